@@ -21,6 +21,11 @@ pub fn duration(latency: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// [`duration`], or `-` where nothing was measured.
+pub fn latency(latency: Option<Duration>) -> String {
+    latency.map_or_else(|| "-".to_owned(), duration)
+}
+
 /// A count with its digits in groups of three, for example `12 345`.
 pub fn number(count: u64) -> String {
     let digits = count.to_string();

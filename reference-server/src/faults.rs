@@ -1,7 +1,7 @@
 //! Faults: named ways to break one clause on purpose. They prove that the rules of a conformance harness find what they
 //! are for.
 //!
-//! Each file holds a group of clauses, each literal a fault. A fault breaks its own clause and, where possible, no other.
+//! Each file holds a group of clauses, each entry a fault. A fault breaks its own clause and, where possible, no other.
 //! [`Fault::also`] lists the clauses that it breaks unavoidably.
 #![expect(
     clippy::redundant_closure_for_method_calls,
@@ -67,12 +67,8 @@ impl Fault {
         clause == self.clause || self.also.iter().any(names)
     }
 
-    const fn new(
-        clause: &'static str,
-        name: &'static str,
-        about: &'static str,
-        behaviour: Behaviour,
-    ) -> Self {
+    /// A fault of which the behaviour follows.
+    const fn new(clause: &'static str, name: &'static str, about: &'static str) -> Self {
         Self {
             name,
             clause,
@@ -80,8 +76,13 @@ impl Fault {
             about,
             member: None,
             condition: FaultCondition::Always,
-            injection: Injection { condition: always, behaviour },
+            injection: Injection { condition: always, behaviour: Behaviour::NOTHING },
         }
+    }
+
+    const fn injects(mut self, behaviour: Behaviour) -> Self {
+        self.injection.behaviour = behaviour;
+        self
     }
 
     /// The same fault with the member of the request on which it depends.
@@ -99,38 +100,21 @@ impl Fault {
         Self { condition: FaultCondition::OtherRequests, ..self }
     }
 
-    /// A fault in the result member that the clause is about.
-    const fn row(
-        clause: &'static str,
-        name: &'static str,
-        about: &'static str,
-        change: MemberChange,
-    ) -> Self {
-        Self::quote_row(clause, name, about, QuoteSelection::All, change)
+    /// Changes the result member that the clause is about.
+    const fn changes(self, change: MemberChange) -> Self {
+        let behaviour = Behaviour::Row { row: self.clause, quotes: QuoteSelection::All, change };
+        self.injects(behaviour)
     }
 
-    /// A fault in one member of some fee quotes only.
-    const fn quote_row(
-        clause: &'static str,
-        name: &'static str,
-        about: &'static str,
-        quotes: QuoteSelection,
-        change: MemberChange,
-    ) -> Self {
-        let is_of_some = !matches!(quotes, QuoteSelection::All);
-        let fault = Self::new(clause, name, about, Behaviour::Row { row: clause, quotes, change });
-        // Which tokens are quoted depends on the request.
-        if is_of_some { fault.depends_on_the_request() } else { fault }
+    /// Changes the member of some fee quotes that the clause is about. Which tokens are quoted depends on the request.
+    const fn changes_quotes(self, quotes: QuoteSelection, change: MemberChange) -> Self {
+        let behaviour = Behaviour::Row { row: self.clause, quotes, change };
+        self.injects(behaviour).depends_on_the_request()
     }
 
-    /// A fault that refuses requests which must be served.
-    const fn refusal(
-        clause: &'static str,
-        name: &'static str,
-        about: &'static str,
-        condition: Condition,
-    ) -> Self {
-        Self::new(clause, name, about, Behaviour::Refuse).when(condition).also(SERVED)
+    /// Refuses requests that must be served.
+    const fn refuses(self, condition: Condition) -> Self {
+        self.injects(Behaviour::Refuse).when(condition).also(SERVED)
     }
 
     /// The same fault for the requests that meet this condition only.

@@ -21,7 +21,8 @@ pub(crate) use behaviour::{
     Behaviour, Condition, Injection, MemberChange, QuoteSelection, SwappedPart, always,
 };
 pub(crate) use change::{
-    decimal_text, each_quote, json, map_strings, quotes, rename_address, result, reverse_members, text_of,
+    change, decimal_text, each_quote, is_refusal, json, map_strings, quotes, remove, rename_address, replace,
+    replace_refusal, result, reverse_members, set, some_result, text_of,
 };
 pub(crate) use compress::{Coding, compress};
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! [`Service::handle_bytes`] turns the bytes of a request into those of its response, without a socket or a clock.
 //! [`run`] serves a [`Service`] over HTTP. An [`InjectedService`] is a service with [`faults`] and [`variants`] around it.
+#![warn(missing_docs)]
 
 pub mod config;
 mod faults;

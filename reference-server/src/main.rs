@@ -29,9 +29,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let (code, error) = match start(&arguments) {
-        Ok(()) => return ExitCode::from(cli::exit_codes::STOPPED),
-        Err(Failure::Usage(error)) => (cli::exit_codes::USAGE, error),
-        Err(Failure::CannotServe(error)) => (cli::exit_codes::CANNOT_SERVE, error),
+        Ok(()) => return ExitCode::from(cli::STOPPED),
+        Err(Failure::Usage(error)) => (cli::USAGE, error),
+        Err(Failure::CannotServe(error)) => (cli::CANNOT_SERVE, error),
     };
     eprint!("error: {error}");
     let mut cause = error.source();

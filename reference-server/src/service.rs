@@ -25,11 +25,11 @@ use crate::message::error_codes::ErrorCode;
 use crate::message::explain::{Explanation, explain};
 use crate::message::request::{Request, RequestError};
 use crate::paymaster::chain::{Chain, SenderNonces};
-use crate::paymaster::clock::unix_now;
 use crate::paymaster::methods::{Refusal, Settings};
 use crate::paymaster::policy::Policy;
 use crate::paymaster::signing::Signer;
 use crate::paymaster::tokens::TokenTable;
+use crate::paymaster::unix_now;
 
 /// The response to the body of one HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -62,27 +62,26 @@ impl std::fmt::Debug for Variant {
 }
 
 impl Variant {
-    const fn new(name: &'static str, about: &'static str, behaviour: Behaviour) -> Self {
-        Self {
-            name,
-            about,
-            warns: &[],
-            untrue: &[],
-            configure: |_| {},
-            injection: Injection { condition: always, behaviour },
-        }
+    /// A variant of which the behaviour or the configuration follows.
+    const fn new(name: &'static str, about: &'static str) -> Self {
+        let injection = Injection { condition: always, behaviour: Behaviour::NOTHING };
+        Self { name, about, warns: &[], untrue: &[], configure: |_| {}, injection }
     }
 
-    /// A server with another configuration.
-    const fn configured(name: &'static str, about: &'static str, configure: fn(&mut Config)) -> Self {
-        let mut variant = Self::new(name, about, Behaviour::Answer(|_, _| {}));
-        variant.configure = configure;
-        variant
+    const fn injects(mut self, behaviour: Behaviour) -> Self {
+        self.injection.behaviour = behaviour;
+        self
     }
 
-    /// A variant that refuses requests which need not be served.
-    const fn refusal(name: &'static str, about: &'static str, condition: Condition) -> Self {
-        Self::new(name, about, Behaviour::Refuse).when(condition)
+    /// The same variant of a server with another configuration.
+    const fn configured(mut self, configure: fn(&mut Config)) -> Self {
+        self.configure = configure;
+        self
+    }
+
+    /// Refuses requests that need not be served.
+    const fn refuses(self, condition: Condition) -> Self {
+        self.injects(Behaviour::Refuse).when(condition)
     }
 
     /// The same variant for the requests that meet this condition only.

@@ -8,7 +8,6 @@ pub struct Reading {
     pub id: &'static str,
     /// The section of the specification with the open point.
     pub section: &'static str,
-    /// The question.
     pub question: &'static str,
     /// Every lawful alternative; the first is the default.
     pub alternatives: &'static [&'static str],
@@ -23,7 +22,6 @@ impl Reading {
     }
 }
 
-/// Every reading.
 pub const READINGS: &[Reading] = &[
     Reading {
         id: "jsonrpc-version",
@@ -83,7 +81,6 @@ pub const READINGS: &[Reading] = &[
     },
 ];
 
-/// The reading of that id.
 pub fn find_reading(id: &str) -> Option<&'static Reading> {
     READINGS.iter().find(|reading| reading.id == id)
 }

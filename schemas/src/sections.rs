@@ -40,7 +40,6 @@ pub fn anchor(heading: &str) -> String {
     kept.collect()
 }
 
-/// The section of that number.
 pub fn find_section(number: &str) -> Option<&'static Section> {
     SECTIONS.iter().find(|section| section.number == number)
 }

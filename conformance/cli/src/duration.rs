@@ -11,17 +11,13 @@ pub enum DurationError {
     /// It is no number with a unit.
     #[error("`{text}` is no duration: write 500ms, 10s or 5m")]
     Malformed {
-        /// The text.
         text: String,
         /// What is wrong with the number.
         source: ParseFloatError,
     },
     /// It is 0, negative or longer than a day.
     #[error("`{text}` is not more than 0 and at most a day")]
-    OutOfRange {
-        /// The text.
-        text: String,
-    },
+    OutOfRange { text: String },
 }
 
 /// Reads a duration.

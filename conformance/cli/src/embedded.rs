@@ -17,7 +17,6 @@ const PIPED_URL: &str = "http://embedded.invalid/";
 /// A running reference server.
 #[derive(Debug)]
 pub struct Embedded {
-    /// Its URL.
     pub url: String,
     /// The profile of what it supports.
     pub profile: Profile,

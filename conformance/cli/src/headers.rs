@@ -12,7 +12,6 @@ use paymaster_judge::target::profile;
 /// A header to send.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// The header's name.
     pub name: HeaderName,
     /// The value, with environment variables filled in.
     pub value: HeaderValue,
@@ -30,7 +29,6 @@ pub enum HeaderError {
     /// A variable in the value cannot be used.
     #[error(transparent)]
     Variable(#[from] VariableError),
-    /// There is no colon.
     #[error("a header is written `Name: value`")]
     NoColon,
     /// The name has characters that no name has.
@@ -38,20 +36,13 @@ pub enum HeaderError {
     Name(#[source] InvalidHeaderName),
     /// The transport sets this header itself.
     #[error("the header {name} is set by the transport")]
-    Reserved {
-        /// The name of the header.
-        name: HeaderName,
-    },
+    Reserved { name: HeaderName },
     /// A `${` is not closed.
     #[error("{name}: `${{` without `}}`")]
-    Unclosed {
-        /// The name of the header.
-        name: HeaderName,
-    },
+    Unclosed { name: HeaderName },
     /// A variable in the value is not set.
     #[error("{name}: the environment variable {variable} is not set")]
     NotSet {
-        /// The name of the header.
         name: HeaderName,
         /// The name of the variable.
         variable: String,
@@ -59,7 +50,6 @@ pub enum HeaderError {
     /// The value has characters that no value has.
     #[error("the value of the header {name} is malformed")]
     Value {
-        /// The name of the header.
         name: HeaderName,
         /// What is wrong with it.
         source: InvalidHeaderValue,

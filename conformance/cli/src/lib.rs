@@ -6,6 +6,6 @@ pub mod embedded;
 pub mod exit;
 pub mod headers;
 pub mod output;
+pub mod process;
 pub mod settings;
 pub mod suggestion;
-mod text;

@@ -2,10 +2,7 @@
 
 use std::error::Error;
 
-use crate::http::{
-    response_head::{MAX_HEAD, MAX_HEADERS},
-    tap::Tap,
-};
+use crate::http::{MAX_HEAD, MAX_HEADERS, tap::Tap};
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// What an exchange waits for, refined by the bytes of the response that came.

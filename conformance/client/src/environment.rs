@@ -15,16 +15,10 @@ pub enum VariableError {
     #[error(
         "the environment variable {name} is set, but empty: give it a value, or unset it (a secret that a CI system does not have becomes an empty variable)"
     )]
-    Empty {
-        /// The name of the variable.
-        name: String,
-    },
+    Empty { name: String },
     /// The value is not UTF-8.
     #[error("the value of the environment variable {name} is not UTF-8: give it another value, or unset it")]
-    NotUtf8 {
-        /// The name of the variable.
-        name: String,
-    },
+    NotUtf8 { name: String },
 }
 
 /// The environment variables by their names. A variable is checked when it is used.
@@ -32,7 +26,6 @@ pub enum VariableError {
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// The environment of this process.
     pub fn of_process() -> Self {
         std::env::vars_os().collect()
     }

@@ -3,15 +3,22 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use paymaster_cli::{args::TargetArgs, duration};
+use paymaster_cli::{
+    args::{RunArgs, TargetArgs},
+    duration,
+    settings::target::TargetSetup,
+};
 
-use super::help;
+use super::{
+    command_line::{self, GivenTarget},
+    help,
+};
 use crate::cli::{
     commands::{
         embedded::DeviationArgs,
         worker::{LocustfileArgs, WorkerArgs},
     },
-    process::metrics::MetricsArgs,
+    metrics::MetricsArgs,
 };
 use crate::{
     engine::plan::StepPlan,
@@ -112,12 +119,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(crate) seed: Option<u64>,
 
-    /// The answers to judge: all, none, or a share, for example 10%.
-    #[arg(long, value_name = "SHARE", default_value = "all", value_parser = JudgedShare::parse, help_heading = "Verdict")]
-    pub(crate) judge: JudgedShare,
-    /// Rules that only warn in a conformance run (json-rpc, interoperability) count too.
-    #[arg(long, help_heading = "Verdict")]
-    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
     /// A limit for the run, for example p95<200ms, error-rate<1%, wrong-rate<=0% or rps>=500, also with `for journey`. Repeatable.
     /// rps is answers per second; reached-rate is the reached part of --rate, which counts arrivals.
     #[arg(short, long = "threshold", value_name = "RULE", help_heading = "Verdict")]
@@ -128,17 +131,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
 
-    #[command(flatten, next_help_heading = "Target")]
-    pub(crate) target: TargetArgs,
-    /// Total time of one exchange, for example 500ms or 10s [default: 10s].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
-    pub(crate) timeout: Option<Duration>,
-    /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
-    #[arg(long, help_heading = "Target")]
-    pub(crate) respect_retry_after: bool,
-    /// You may load the target although it is not on a private network.
-    #[arg(long, help_heading = "Target")]
-    pub(crate) i_own_this_target: bool,
+    #[command(flatten)]
+    pub(crate) sending: SendingArgs,
 
     /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
     /// standard output; missing folders are made. Repeatable.
@@ -158,6 +152,50 @@ pub(crate) struct LoadArgs {
 
     #[command(flatten)]
     pub(crate) deviations: DeviationArgs,
+}
+
+/// Which answers are judged, and how strictly.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct JudgingArgs {
+    /// The answers to judge: all, none, or a share, for example 10%.
+    #[arg(long, value_name = "SHARE", default_value = "all", value_parser = JudgedShare::parse, help_heading = "Verdict")]
+    pub(crate) judge: JudgedShare,
+    /// Rules that only warn in a conformance run (json-rpc, interoperability) count too.
+    #[arg(long, help_heading = "Verdict")]
+    pub(crate) strict: bool,
+}
+
+/// How the target is reached and treated.
+#[derive(Debug, Args)]
+pub(crate) struct SendingArgs {
+    #[command(flatten, next_help_heading = "Target")]
+    pub(crate) target: TargetArgs,
+    /// Total time of one exchange, for example 500ms or 10s [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
+    pub(crate) timeout: Option<Duration>,
+    /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
+    #[arg(long, help_heading = "Target")]
+    pub(crate) respect_retry_after: bool,
+    /// You may load the target although it is not on a private network.
+    #[arg(long, help_heading = "Target")]
+    pub(crate) i_own_this_target: bool,
+}
+
+impl SendingArgs {
+    /// The arguments from which the target is read.
+    pub(crate) fn of_run(&self, seed: Option<u64>) -> RunArgs {
+        RunArgs { target: self.target.clone(), timeout: self.timeout, seed, ..RunArgs::default() }
+    }
+
+    /// The command line of this process, without the secrets of its target.
+    pub(crate) fn shown_command(&self, url: Option<&str>, setup: &TargetSetup) -> String {
+        command_line::of_process(Some(&GivenTarget {
+            url,
+            shown_url: &setup.settings.shown_target,
+            headers: &self.target.headers,
+            redactor: &setup.redactor,
+        }))
+    }
 }
 
 #[derive(Debug, Args)]

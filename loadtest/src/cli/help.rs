@@ -1,6 +1,6 @@
 //! Parts of the help that are made from tables.
 
-use crate::cli::process::exit;
+use crate::cli::exit;
 use crate::{
     report,
     results::threshold,

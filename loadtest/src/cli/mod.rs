@@ -3,17 +3,19 @@
 mod args;
 mod command_line;
 mod commands;
+mod error;
+mod exit;
 mod help;
-mod process;
+mod metrics;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
-use paymaster_cli::{exit as codes, output as out, suggestion::mistyped_command};
+use paymaster_cli::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
 
 use self::{
     args::{Cli, Command},
-    process::error::CommandError,
+    error::CommandError,
 };
 
 /// Runs the command line of this process and returns its exit code.
@@ -55,8 +57,25 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         Some(Command::Completions { shell }) => commands::pages::completions(shell),
         Some(Command::Man { folder }) => commands::pages::man(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
-            process::runtime::runtime()?.block_on(commands::embedded::serve(&deviations))?;
+            runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
         }
     }
+}
+
+/// A runtime for the commands that send requests or serve.
+fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    paymaster_cli::process::runtime().map_err(CommandError::Runtime)
+}
+
+/// The signals that end a command. Call it in a runtime, before a load.
+///
+/// goose 0.19 sets a handler of the crate `ctrlc` when it starts. That handler replaces every other one, and it calls `exit(1)` at a
+/// Ctrl-C after goose was stopped: at the second one while requests are in flight, and at the first one after the end of the load.
+/// Then no report was written. The crate accepts one handler in a process. So an empty one is set here first: the crate then refuses
+/// that of goose and changes nothing. The handler of tokio comes later and gets every signal.
+fn interrupts() -> Result<Interrupts, CommandError> {
+    // An error is a handler that was set by an earlier call.
+    let _ = ctrlc::set_handler(|| {});
+    Interrupts::new().map_err(CommandError::Runtime)
 }

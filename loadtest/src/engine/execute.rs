@@ -34,9 +34,7 @@ pub enum EngineError {
     /// goose refused one of its command line options.
     #[error("goose does not accept {option} `{value}`: {detail}")]
     GooseOption {
-        /// The option.
         option: String,
-        /// Its value.
         value: String,
         /// Why goose refused it.
         detail: String,

@@ -8,7 +8,7 @@
 //!
 //! Other limits of goose 0.19: the times of its plans are whole seconds and its main loop checks twice a second, so our own clock
 //! ends the run; it waits for its users without a deadline; a user that returns at once starves the runtime; it always prints to
-//! standard output; and its handler of Ctrl-C ends the process without a report, so it is kept out (`cli::process::signals`).
+//! standard output; and its handler of Ctrl-C ends the process without a report, so it is kept out (`cli::interrupts`).
 //!
 //! A Locust worker uses all of this without goose: its users are tasks (`users::tasks`), because a master changes their number at any time.
 

@@ -68,7 +68,6 @@ impl StepPlan {
         self.0.iter().map(|(value, _)| *value).fold(0.0, f64::max)
     }
 
-    /// The steps.
     pub fn as_slice(&self) -> &[(f64, Duration)] {
         &self.0
     }

@@ -17,7 +17,6 @@ const CLEAR: &str = "\r\x1b[2K";
 /// How often the line is refreshed.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The progress line.
 #[derive(Debug)]
 pub struct ProgressLine {
     is_terminal: bool,
@@ -51,7 +50,6 @@ impl ProgressLine {
         let _ = out.flush();
     }
 
-    /// The progress of a run.
     pub(super) fn of_run(&mut self, run: &RunState) -> String {
         let elapsed = run.clock.elapsed();
         let answers = answers(run);

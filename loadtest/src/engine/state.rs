@@ -50,7 +50,6 @@ impl Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndReason {
-    /// Its time elapsed.
     TimeElapsed = 1,
     /// The request budget was spent.
     RequestBudget = 2,
@@ -60,14 +59,12 @@ pub enum EndReason {
     TargetStopped = 4,
 }
 
-/// The settings of a run.
 #[derive(Debug)]
 pub struct RunSettings {
     /// How requests are sent to the target.
     pub transport: Transport,
     /// What is sent.
     pub mix: Mix,
-    /// Judges the answers.
     pub judge: AnswerJudge,
     /// When users send.
     pub pacing: Pacing,
@@ -227,7 +224,6 @@ impl RunState {
         if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) }
     }
 
-    /// The clock of the run.
     pub fn clock(&self) -> &RunClock {
         &self.clock
     }

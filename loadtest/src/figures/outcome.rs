@@ -79,12 +79,10 @@ impl OutcomeCounts {
         self.0[outcome as usize] += 1;
     }
 
-    /// Sets the count of an outcome.
     pub fn set(&mut self, outcome: Outcome, times: u64) {
         self.0[outcome as usize] = times;
     }
 
-    /// The count of an outcome.
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.0[outcome as usize]
     }

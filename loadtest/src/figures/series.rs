@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::outcome::{Outcome, OutcomeCounts};
 
 /// Most slots of a series.
@@ -15,17 +17,20 @@ const FIRST: f64 = 1_000.0;
 const LAST: u16 = 36 * 16;
 
 /// The figures of one slot.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeSlot {
     /// Requests with their intended start in the slot.
     pub due: u64,
     /// Open model: arrivals that the schedule asked for in the slot, sent or not. A journey is one arrival.
+    #[serde(default)] // Earlier reports have neither arrivals nor users by second.
     pub arrivals: u64,
     /// The time that users were there, in milliseconds, added up over the users: 5 users in a slot of one second are 5000.
+    #[serde(default)]
     pub user_ms: u64,
     /// Outcomes of the requests that ended in the slot.
     pub counts: OutcomeCounts,
     /// Latency classes and their counts, sorted by class.
+    #[serde(with = "super::stored::classes")]
     pub classes: Vec<(u16, u32)>,
 }
 
@@ -84,7 +89,7 @@ fn middle(class: u16) -> Duration {
 }
 
 /// The slots of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TimeSeries {
     /// Seconds in a slot.
     pub seconds: u32,

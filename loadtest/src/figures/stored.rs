@@ -1,11 +1,10 @@
 //! The JSON form of figures.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, MapAccess, Visitor},
-    ser::SerializeMap,
 };
 
 use super::{
@@ -16,11 +15,7 @@ use super::{
 
 impl Serialize for OutcomeCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(Outcome::ALL.len()))?;
-        for outcome in Outcome::ALL {
-            map.serialize_entry(outcome.key(), &self.of(outcome))?;
-        }
-        map.end()
+        serializer.collect_map(Outcome::ALL.map(|outcome| (outcome.key(), self.of(outcome))))
     }
 }
 
@@ -61,51 +56,34 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
     }
 }
 
-/// A slot in JSON. `classes` maps latency classes to counts.
-#[derive(Serialize, Deserialize)]
-struct StoredSlot {
-    due: u64,
-    // Earlier reports have neither arrivals nor users by second.
-    #[serde(default)]
-    arrivals: u64,
-    #[serde(default)]
-    user_ms: u64,
-    counts: OutcomeCounts,
-    classes: BTreeMap<u16, u32>,
-}
+/// The latency classes of a slot: an object that maps each class to its count.
+pub(super) mod classes {
+    use std::collections::BTreeMap;
 
-#[derive(Serialize, Deserialize)]
-struct StoredSeries {
-    seconds: u32,
-    slots: Vec<StoredSlot>,
-}
+    use serde::{Deserialize as _, Deserializer, Serializer};
 
-impl Serialize for TimeSeries {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let slots = self.slots.iter().map(|slot| StoredSlot {
-            due: slot.due,
-            arrivals: slot.arrivals,
-            user_ms: slot.user_ms,
-            counts: slot.counts,
-            classes: slot.classes.iter().copied().collect(),
-        });
-        StoredSeries { seconds: self.seconds, slots: slots.collect() }.serialize(serializer)
+    pub(crate) fn serialize<S: Serializer>(classes: &[(u16, u32)], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(classes.iter().copied())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(u16, u32)>, D::Error> {
+        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
     }
 }
 
 impl<'de> Deserialize<'de> for TimeSeries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let stored = StoredSeries::deserialize(deserializer)?;
-        if !stored.seconds.is_power_of_two() {
+        #[derive(Deserialize)]
+        struct StoredSeries {
+            seconds: u32,
+            slots: Vec<TimeSlot>,
+        }
+        let StoredSeries { seconds, slots } = StoredSeries::deserialize(deserializer)?;
+        if !seconds.is_power_of_two() {
             return Err(D::Error::custom("the length of a slot is not a power of two"));
         }
-        let slots = stored.slots.into_iter().map(|slot| TimeSlot {
-            due: slot.due,
-            arrivals: slot.arrivals,
-            user_ms: slot.user_ms,
-            counts: slot.counts,
-            classes: slot.classes.into_iter().collect(),
-        });
-        Ok(Self { seconds: stored.seconds, slots: slots.collect() })
+        Ok(Self { seconds, slots })
     }
 }

@@ -64,7 +64,6 @@ impl JudgedShare {
     }
 }
 
-/// A request that was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentRequest<'a> {
     /// The template that it was made from.

@@ -42,7 +42,6 @@ pub(crate) struct ReadAnswer<'a> {
     pub(crate) status: u16,
     /// The value of `content-type`; empty without one.
     pub(crate) content_type: &'a str,
-    /// The body.
     pub(crate) body: &'a [u8],
     /// The id that was sent, in digits.
     pub(crate) id: &'a [u8],
@@ -50,7 +49,6 @@ pub(crate) struct ReadAnswer<'a> {
     pub(crate) token: &'a str,
 }
 
-/// The skeleton of an answer.
 #[derive(Debug)]
 pub(crate) struct AnswerSkeleton {
     status: u16,
@@ -91,7 +89,6 @@ impl AnswerSkeleton {
         })
     }
 
-    /// Whether an answer has this skeleton.
     pub(crate) fn matches(&self, answer: &ReadAnswer<'_>) -> bool {
         let is_alike = self.status == answer.status
             && *self.content_type == *answer.content_type

@@ -77,12 +77,10 @@ impl Default for LiveFigures {
 }
 
 impl LiveFigures {
-    /// A run begins.
     pub(crate) fn begin(&self, run: &Arc<RunState>, cpu: CpuTimes) {
         self.state().running = Some(Running { run: Arc::clone(run), cpu });
     }
 
-    /// The run ended with this summary.
     pub(crate) fn end(&self, summary: &RunSummary) {
         let mut state = self.state();
         state.running = None;

@@ -15,7 +15,6 @@ use super::LiveFigures;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address} for --metrics: {cause}")]
 pub struct MetricsError {
-    /// The address.
     pub address: String,
     /// Why not.
     #[source]

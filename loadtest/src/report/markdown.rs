@@ -16,7 +16,7 @@ use crate::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, date, duration, number, rate, seconds, share},
+    text::{count, date, latency, number, rate, seconds, share},
 };
 
 pub(super) fn render(
@@ -61,11 +61,9 @@ pub(super) fn render(
             writeln!(out, "| `{}` | {} | {mark} |", judged.threshold, judged.observed)?;
         }
     }
-    writeln!(
-        out,
-        "\n| scenario | requests | rate | p50 | p90 | p95 | p99 | p99.9 | p99.99 | wrong | failed |"
-    )?;
-    writeln!(out, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
+    let columns = PERCENTILES.map(|percent| format!(" p{percent} |")).concat();
+    writeln!(out, "\n| scenario | requests | rate |{columns} wrong | failed |")?;
+    writeln!(out, "|---|{}", "---:|".repeat(PERCENTILES.len() + 4))?;
     for (label, figures) in &summary.figures.labels {
         row(&mut out, label, figures, summary.seconds)?;
     }
@@ -80,27 +78,21 @@ pub(super) fn render(
             escaped(&comparison.before)
         )?;
         for row in &comparison.rows {
-            let mark = match row.direction {
-                Change::Worse => "**worse**",
-                Change::Better => "better",
-                Change::Same => "same",
-                Change::Unclear => "unclear",
-            };
-            writeln!(out, "| {} | {} | {} | {mark} | {} |", row.name, row.before, row.after, row.note)?;
+            let bold = if row.direction == Change::Worse { "**" } else { "" };
+            let mark = row.direction.word();
+            writeln!(
+                out,
+                "| {} | {} | {} | {bold}{mark}{bold} | {} |",
+                row.name, row.before, row.after, row.note
+            )?;
         }
     }
-    let shares = workers::lines(summary);
-    if !shares.is_empty() {
-        writeln!(out, "\n## Workers\n")?;
-        for line in shares {
+    for (title, lines) in [("Workers", workers::lines(summary)), ("Next", advice::next(summary))] {
+        if !lines.is_empty() {
+            writeln!(out, "\n## {title}\n")?;
+        }
+        for line in lines {
             writeln!(out, "- {}", escaped(&line))?;
-        }
-    }
-    let next = advice::next(summary);
-    if !next.is_empty() {
-        writeln!(out, "\n## Next\n")?;
-        for advice in next {
-            writeln!(out, "- {}", escaped(&advice))?;
         }
     }
     Ok(out)
@@ -146,8 +138,7 @@ fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> s
         rate(figures.rate(seconds))
     )?;
     for percent in PERCENTILES {
-        let latency = figures.latency.percentile(percent);
-        write!(out, " {} |", latency.map_or_else(|| "-".to_owned(), duration))?;
+        write!(out, " {} |", latency(figures.latency.percentile(percent)))?;
     }
     writeln!(out, " {} | {} |", number(wrong), number(figures.counts.failed() - wrong))
 }

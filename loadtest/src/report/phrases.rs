@@ -5,7 +5,7 @@ use crate::{
         arrivals::ArrivalCounts,
         outcome::{Outcome, OutcomeCounts},
     },
-    results::summary::{RunSummary, RunVerdict},
+    results::summary::{ModelName, RunSummary, RunVerdict},
     text::{count, duration, number, rate, seconds, share},
 };
 
@@ -79,6 +79,20 @@ fn shortfall(summary: &RunSummary) -> Option<String> {
         format!(" with {}", count(summary.model.users as u64, "user"))
     };
     Some(format!("asked for {}, reached {}{why}", rate(shortfall.requested), rate(shortfall.reached)))
+}
+
+/// The model, its rate, the users and the seed. `of_latency` follows the rate of the open model.
+pub(super) fn load(summary: &RunSummary, of_latency: &str) -> String {
+    let model = &summary.model;
+    let rate = match &model.rate {
+        Some(rate) if model.name == ModelName::Open => {
+            let spread = if model.poisson { " at random (Poisson)" } else { "" };
+            format!("open model, {rate} arrivals per second{spread} requested{of_latency}")
+        }
+        Some(rate) => format!("closed model, at most {rate} requests per second"),
+        None => "closed model".to_owned(),
+    };
+    format!("{rate}, {}, seed {}", count(model.users as u64, "user"), summary.seed)
 }
 
 /// The requests that are in no figure: those of discovery, and those of the warm-up.

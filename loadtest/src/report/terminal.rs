@@ -6,7 +6,7 @@ use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
 
 use super::{
     advice,
-    phrases::{answered, arrivals, in_no_figure, verdict},
+    phrases::{answered, arrivals, in_no_figure, load, verdict},
     workers,
     wrong::{WrongGroup, groups},
 };
@@ -14,9 +14,9 @@ use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
     results::{
         compare::{Change, RunComparison},
-        summary::{ModelName, RunSummary, RunVerdict},
+        summary::{RunSummary, RunVerdict},
     },
-    text::{count, duration, number, rate, seconds, share},
+    text::{count, latency, number, rate, seconds, share},
 };
 
 /// The width of text in columns.
@@ -36,29 +36,23 @@ pub fn render(summary: &RunSummary, comparison: Option<&RunComparison>, paint: P
     if !summary.figures.labels.is_empty() {
         figures(&mut out, summary, paint);
     }
-    let shares = workers::lines(summary);
-    if !shares.is_empty() {
-        let _ = writeln!(out, "\n{}", paint.bold("workers"));
-        for line in shares {
-            item(&mut out, &line);
-        }
-    }
+    list(&mut out, "workers", &workers::lines(summary), paint);
     if let Some(comparison) = comparison {
         compared(&mut out, comparison, paint);
     }
-    let next = advice::next(summary);
-    if !next.is_empty() {
-        let _ = writeln!(out, "\n{}", paint.bold("next"));
-        for text in next {
-            item(&mut out, &text);
-        }
-    }
+    list(&mut out, "next", &advice::next(summary), paint);
     out
 }
 
-fn item(out: &mut String, text: &str) {
-    for (place, line) in wrapped(&escape_controls(text), WIDTH - 4).into_iter().enumerate() {
-        let _ = writeln!(out, "  {} {line}", if place == 0 { "-" } else { " " });
+/// A list with a title; nothing if it is empty.
+fn list(out: &mut String, title: &str, items: &[String], paint: Paint) {
+    if !items.is_empty() {
+        let _ = writeln!(out, "\n{}", paint.bold(title));
+    }
+    for text in items {
+        for (place, line) in wrapped(&escape_controls(text), WIDTH - 4).into_iter().enumerate() {
+            let _ = writeln!(out, "  {} {line}", if place == 0 { "-" } else { " " });
+        }
     }
 }
 
@@ -85,10 +79,7 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
         let _ = writeln!(out, "nothing was measured");
         return;
     }
-    let p = |percent| {
-        let latency = total.latency.percentile(percent);
-        latency.map_or_else(|| "-".to_owned(), duration)
-    };
+    let p = |percent| latency(total.latency.percentile(percent));
     let _ = writeln!(
         out,
         "{} in {}: {}   p50 {}   p95 {}   p99 {}   max {}",
@@ -98,7 +89,7 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
         p(50.0),
         p(95.0),
         p(99.0),
-        total.latency.max().map_or_else(|| "-".to_owned(), duration),
+        latency(total.latency.max()),
     );
     if let Some(text) = arrivals(&summary.figures.arrivals) {
         let _ = writeln!(out, "{text}");
@@ -219,18 +210,7 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
         row(out, "all", widest, &summary.figures.total(None), summary.seconds);
     }
     let _ = writeln!(out);
-    let model = &summary.model;
-    let model_words = match &model.rate {
-        Some(rate) if model.name == ModelName::Open => {
-            let spread = if model.poisson { " at random (Poisson)" } else { "" };
-            format!(
-                "open model, {rate} arrivals per second{spread} requested, latency from the intended start"
-            )
-        }
-        Some(rate) => format!("closed model, at most {rate} requests per second"),
-        None => "closed model".to_owned(),
-    };
-    let _ = writeln!(out, "{model_words}, {}, seed {}", count(model.users as u64, "user"), summary.seed);
+    let _ = writeln!(out, "{}", load(summary, ", latency from the intended start"));
     for line in in_no_figure(summary) {
         let _ = writeln!(out, "{line}");
     }
@@ -263,14 +243,13 @@ fn row(out: &mut String, label: &str, widest: usize, figures: &LabelFigures, sec
         rate(figures.rate(seconds))
     );
     for percent in PERCENTILES {
-        let latency = figures.latency.percentile(percent);
-        let _ = write!(out, " {:>8}", latency.map_or_else(|| "-".to_owned(), duration));
+        let _ = write!(out, " {:>8}", latency(figures.latency.percentile(percent)));
     }
     let wrong = figures.counts.of(Outcome::Wrong);
     let _ = writeln!(
         out,
         " {:>8} {:>8} {:>8}",
-        figures.latency.max().map_or_else(|| "-".to_owned(), duration),
+        latency(figures.latency.max()),
         number(wrong),
         number(figures.counts.failed() - wrong)
     );
@@ -281,11 +260,12 @@ pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
     let _ =
         writeln!(out, "\n{}", paint.bold(&format!("compared with {}", escape_controls(&comparison.before))));
     for row in &comparison.rows {
+        let word = format!("{:<6}", row.direction.word());
         let mark = match row.direction {
-            Change::Worse => paint.bad("worse "),
-            Change::Better => paint.good("better"),
-            Change::Same => "same  ".to_owned(),
-            Change::Unclear => paint.odd("unclear"),
+            Change::Worse => paint.bad(&word),
+            Change::Better => paint.good(&word),
+            Change::Same => word,
+            Change::Unclear => paint.odd(&word),
         };
         let _ =
             writeln!(out, "  {mark} {:<28} {:>12} -> {:>12}  {}", row.name, row.before, row.after, row.note);

@@ -37,16 +37,26 @@ pub enum Change {
     Unclear,
 }
 
+impl Change {
+    /// Its name in reports.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Same => "same",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
 /// A figure of both runs. Values are text for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedFigure {
-    /// The name of the figure.
     pub name: String,
     /// The value of the earlier run.
     pub before: String,
     /// The value of this run.
     pub after: String,
-    /// How it changed.
     pub direction: Change,
     /// The difference and its noise.
     pub note: String,
@@ -54,7 +64,6 @@ pub struct ComparedFigure {
 
 /// Why two runs cannot be compared. `name` is the name of the earlier report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the fields mean")]
 pub enum CompareError {
     /// They sent different scenarios.
     #[error("{name}: it sent {before}, and this run sent {after}")]
@@ -71,7 +80,6 @@ pub enum CompareError {
 pub struct RunComparison {
     /// The name of the earlier report.
     pub before: String,
-    /// The compared figures.
     pub rows: Vec<ComparedFigure>,
 }
 

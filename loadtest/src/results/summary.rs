@@ -18,7 +18,7 @@ use crate::figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage};
 const FORMAT: &str = "paymaster-loadtest/2";
 
 /// How a run ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunVerdict {
     /// Every threshold was met.
@@ -26,6 +26,7 @@ pub enum RunVerdict {
     /// A threshold was missed.
     Failed,
     /// The target could not be tested.
+    #[default]
     CouldNotTest,
     /// No threshold was missed because of the target, but the run was cut short, or the generator did not reach the requested rate.
     Incomplete,
@@ -74,18 +75,16 @@ pub struct LoadModel {
 /// What discovery cost: the requests before a load that find out what the target supports. They are in no figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiscoveryCost {
-    /// Its requests.
     pub requests: u64,
     /// Its time in seconds.
     pub seconds: f64,
 }
 
 /// A finished run. In JSON, the members of `figures` stand beside the others.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunSummary {
     /// The name and version of the report format.
     pub format: String,
-    /// The verdict.
     pub verdict: RunVerdict,
     /// When the run began, in seconds since 1970 (UTC).
     pub began: u64,
@@ -117,7 +116,6 @@ pub struct RunSummary {
     pub cut_short: Option<String>,
     /// Whether the target stopped answering before the end.
     pub stopped_answering: bool,
-    /// The results of the thresholds.
     pub thresholds: Vec<ThresholdResult>,
     /// What was counted.
     #[serde(skip)]
@@ -135,9 +133,7 @@ pub struct RunSummary {
 /// A rate of the open model that was not reached, in arrivals per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateShortfall {
-    /// The requested rate.
     pub requested: f64,
-    /// The reached rate.
     pub reached: f64,
     /// Whether the load generator was slow, and not the target.
     pub by_generator: bool,
@@ -176,25 +172,10 @@ impl RunSummary {
         figures.wrong.sort_by(|left, right| (right.times, &left.key).cmp(&(left.times, &right.key)));
         Self {
             format: FORMAT.to_owned(),
-            verdict: RunVerdict::CouldNotTest,
-            began: 0,
-            command: String::new(),
-            merged_commands: Vec::new(),
-            target: String::new(),
-            embedded: false,
-            scenarios: Vec::new(),
-            left_out: Vec::new(),
-            seed: 0,
-            model: LoadModel::default(),
             seconds: length.as_secs_f64(),
             judge_share: 1.0,
-            cut_short: None,
-            stopped_answering: false,
-            thresholds: Vec::new(),
             figures,
-            discovery: DiscoveryCost::default(),
-            generators: Vec::new(),
-            workers: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -88,16 +88,12 @@ pub struct Threshold {
     scope: Option<String>,
 }
 
-/// The result of a threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdResult {
-    /// The threshold.
     pub threshold: Threshold,
     /// The measured value, as text for people.
     pub observed: String,
-    /// Whether the threshold was met.
     pub met: bool,
-    /// Whether the threshold is a default.
     pub by_default: bool,
 }
 
@@ -107,7 +103,6 @@ impl Threshold {
         self.scope.as_deref()
     }
 
-    /// Whether it limits the latency.
     pub fn limits_latency(&self) -> bool {
         matches!(self.metric, Metric::Percentile(_) | Metric::Average | Metric::Maximum)
     }
@@ -198,7 +193,6 @@ pub struct ThresholdError {
 
 /// What is wrong with a threshold. Texts are parts of the threshold; `known` lists what exists, separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say what the variants and fields mean")]
 pub enum ThresholdErrorCause {
     #[error("write it as METRIC<VALUE, for example p95<200ms")]
     Syntax,

@@ -21,7 +21,6 @@ pub enum RunError {
     /// The number of users is out of range.
     #[error("the number of users must be from 1 to {MOST_USERS}")]
     Users,
-    /// A ramp of one user.
     #[error("--ramp needs at least 2 users")]
     RampOfOneUser,
     /// The warm-up is not shorter than the run.

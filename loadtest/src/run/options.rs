@@ -12,7 +12,6 @@ use crate::{
 /// Highest rate, in arrivals per second.
 const HIGHEST_RATE: f64 = 1e6;
 
-/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The scenario to send, or `mixed`.
@@ -62,7 +61,6 @@ pub enum Arrivals {
 /// Arrivals per second.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rate {
-    /// A constant rate.
     Constant(f64),
     /// Each step reaches its rate linearly; the first one begins at 0.
     Steps(StepPlan),
@@ -74,7 +72,6 @@ pub enum RateError {
     /// It is neither a number nor steps.
     #[error("`{0}` is neither a number of arrivals per second nor steps (500,30s;500,5m)")]
     Syntax(String),
-    /// It is out of range.
     #[error("the rate must be from 0.001 to 1000000 arrivals per second")]
     OutOfRange,
     /// Its steps are not valid.

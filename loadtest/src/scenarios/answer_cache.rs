@@ -10,7 +10,6 @@ const MOST: usize = 8;
 /// What an answer that breaks no rule contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerContent {
-    /// A result.
     Result,
     /// A JSON-RPC error with this code; `None` if the code is not an integer of 64 bits.
     Error(Option<i64>),

@@ -16,7 +16,6 @@ const TRIES: usize = 20;
 pub struct RequestGenerator<'a> {
     /// Profile and dialect of the target.
     pub context: &'a Context,
-    /// The seed.
     pub seed: u64,
     /// How many request sequences to make for each scenario.
     pub size: usize,

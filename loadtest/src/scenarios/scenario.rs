@@ -16,7 +16,6 @@ pub struct Scenario {
     pub weight: u32,
     /// The label of each request of a sequence, in order: the rows of reports.
     pub labels: &'static [&'static str],
-    /// Makes its request sequences.
     pub make: fn(&Scenario, &mut RequestGenerator<'_>) -> Result<Vec<RequestSequence>, ScenarioError>,
 }
 

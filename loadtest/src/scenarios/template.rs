@@ -8,7 +8,6 @@ use super::answer_cache::AnswerCache;
 
 /// The id of the first request. All ids have 13 digits and are below 2^53.
 pub const FIRST_ID: u64 = 1_000_000_000_000;
-/// Digits of an id.
 const ID_DIGITS: usize = 13;
 /// Hex digits at the end of the call data that make an operation unique.
 const DATA_DIGITS: usize = 16;

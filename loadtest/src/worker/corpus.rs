@@ -33,7 +33,6 @@ impl Shard {
         Self(random % MOST_WORKERS)
     }
 
-    /// The index.
     pub(super) fn index(self) -> u64 {
         self.0
     }

@@ -1,6 +1,5 @@
 //! The load of a worker in one run: its users, its share of the rate, and the summary of what it sent.
 
-mod settings;
 mod summary;
 
 use std::{
@@ -9,11 +8,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-pub(super) use self::settings::{LoadSettings, UsersError};
 use super::{
     corpus::Corpus,
     exact::ExactReports,
     shares::{Shares, Spread},
+    state::Worker,
 };
 use crate::worker::protocol::{locust_stats::LocustStats, message::UserCounts};
 use crate::{
@@ -24,6 +23,7 @@ use crate::{
         users::{lane::Lane, tasks::UserTasks},
     },
     figures::cpu::CpuTimes,
+    judging::AnswerJudge,
     metrics::LiveFigures,
     results::{
         summary::{LoadModel, ModelName, RunSummary},
@@ -35,6 +35,30 @@ use crate::{
 
 /// The length of a run whose end only the master knows.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
+
+/// What the master asks for in a run.
+#[derive(Debug)]
+pub(super) struct AskedLoad {
+    /// Open model: arrivals per second of all workers together.
+    pub(super) rate: Option<Rate>,
+    pub(super) arrivals: Arrivals,
+    /// For the worker's own report.
+    pub(super) thresholds: Vec<Threshold>,
+}
+
+/// The users of the master cannot be started.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum UsersError {
+    /// A class is not a scenario that this worker sends.
+    #[error("this worker has no scenario for users of the class `{class}`: it sends {known}")]
+    UnknownClass {
+        class: String,
+        /// What exists, separated by commas.
+        known: String,
+    },
+    #[error("a worker has at most {MOST_USERS} users, and the master asked for {0}: start more workers")]
+    TooMany(u64),
+}
 
 /// A running load.
 #[derive(Debug)]
@@ -67,52 +91,56 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// A load without users.
-    pub(super) fn new(settings: LoadSettings, corpus: &Arc<Corpus>) -> std::io::Result<Self> {
-        let pacing = match (&settings.rate, settings.limit) {
+    /// A load of the worker under this name, without users.
+    pub(super) fn new(
+        worker: &Worker,
+        name: &str,
+        asked: AskedLoad,
+        corpus: &Arc<Corpus>,
+    ) -> std::io::Result<Self> {
+        let (target, options) = (&worker.target, &worker.options);
+        let AskedLoad { rate, arrivals, thresholds } = asked;
+        let limit = target.rate;
+        let pacing = match (&rate, limit) {
             (Some(_), _) => Pacing::Open(Timetable::replaceable()),
             (None, Some(_)) => Pacing::Capped(Timetable::replaceable()),
             (None, None) => Pacing::Closed,
         };
         let facts = RunSummary {
-            command: settings.command.clone(),
-            target: settings.shown_target.clone(),
+            command: options.command.clone(),
+            target: target.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
             left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),
-            seed: settings.seed,
+            seed: target.seed,
             model: LoadModel {
-                name: if settings.rate.is_some() { ModelName::Open } else { ModelName::Closed },
-                rate: settings
-                    .rate
-                    .as_ref()
-                    .map(Rate::to_string)
-                    .or(settings.limit.map(|limit| limit.to_string())),
-                poisson: settings.arrivals == Arrivals::Poisson,
+                name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },
+                rate: rate.as_ref().map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
+                poisson: arrivals == Arrivals::Poisson,
                 plan: "by the Locust master".to_owned(),
                 ..LoadModel::default()
             },
-            judge_share: settings.judge_share,
+            judge_share: options.judge.value(),
             ..RunSummary::new(crate::figures::Figures::default(), Duration::ZERO)
         };
         // The settings have a mix for users of goose. Here every user has a lane.
         let mix = corpus.mix.reweighted(|_| 1).unwrap_or_else(|| unreachable!("a corpus has a scenario"));
         let run = Arc::new(RunState::new(
             RunSettings {
-                transport: settings.transport,
+                transport: target.transport.clone(),
                 mix,
-                judge: settings.judge,
+                judge: AnswerJudge::new((*worker.context).clone(), options.judge, options.strict),
                 pacing,
                 users: MOST_USERS,
                 plan: String::new(),
                 max_requests: None,
-                respect_retry_after: settings.respect_retry_after,
-                redactor: settings.redactor,
+                respect_retry_after: options.respect_retry_after,
+                redactor: worker.redactor.clone(),
                 shown_host: String::new(),
                 goose_options: Vec::new(),
             },
             RunClock::new(Duration::ZERO, FOREVER),
         ));
-        run.sent.store(settings.first_number, Ordering::Release);
+        run.sent.store(worker.first_number(corpus.shard), Ordering::Release);
         pacer::start(&run)?;
         let began = epoch();
         Ok(Self {
@@ -122,17 +150,21 @@ impl Load {
             lanes: BTreeMap::new(),
             arrivals: None,
             classes: BTreeMap::new(),
-            rate: settings.rate,
-            arrivals_spread: settings.arrivals,
-            limit: settings.limit,
+            rate,
+            arrivals_spread: arrivals,
+            limit,
             shares: Shares::default(),
             most_users: 0,
             stopped: None,
             cpu: CpuTimes::now(),
             began,
             facts,
-            thresholds: settings.thresholds,
-            worker: settings.worker,
+            thresholds,
+            worker: WorkerShare {
+                index: Some(corpus.shard.index()),
+                setup: worker.setup(),
+                ..WorkerShare::missing(name)
+            },
             stats: LocustStats::new(began),
             exact: ExactReports::default(),
         })

@@ -4,7 +4,6 @@ use crate::scenarios::{SCENARIOS, error::ScenarioError, find, mix::Weights, unkn
 
 /// The locustfile, without scenarios.
 const TEMPLATE: &str = include_str!("locustfile.py");
-/// The place of the scenarios.
 const PLACE: &str = "SCENARIOS = {}";
 
 /// The locustfile with a user class for each scenario. If weights are named, scenarios without one have no class.

@@ -41,7 +41,6 @@ const PORT: u16 = 5557;
 /// The pause before a connection is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The options of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
     /// The master: `HOST:PORT`, or `HOST` for port 5557.

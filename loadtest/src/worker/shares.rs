@@ -34,7 +34,6 @@ impl Shares {
         self.0.push((from, share));
     }
 
-    /// The last share.
     pub(super) fn last(&self) -> f64 {
         self.0.last().map_or(0.0, |(_, share)| *share)
     }

@@ -15,18 +15,16 @@ use tokio::time::Instant;
 
 use super::{
     WorkerError, WorkerOptions,
-    corpus::{self, Corpus},
-    load::{Load, LoadSettings},
+    corpus::{self, Corpus, Shard},
+    load::{AskedLoad, Load},
 };
 use crate::worker::protocol::message::MasterOptions;
 use crate::{
     figures::outcome::Outcome,
-    judging::AnswerJudge,
     metrics::LiveFigures,
     results::{
         summary::RunSummary,
         threshold::{Threshold, ThresholdError},
-        workers::WorkerShare,
     },
     run::{
         error::RunError,
@@ -41,7 +39,6 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Why a run cannot begin with the options of the master.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BeginError {
-    /// The rate.
     #[error("--rate: {0}")]
     Rate(RateError),
     /// The name of the arrivals.
@@ -50,7 +47,6 @@ pub(super) enum BeginError {
     /// Poisson arrivals without a rate.
     #[error("--arrivals poisson is for the arrivals of --rate: give a rate")]
     ArrivalsWithoutRate,
-    /// A threshold.
     #[error(transparent)]
     Threshold(#[from] ThresholdError),
     /// The options are not possible for this target.
@@ -111,41 +107,20 @@ impl Worker {
         }
         let texts = options.paymaster_thresholds.iter().flatten();
         let thresholds: Result<Vec<Threshold>, _> = texts.map(|text| text.parse()).collect();
-        let first_number = corpus.shard.first_number();
-        let settings = LoadSettings {
-            judge: AnswerJudge::new((*self.context).clone(), self.options.judge, self.options.strict),
-            transport: self.target.transport.clone(),
-            redactor: self.redactor.clone(),
-            shown_target: self.target.shown_target.clone(),
-            respect_retry_after: self.options.respect_retry_after,
-            judge_share: self.options.judge.value(),
-            seed: self.target.seed,
-            limit,
-            rate,
-            arrivals,
-            thresholds: thresholds?,
-            worker: WorkerShare {
-                index: Some(corpus.shard.index()),
-                setup: self.setup(),
-                ..WorkerShare::missing(name)
-            },
-            command: self.options.command.clone(),
-            // The counter goes on over the runs of one master. Another index begins its own part.
-            first_number: if self.next_number > first_number
-                && self.next_number - first_number < corpus::REQUESTS
-            {
-                self.next_number
-            } else {
-                first_number
-            },
-        };
-        let load = Load::new(settings, corpus).map_err(BeginError::Pacer)?;
+        let asked = AskedLoad { rate, arrivals, thresholds: thresholds? };
+        let load = Load::new(self, name, asked, corpus).map_err(BeginError::Pacer)?;
         load.show(&self.live);
         Ok(load)
     }
 
+    /// The number of the first request of a run. The counter goes on over the runs of one master. Another index begins its own part.
+    pub(super) fn first_number(&self, shard: Shard) -> u64 {
+        let first = shard.first_number();
+        if (first..first + corpus::REQUESTS).contains(&self.next_number) { self.next_number } else { first }
+    }
+
     /// What must be equal for all workers of a run, because it decides what their figures mean.
-    fn setup(&self) -> BTreeMap<String, String> {
+    pub(super) fn setup(&self) -> BTreeMap<String, String> {
         let mut profile = self.target.profile.clone();
         // Headers may differ, and the URL is compared as reports show it.
         profile.target = Target { requests_per_second: self.target.rate, ..Target::default() };
@@ -226,7 +201,6 @@ fn host() -> String {
 }
 
 impl MasterOptions {
-    /// The rate, if the master has one.
     fn rate(&self) -> Option<&str> {
         self.paymaster_rate.as_deref().map(str::trim).filter(|rate| !rate.is_empty())
     }

@@ -1,5 +1,9 @@
 //! Faults in the reading of requests, and in the decision about them.
 
+use serde_json::json;
+
+use crate::injection::{Behaviour, replace};
+
 pub(super) mod caches;
 pub(super) mod client_forms;
 pub(super) mod decision;
@@ -9,3 +13,11 @@ pub(super) mod notation;
 pub(super) mod operations;
 pub(super) mod refusals;
 pub(super) mod tokens;
+
+/// Serves the first supported token instead of the token of the request.
+const SERVE_FIRST_TOKEN: Behaviour = Behaviour::Request(|view, request| {
+    request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": view.tokens.first() });
+});
+
+/// Sponsors nothing.
+const SPONSOR_NOTHING: Behaviour = Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x"));

@@ -47,6 +47,10 @@ pub(crate) enum Behaviour {
     Reset,
 }
 
+impl Behaviour {
+    pub(crate) const NOTHING: Self = Self::Answer(|_, _| {});
+}
+
 /// The fee quotes of a result that a [`Behaviour::Row`] changes. Other results have each member once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuoteSelection {

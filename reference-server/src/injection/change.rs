@@ -18,9 +18,56 @@ pub(crate) fn decimal_text(value: &Value) -> Value {
     Value::String(text_of(value))
 }
 
+/// Adds a member, or replaces its value.
+pub(crate) fn set(object: &mut Map<String, Value>, member: &str, value: impl Into<Value>) {
+    object.insert(member.to_owned(), value.into());
+}
+
+/// Replaces the value of a member that the object has.
+pub(crate) fn replace(object: &mut Map<String, Value>, member: &str, value: impl Into<Value>) {
+    if let Some(old) = object.get_mut(member) {
+        *old = value.into();
+    }
+}
+
+/// Changes the value of a member that the object has.
+pub(crate) fn change(object: &mut Map<String, Value>, member: &str, change: impl FnOnce(&Value) -> Value) {
+    if let Some(value) = object.get_mut(member) {
+        *value = change(value);
+    }
+}
+
+pub(crate) fn remove(object: &mut Map<String, Value>, member: &str) {
+    object.shift_remove(member);
+}
+
 /// The result of a response, if it is an object.
 pub(crate) fn result(answer: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
     answer.get_mut("result").and_then(Value::as_object_mut)
+}
+
+/// A valid result of that mode, with this `paymasterAndData`.
+pub(crate) fn some_result(mode: &str, data: &str) -> Value {
+    serde_json::json!({
+        "MODE": mode,
+        "mode": mode,
+        "paymasterAndData": data,
+        "preVerificationGas": "45000",
+        "verificationGasLimit": 120_000,
+        "callGasLimit": 60_000,
+    })
+}
+
+/// Whether a result refuses to sponsor.
+pub(crate) fn is_refusal(result: &Map<String, Value>) -> bool {
+    result.get("paymasterAndData").is_some_and(|data| data == "0x")
+}
+
+/// Replaces the data of a result that refuses to sponsor.
+pub(crate) fn replace_refusal(result: &mut Map<String, Value>, data: &str) {
+    if is_refusal(result) {
+        set(result, "paymasterAndData", data);
+    }
 }
 
 /// The fee quotes of a result; empty when it has none.
@@ -32,9 +79,7 @@ pub(crate) fn quotes(result: &mut Map<String, Value>) -> impl Iterator<Item = &m
 /// Changes this member of each fee quote.
 pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: fn(&Value) -> Value) {
     for quote in quotes(result) {
-        if let Some(value) = quote.get_mut(member) {
-            *value = change(value);
-        }
+        self::change(quote, member, change);
     }
 }
 

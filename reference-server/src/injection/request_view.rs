@@ -178,6 +178,11 @@ impl RequestView<'_> {
         accepted.any(|accepted| accepted.trim().eq_ignore_ascii_case(coding))
     }
 
+    /// Whether the same bytes came before.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.memory.seen_before(String::from_utf8_lossy(self.raw).into_owned())
+    }
+
     /// True once in every `period` evaluations of this condition.
     pub(crate) fn is_one_in(&self, period: u64) -> bool {
         self.memory.count().is_multiple_of(period)

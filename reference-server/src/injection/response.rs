@@ -19,6 +19,16 @@ pub(crate) struct WireResponse {
     pub(crate) has_result: bool,
 }
 
+impl WireResponse {
+    /// Puts an answer without a result in the place of the status and the body.
+    pub(crate) fn replace(&mut self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
+        self.status = status;
+        self.content_type = Some(content_type);
+        self.body = Some(body.into());
+        self.has_result = false;
+    }
+}
+
 /// How the body of a response is framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {

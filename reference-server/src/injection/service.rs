@@ -22,7 +22,7 @@ use crate::config::cors::Cors;
 use crate::faults::Fault;
 use crate::http::respond::{Respond, ResponseCopy};
 use crate::paymaster::chain::SenderNonces;
-use crate::paymaster::clock::unix_now;
+use crate::paymaster::unix_now;
 use crate::service::Service;
 use crate::variants::Variant;
 

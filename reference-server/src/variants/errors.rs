@@ -4,105 +4,43 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView};
+use crate::injection::{Behaviour, RequestView, remove, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new(
-        "token-errors-positive",
-        "errors about tokens have positive codes",
-        Behaviour::Error(|_, error| {
-            recode_token_error(error, 7001);
-        }),
-    ),
-    Variant::new(
-        "token-errors-invalid-params",
-        "errors about tokens have the code of invalid params",
-        Behaviour::Error(|_, error| {
-            recode_token_error(error, -32602);
-        }),
-    ),
-    Variant::new(
-        "token-errors-internal",
-        "errors about tokens have the code of an internal error",
-        Behaviour::Error(|_, error| {
-            recode_token_error(error, -32603);
-        }),
-    ),
-    Variant::new(
-        "token-errors-zero",
-        "errors about tokens have the code 0",
-        Behaviour::Error(|_, error| {
-            recode_token_error(error, 0);
-        }),
-    ),
-    Variant::new(
-        "error-data-absent",
-        "errors have no data",
-        Behaviour::Error(|_, error| {
-            error.shift_remove("data");
-        }),
-    ),
-    Variant::new(
-        "error-data-null",
-        "errors have data null",
-        Behaviour::Error(|_, error| {
-            error.insert("data".to_owned(), Value::Null);
-        }),
-    ),
-    Variant::new(
-        "error-data-rich",
-        "errors have data of every kind",
-        Behaviour::Error(|_, error| {
+    Variant::new("token-errors-positive", "errors about tokens have positive codes")
+        .injects(Behaviour::Error(|_, error| recode_token_error(error, 7001))),
+    Variant::new("token-errors-invalid-params", "errors about tokens have the code of invalid params")
+        .injects(Behaviour::Error(|_, error| recode_token_error(error, -32602))),
+    Variant::new("token-errors-internal", "errors about tokens have the code of an internal error")
+        .injects(Behaviour::Error(|_, error| recode_token_error(error, -32603))),
+    Variant::new("token-errors-zero", "errors about tokens have the code 0")
+        .injects(Behaviour::Error(|_, error| recode_token_error(error, 0))),
+    Variant::new("error-data-absent", "errors have no data")
+        .injects(Behaviour::Error(|_, error| remove(error, "data"))),
+    Variant::new("error-data-null", "errors have data null")
+        .injects(Behaviour::Error(|_, error| set(error, "data", Value::Null))),
+    Variant::new("error-data-rich", "errors have data of every kind").injects(Behaviour::Error(
+        |_, error| {
             let data = json!({ "trace": ["a", 1, null, true], "result": {}, "id": 5 });
-            error.insert("data".to_owned(), data);
-        }),
-    ),
-    Variant::new(
-        "error-message-empty",
-        "messages are empty",
-        Behaviour::Error(|_, error| {
-            error.insert("message".to_owned(), "".into());
-        }),
-    ),
-    Variant::new(
-        "error-message-long",
-        "messages have 4000 letters",
-        Behaviour::Error(|_, error| {
-            error.insert("message".to_owned(), "refused ".repeat(500).into());
-        }),
-    ),
-    Variant::new(
-        "errors-with-400",
-        "errors come with status 400",
-        Behaviour::Http(|_, response| {
-            set_error_status(response, 400);
-        }),
-    )
-    .when(is_single),
-    Variant::new(
-        "errors-with-500",
-        "errors come with status 500",
-        Behaviour::Http(|_, response| {
-            set_error_status(response, 500);
-        }),
-    )
-    .when(is_single),
-    Variant::new(
-        "errors-with-422",
-        "errors come with status 422",
-        Behaviour::Http(|_, response| {
-            set_error_status(response, 422);
-        }),
-    )
-    .when(is_single),
-    Variant::new(
-        "token-errors-with-404",
-        "errors about tokens come with status 404",
-        Behaviour::Http(|_, response| {
-            set_error_status(response, 404);
-        }),
-    )
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+            set(error, "data", data);
+        },
+    )),
+    Variant::new("error-message-empty", "messages are empty")
+        .injects(Behaviour::Error(|_, error| set(error, "message", ""))),
+    Variant::new("error-message-long", "messages have 4000 letters")
+        .injects(Behaviour::Error(|_, error| set(error, "message", "refused ".repeat(500)))),
+    Variant::new("errors-with-400", "errors come with status 400")
+        .injects(Behaviour::Http(|_, response| set_error_status(response, 400)))
+        .when(is_single),
+    Variant::new("errors-with-500", "errors come with status 500")
+        .injects(Behaviour::Http(|_, response| set_error_status(response, 500)))
+        .when(is_single),
+    Variant::new("errors-with-422", "errors come with status 422")
+        .injects(Behaviour::Http(|_, response| set_error_status(response, 422)))
+        .when(is_single),
+    Variant::new("token-errors-with-404", "errors about tokens come with status 404")
+        .injects(Behaviour::Http(|_, response| set_error_status(response, 404)))
+        .when(|view| view.is(Pair::SPONSOR_ERC20)),
 ];
 
 fn is_single(view: &RequestView<'_>) -> bool {
@@ -112,7 +50,7 @@ fn is_single(view: &RequestView<'_>) -> bool {
 /// Changes the code of the two errors about tokens, which a service may choose.
 fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
     if error.get("code").is_some_and(|code| *code == -32001 || *code == -32002) {
-        error.insert("code".to_owned(), code.into());
+        set(error, "code", code);
     }
 }
 

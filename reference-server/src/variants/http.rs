@@ -8,179 +8,119 @@ use super::Variant;
 use crate::injection::{Behaviour, Coding, Framing, RequestView, WireResponse, compress};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new(
-        "chunked",
-        "sends bodies in chunks",
-        Behaviour::Http(|_, response| response.framing = Framing::Chunks(64)),
-    ),
-    Variant::new(
-        "chunked-by-byte",
-        "sends bodies in chunks of one byte",
-        Behaviour::Http(|_, response| response.framing = Framing::Chunks(1)),
-    ),
+    Variant::new("chunked", "sends bodies in chunks")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::Chunks(64))),
+    Variant::new("chunked-by-byte", "sends bodies in chunks of one byte")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::Chunks(1))),
     Variant::new(
         "close-delimited",
         "sends bodies without a length and closes the connection, as HTTP/1.0 does",
-        Behaviour::Http(|_, response| {
-            response.framing = Framing::UntilClose;
-        }),
-    ),
-    Variant::new(
-        "closed-after-answer",
-        "closes the connection after each answer",
-        Behaviour::Http(|_, response| {
-            response.framing = Framing::ThenClose;
-        }),
-    ),
-    Variant::new(
-        "closed-now-and-then",
-        "closes the connection after 1 of 25 answers",
-        Behaviour::Http(|_, response| {
-            response.framing = Framing::ThenClose;
-        }),
     )
-    .when(|view| view.is_one_in_25()),
-    Variant::new(
-        "slow",
-        "takes 20 ms to answer",
-        Behaviour::Http(|_, response| {
-            response.delay = Duration::from_millis(20);
-        }),
+    .injects(Behaviour::Http(|_, response| response.framing = Framing::UntilClose)),
+    Variant::new("closed-after-answer", "closes the connection after each answer")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::ThenClose)),
+    Variant::new("closed-now-and-then", "closes the connection after 1 of 25 answers")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::ThenClose))
+        .when(|view| view.is_one_in_25()),
+    Variant::new("slow", "takes 20 ms to answer")
+        .injects(Behaviour::Http(|_, response| response.delay = Duration::from_millis(20))),
+    Variant::new("slow-now-and-then", "takes 50 ms to answer 1 of 25 requests")
+        .injects(Behaviour::Http(|_, response| response.delay = Duration::from_millis(50)))
+        .when(|view| view.is_one_in_25()),
+    Variant::new("body-in-two-parts", "sends the second half of a body 5 ms after the first").injects(
+        Behaviour::Http(|_, response| response.framing = Framing::TwoParts(Duration::from_millis(5))),
     ),
-    Variant::new(
-        "slow-now-and-then",
-        "takes 50 ms to answer 1 of 25 requests",
-        Behaviour::Http(|_, response| {
-            response.delay = Duration::from_millis(50);
-        }),
-    )
-    .when(|view| view.is_one_in_25()),
-    Variant::new(
-        "body-in-two-parts",
-        "sends the second half of a body 5 ms after the first",
-        Behaviour::Http(|_, response| {
-            response.framing = Framing::TwoParts(Duration::from_millis(5));
-        }),
-    ),
-    Variant::new(
-        "content-type-with-charset",
-        "the content type names a charset",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, "application/json; charset=utf-8");
-        }),
-    ),
-    Variant::new(
-        "content-type-upper-case",
-        "the content type is in another letter case",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, "Application/JSON;Charset=\"UTF-8\"");
-        }),
+    Variant::new("content-type-with-charset", "the content type names a charset").injects(Behaviour::Http(
+        |_, response| set_content_type(response, "application/json; charset=utf-8"),
+    )),
+    Variant::new("content-type-upper-case", "the content type is in another letter case").injects(
+        Behaviour::Http(|_, response| set_content_type(response, "Application/JSON;Charset=\"UTF-8\"")),
     ),
     Variant::new(
         "compressed-when-permitted",
         "compresses answers in the best coding that the request permits",
-        Behaviour::Http(|view, response| {
-            let best = [Coding::Brotli, Coding::Deflate, Coding::Gzip];
-            let coding = best.into_iter().find(|coding| view.accepts_coding(coding.name()));
-            if let Some(coding) = coding {
-                compress(response, coding);
-            }
-        }),
-    ),
+    )
+    .injects(Behaviour::Http(|view, response| {
+        let best = [Coding::Brotli, Coding::Deflate, Coding::Gzip];
+        let coding = best.into_iter().find(|coding| view.accepts_coding(coding.name()));
+        if let Some(coding) = coding {
+            compress(response, coding);
+        }
+    })),
     Variant::new(
         "gzip-unless-refused",
         "sends gzip to every request that permits it, those without an Accept-Encoding included",
-        Behaviour::Http(|view, response| {
-            if is_permitted(view, "gzip") {
-                compress(response, Coding::Gzip);
-            }
-        }),
-    ),
-    Variant::new(
-        "extra-headers",
-        "sends additional headers",
-        Behaviour::Http(|_, response| {
-            response.headers.extend([
-                ("server", "paymaster"),
-                ("x-request-id", "c0ffee"),
-                ("set-cookie", "a=1; Path=/"),
-                ("set-cookie", "b=2; Secure; HttpOnly"),
-                ("access-control-allow-origin", "*"),
-                ("vary", "origin, accept-encoding"),
-                ("keep-alive", "timeout=5"),
-            ]);
-        }),
-    ),
-    Variant::new(
-        "too-many-requests",
-        "answers 1 of 50 requests with status 429",
-        Behaviour::Http(|_, response| {
-            ask_to_retry(response, 429, "0", "");
-        }),
     )
-    .when(|view| view.is_one_in(50)),
+    .injects(Behaviour::Http(|view, response| {
+        if is_permitted(view, "gzip") {
+            compress(response, Coding::Gzip);
+        }
+    })),
+    Variant::new("extra-headers", "sends additional headers").injects(Behaviour::Http(|_, response| {
+        response.headers.extend([
+            ("server", "paymaster"),
+            ("x-request-id", "c0ffee"),
+            ("set-cookie", "a=1; Path=/"),
+            ("set-cookie", "b=2; Secure; HttpOnly"),
+            ("access-control-allow-origin", "*"),
+            ("vary", "origin, accept-encoding"),
+            ("keep-alive", "timeout=5"),
+        ]);
+    })),
+    Variant::new("too-many-requests", "answers 1 of 50 requests with status 429")
+        .injects(Behaviour::Http(|_, response| ask_to_retry(response, 429, "0", "")))
+        .when(|view| view.is_one_in(50)),
     Variant::new(
         "too-many-requests-answered",
         "answers 1 of 50 requests with status 429 and a JSON-RPC error",
-        Behaviour::Http(|_, response| {
-            ask_to_retry(
-                response,
-                429,
-                "0",
-                "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32005,\"message\":\"slow down\"}}",
-            );
-            response.content_type = Some("application/json");
-        }),
     )
+    .injects(Behaviour::Http(|_, response| {
+        ask_to_retry(
+            response,
+            429,
+            "0",
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}"#,
+        );
+        response.content_type = Some("application/json");
+    }))
     .when(|view| view.is_one_in(50)),
-    Variant::new(
-        "unavailable",
-        "answers 1 of 200 requests with status 503 and retry-after 1",
-        Behaviour::Http(|_, response| {
+    Variant::new("unavailable", "answers 1 of 200 requests with status 503 and retry-after 1")
+        .injects(Behaviour::Http(|_, response| {
             ask_to_retry(response, 503, "1", "<html><body>come back</body></html>");
             response.content_type = Some("text/html");
-        }),
-    )
-    .when(|view| view.is_one_in(200)),
+        }))
+        .when(|view| view.is_one_in(200)),
     Variant::new(
         "service-starting",
         "answers the first 3 requests with status 503 and retry-after 0, as while it starts",
-        Behaviour::Http(|_, response| ask_to_retry(response, 503, "0", "")),
     )
+    .injects(Behaviour::Http(|_, response| ask_to_retry(response, 503, "0", "")))
     .when(|view| view.memory.count() <= 3),
     Variant::new(
         "service-restarting",
         "answers requests 100 to 103 with status 503 and no retry-after, as while it restarts",
-        Behaviour::Http(|_, response| {
-            response.status = 503;
-            response.content_type = Some("text/html");
-            response.body = Some(b"<html><body>no server is available</body></html>".to_vec());
-            response.has_result = false;
-        }),
     )
+    .injects(Behaviour::Http(|_, response| {
+        response.replace(503, "text/html", "<html><body>no server is available</body></html>");
+    }))
     .when(|view| (100..104).contains(&view.memory.count())),
-    Variant::new(
-        "origins-listed",
-        "answers requests of other origins with a JSON-RPC error",
-        Behaviour::Http(|view, response| refuse_origin(view, response, 200)),
-    )
-    .when(|view| !view.header("origin").is_empty())
-    .warns(&["request.headers"]),
+    Variant::new("origins-listed", "answers requests of other origins with a JSON-RPC error")
+        .injects(Behaviour::Http(|view, response| refuse_origin(view, response, 200)))
+        .when(|view| !view.header("origin").is_empty())
+        .warns(&["request.headers"]),
     Variant::new(
         "origins-listed-by-http",
         "answers requests of other origins with a JSON-RPC error and status 403",
-        Behaviour::Http(|view, response| refuse_origin(view, response, 403)),
     )
+    .injects(Behaviour::Http(|view, response| refuse_origin(view, response, 403)))
     .when(|view| !view.header("origin").is_empty())
     .warns(&["request.headers"]),
-    Variant {
-        configure: |config| config.bounds.idle_timeout_ms = 40,
-        ..Variant::new(
-            "idle-connections-timed-out",
-            "closes connections that are idle for 40 ms with an unsolicited status 408",
-            Behaviour::Http(|_, response| response.framing = Framing::ThenTimeout),
-        )
-    },
+    Variant::new(
+        "idle-connections-timed-out",
+        "closes connections that are idle for 40 ms with an unsolicited status 408",
+    )
+    .injects(Behaviour::Http(|_, response| response.framing = Framing::ThenTimeout))
+    .configured(|config| config.bounds.idle_timeout_ms = 40),
 ];
 
 /// Replaces the response by the error for an origin that is not listed.
@@ -189,10 +129,7 @@ fn refuse_origin(view: &RequestView<'_>, response: &mut WireResponse, status: u1
     let id = if view.has_id() { view.id() } else { &Value::Null };
     let error = json!({ "code": -32003, "message": "origin not allowed" });
     let answer = json!({ "jsonrpc": version, "id": id, "error": error });
-    response.status = status;
-    response.content_type = Some("application/json");
-    response.body = Some(answer.to_string().into_bytes());
-    response.has_result = false;
+    response.replace(status, "application/json", answer.to_string());
 }
 
 /// Whether the request permits a coding. One without `Accept-Encoding` permits all of them.

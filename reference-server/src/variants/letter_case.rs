@@ -5,49 +5,49 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, text_of};
+use crate::injection::{Behaviour, RequestView, remove, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::refusal(
+    Variant::new(
         "strict-checksums",
         "refuses addresses that are neither in lower case nor in the letter case of EIP-55",
-        |view| addresses(view).iter().any(|address| !is_strict(address)),
-    ),
-    Variant::refusal(
+    )
+    .refuses(|view| addresses(view).iter().any(|address| !is_strict(address))),
+    Variant::new(
         "strict-token-checksums",
         "refuses tokens, and not senders, in another letter case than lower case and that of EIP-55",
-        |view| addresses(view).iter().skip(1).any(|address| !is_strict(address)),
-    ),
+    )
+    .refuses(|view| addresses(view).iter().skip(1).any(|address| !is_strict(address))),
     Variant::new(
         "tokens-in-capitals-unsupported",
         "supports no token in another letter case than lower case and that of EIP-55",
-        Behaviour::Answer(|view, answer| {
-            let unknown: Vec<String> = addresses(view)
-                .into_iter()
-                .skip(1)
-                .filter(|address| !is_strict(address) && view.supports(address))
-                .collect();
-            let is_unknown =
-                |token: &Value| unknown.iter().any(|other| other.eq_ignore_ascii_case(&text_of(token)));
-            if unknown.is_empty() {
-                return;
-            }
-            if view.is(Pair::SPONSOR_ERC20) {
-                answer.shift_remove("result");
-                answer.insert(
-                    "error".to_owned(),
-                    json!({ "code": -32001, "message": "the token is not supported" }),
-                );
-            } else if let Some(result) = answer.get_mut("result") {
-                if let Some(quotes) = result["feeQuotes"].as_array_mut() {
-                    quotes.retain(|quote| !is_unknown(&quote["tokenAddress"]));
-                }
-                if let Some(tokens) = result["unsupportedTokens"].as_array_mut() {
-                    tokens.extend(unknown.iter().map(|token| json!(token)));
-                }
-            }
-        }),
     )
+    .injects(Behaviour::Answer(|view, answer| {
+        let unknown: Vec<String> = addresses(view)
+            .into_iter()
+            .skip(1)
+            .filter(|address| !is_strict(address) && view.supports(address))
+            .collect();
+        let is_unknown =
+            |token: &Value| unknown.iter().any(|other| other.eq_ignore_ascii_case(&text_of(token)));
+        if unknown.is_empty() {
+            return;
+        }
+        if view.is(Pair::SPONSOR_ERC20) {
+            remove(answer, "result");
+            answer.insert(
+                "error".to_owned(),
+                json!({ "code": -32001, "message": "the token is not supported" }),
+            );
+        } else if let Some(result) = answer.get_mut("result") {
+            if let Some(quotes) = result["feeQuotes"].as_array_mut() {
+                quotes.retain(|quote| !is_unknown(&quote["tokenAddress"]));
+            }
+            if let Some(tokens) = result["unsupportedTokens"].as_array_mut() {
+                tokens.extend(unknown.iter().map(|token| json!(token)));
+            }
+        }
+    }))
     .when(|view| view.is_token_mode()),
 ];
 

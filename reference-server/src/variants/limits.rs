@@ -3,7 +3,7 @@
 use alloy_primitives::U256;
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, json, text_of};
+use crate::injection::{Behaviour, RequestView, json, set, text_of};
 
 /// The largest integer below which a double represents every integer.
 const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
@@ -13,80 +13,67 @@ const HIGH_FEE: u64 = 10_000_000_000_000;
 const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::refusal(
-        "large-call-data-refused",
-        "refuses call data and init code above 4096 bytes with an error",
-        has_large_data,
-    ),
+    Variant::new("large-call-data-refused", "refuses call data and init code above 4096 bytes with an error")
+        .refuses(has_large_data),
     Variant::new(
         "large-call-data-refused-by-http",
         "refuses call data and init code above 4096 bytes with HTTP 413 and a text",
-        Behaviour::Http(|_, response| {
-            response.status = 413;
-            response.content_type = Some("text/plain");
-            response.body = Some(b"request entity too large".to_vec());
-        }),
     )
+    .injects(Behaviour::Http(|_, response| {
+        response.status = 413;
+        response.content_type = Some("text/plain");
+        response.body = Some(b"request entity too large".to_vec());
+    }))
     .when(has_large_data),
-    Variant::refusal("long-token-lists-refused", "refuses lists of more than 10 tokens", |view| {
-        view.token_list().len() > 10
-    }),
-    Variant::refusal("repeated-tokens-refused", "refuses lists that name a token twice", |view| {
+    Variant::new("long-token-lists-refused", "refuses lists of more than 10 tokens")
+        .refuses(|view| view.token_list().len() > 10),
+    Variant::new("repeated-tokens-refused", "refuses lists that name a token twice").refuses(|view| {
         let list = view.token_list();
         let is_repeated = |(place, token): (usize, &&str)| {
             list[..place].iter().any(|other| other.eq_ignore_ascii_case(token))
         };
         list.iter().enumerate().any(is_repeated)
     }),
-    Variant::refusal("long-ids-refused", "refuses ids of more than 64 letters", |view| {
-        view.id_string().is_some_and(|id| id.chars().count() > 64)
-    }),
-    Variant::refusal("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII", |view| {
-        view.id_string().is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
-    }),
-    Variant::refusal("large-ids-refused", "refuses integer ids above 2^53", has_large_id),
-    Variant::new(
-        "large-ids-rounded",
-        "rounds integer ids above 2^53, as JSON parsers with doubles do",
-        Behaviour::Answer(|view, answer| {
+    Variant::new("long-ids-refused", "refuses ids of more than 64 letters")
+        .refuses(|view| view.id_string().is_some_and(|id| id.chars().count() > 64)),
+    Variant::new("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII").refuses(
+        |view| view.id_string().is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte))),
+    ),
+    Variant::new("large-ids-refused", "refuses integer ids above 2^53").refuses(has_large_id),
+    Variant::new("large-ids-rounded", "rounds integer ids above 2^53, as JSON parsers with doubles do")
+        .injects(Behaviour::Answer(|view, answer| {
             let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
-            answer.insert("id".to_owned(), json(&format!("{double}")));
-        }),
-    )
-    .when(has_large_id)
-    .warns(&["json-rpc.large-ids"]),
-    Variant::refusal("gas-above-a-block-refused", "refuses gas limits above 30 million", |view| {
+            set(answer, "id", json(&format!("{double}")));
+        }))
+        .when(has_large_id)
+        .warns(&["json-rpc.large-ids"]),
+    Variant::new("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {
         let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
         limits.any(|limit| limit > U256::from(30_000_000))
     }),
-    Variant::refusal("gas-of-zero-refused", "refuses gas limits of 0", |view| {
+    Variant::new("gas-of-zero-refused", "refuses gas limits of 0").refuses(|view| {
         let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
         limits.any(|limit| limit.is_zero())
     }),
-    Variant::refusal("high-fees-refused", "refuses fees of 0 and above 10,000 gwei", |view| {
+    Variant::new("high-fees-refused", "refuses fees of 0 and above 10,000 gwei").refuses(|view| {
         view.amount("maxFeePerGas").is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
     }),
-    Variant::refusal(
-        "priority-above-fee-refused",
-        "refuses a maxPriorityFeePerGas above maxFeePerGas",
-        |view| view.amount("maxPriorityFeePerGas") > view.amount("maxFeePerGas"),
-    ),
-    Variant::refusal(
-        "unusual-durations-refused",
-        "refuses durations below a minute and above an hour",
+    Variant::new("priority-above-fee-refused", "refuses a maxPriorityFeePerGas above maxFeePerGas")
+        .refuses(|view| view.amount("maxPriorityFeePerGas") > view.amount("maxFeePerGas")),
+    Variant::new("unusual-durations-refused", "refuses durations below a minute and above an hour").refuses(
         |view| {
             let duration = &view.mode_object()["expiryDuration"];
             duration.is_number() && !duration.as_u64().is_some_and(|seconds| (60..=3_600).contains(&seconds))
         },
     ),
-    Variant::refusal(
+    Variant::new(
         "large-webhook-data-refused",
         "refuses webhookData above 256 bytes, and of more than four levels",
-        |view| {
-            let data = &view.sponsorship_info()["webhookData"];
-            data.to_string().len() > 256 || depth(data) > 4
-        },
-    ),
+    )
+    .refuses(|view| {
+        let data = &view.sponsorship_info()["webhookData"];
+        data.to_string().len() > 256 || depth(data) > 4
+    }),
 ];
 
 fn has_large_data(view: &RequestView<'_>) -> bool {

@@ -15,38 +15,29 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::new(
         "unavailable-above-four",
         "answers with status 503 while more than 4 requests are in flight",
-        Behaviour::Http(|view, response| {
-            above_four(view, response, |_, response| {
-                refuse(response, 503, b"no server is available".to_vec(), "text/plain");
-            });
-        }),
-    ),
+    )
+    .injects(Behaviour::Http(|view, response| {
+        above_four(view, response, |_, response| {
+            response.replace(503, "text/plain", "no server is available");
+        });
+    })),
     Variant::new(
         "too-many-above-four",
         "answers with status 429 and no Retry-After while more than 4 requests are in flight",
-        Behaviour::Http(|view, response| {
-            above_four(view, response, |_, response| {
-                refuse(response, 429, b"slow down".to_vec(), "text/plain");
-            });
-        }),
-    ),
-    Variant::new(
-        "busy-above-four",
-        "answers with a JSON-RPC error while more than 4 requests are in flight",
-        Behaviour::Http(|view, response| {
+    )
+    .injects(Behaviour::Http(|view, response| {
+        above_four(view, response, |_, response| response.replace(429, "text/plain", "slow down"));
+    })),
+    Variant::new("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
+        .injects(Behaviour::Http(|view, response| {
             above_four(view, response, |view, response| {
-                let busy = busy(view).to_string().into_bytes();
-                refuse(response, 200, busy, "application/json");
+                response.replace(200, "application/json", busy(view).to_string());
             });
-        }),
-    ),
-    Variant::new(
-        "closed-above-four",
-        "closes the connection while more than 4 requests are in flight",
-        Behaviour::Http(|view, response| {
+        })),
+    Variant::new("closed-above-four", "closes the connection while more than 4 requests are in flight")
+        .injects(Behaviour::Http(|view, response| {
             above_four(view, response, |_, response| response.framing = Framing::Nothing);
-        }),
-    ),
+        })),
 ];
 
 fn above_four(
@@ -59,13 +50,6 @@ fn above_four(
     } else {
         response.delay = Duration::from_millis(1);
     }
-}
-
-fn refuse(response: &mut WireResponse, status: u16, body: Vec<u8>, content_type: &'static str) {
-    response.status = status;
-    response.content_type = Some(content_type);
-    response.body = Some(body);
-    response.has_result = false;
 }
 
 /// The error object for a request that is not served now.

@@ -4,100 +4,72 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView};
+use crate::injection::{Behaviour, RequestView, remove, set, some_result};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::refusal("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP", |view| {
-        view.mode_object()["mode"] == "SPONSORSHIP"
-    }),
-    Variant::refusal("token-address-refused", "accepts feeTokenAddress, not tokenAddress", |view| {
-        view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none()
-    }),
-    Variant::refusal("fee-token-address-refused", "accepts tokenAddress, not feeTokenAddress", |view| {
-        view.is(Pair::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none()
-    }),
-    Variant::refusal("version-2-0-0-refused", "accepts jsonrpc 2.0, not 2.0.0", |view| {
-        view.request["jsonrpc"] == "2.0.0"
-    }),
-    Variant::refusal("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0", |view| {
-        view.request["jsonrpc"] == "2.0"
-    }),
-    Variant::refusal("hex-amounts-refused", "reads amounts as decimal strings only", |view| {
+    Variant::new("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP")
+        .refuses(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
+    Variant::new("token-address-refused", "accepts feeTokenAddress, not tokenAddress")
+        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none()),
+    Variant::new("fee-token-address-refused", "accepts tokenAddress, not feeTokenAddress")
+        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none()),
+    Variant::new("version-2-0-0-refused", "accepts jsonrpc 2.0, not 2.0.0")
+        .refuses(|view| view.request["jsonrpc"] == "2.0.0"),
+    Variant::new("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0")
+        .refuses(|view| view.request["jsonrpc"] == "2.0"),
+    Variant::new("hex-amounts-refused", "reads amounts as decimal strings only").refuses(|view| {
         amounts(view).any(|amount| amount.as_str().is_none_or(|text| text.starts_with("0x")))
     }),
-    Variant::refusal("decimal-amounts-refused", "reads amounts as hex quantities only", |view| {
+    Variant::new("decimal-amounts-refused", "reads amounts as hex quantities only").refuses(|view| {
         amounts(view).any(|amount| amount.as_str().is_none_or(|text| !text.starts_with("0x")))
     }),
-    Variant::refusal("number-amounts-refused", "reads amounts as strings only", |view| {
-        amounts(view).any(Value::is_number)
-    }),
-    Variant::refusal("unlisted-members-refused", "refuses members that the tables do not list", has_unlisted),
-    Variant::refusal(
+    Variant::new("number-amounts-refused", "reads amounts as strings only")
+        .refuses(|view| amounts(view).any(Value::is_number)),
+    Variant::new("unlisted-members-refused", "refuses members that the tables do not list")
+        .refuses(has_unlisted),
+    Variant::new(
         "fractional-ids-refused",
         "refuses ids that have a fraction, which JSON-RPC advises against",
-        |view| view.id_number().is_some_and(|digits| digits.contains('.')),
-    ),
-    Variant::refusal("quote-without-mode-refused", "requires a mode in quotes too", |view| {
-        view.mode_object().get("mode").is_none()
-    }),
-    Variant::refusal(
-        "all-nine-members-required",
-        "requires every member of the operation in sponsored mode",
-        |view| {
+    )
+    .refuses(|view| view.id_number().is_some_and(|digits| digits.contains('.'))),
+    Variant::new("quote-without-mode-refused", "requires a mode in quotes too")
+        .refuses(|view| view.mode_object().get("mode").is_none()),
+    Variant::new("all-nine-members-required", "requires every member of the operation in sponsored mode")
+        .refuses(|view| {
             view.is_sponsored_mode()
                 && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        },
-    ),
-    Variant::refusal(
-        "gas-limits-required-in-quotes",
-        "requires every member of the operation in quotes",
-        |view| {
+        }),
+    Variant::new("gas-limits-required-in-quotes", "requires every member of the operation in quotes")
+        .refuses(|view| {
             view.is_quote()
                 && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        },
-    ),
-    Variant::refusal(
+        }),
+    Variant::new(
         "all-members-of-the-mode-required",
         "requires calculateGasLimits in sponsored mode, and expiryDuration where its row has it",
-        |view| {
-            let lacks = |name: &str| view.mode_object().get(name).is_none();
-            view.is_sponsored_mode() && lacks("calculateGasLimits")
-                || view.is(Pair::SPONSOR_SPONSORED) && lacks("expiryDuration")
-        },
-    ),
-    Variant::new(
-        "nulls-read-as-absent",
-        "reads members that are null as absent",
-        Behaviour::Request(|_, request| without_nulls(&mut request["params"])),
     )
-    .when(|view| view.is_call()),
-    Variant::refusal("empty-token-list-refused", "refuses quotes that name no token", |view| {
+    .refuses(|view| {
+        let lacks = |name: &str| view.mode_object().get(name).is_none();
+        view.is_sponsored_mode() && lacks("calculateGasLimits")
+            || view.is(Pair::SPONSOR_SPONSORED) && lacks("expiryDuration")
+    }),
+    Variant::new("nulls-read-as-absent", "reads members that are null as absent")
+        .injects(Behaviour::Request(|_, request| without_nulls(&mut request["params"])))
+        .when(|view| view.is_call()),
+    Variant::new("empty-token-list-refused", "refuses quotes that name no token").refuses(|view| {
         view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
     }),
-    Variant::new(
-        "malformed-params-served",
-        "serves requests with wrong parameters",
-        Behaviour::Answer(|_, answer| {
+    Variant::new("malformed-params-served", "serves requests with wrong parameters")
+        .injects(Behaviour::Answer(|_, answer| {
             if answer.get("error").is_some_and(|error| error["code"] == -32602) {
-                answer.shift_remove("error");
-                let result = json!({
-                    "MODE": "SPONSORED",
-                    "mode": "SPONSORED",
-                    "paymasterAndData": "0x",
-                    "preVerificationGas": "45000",
-                    "verificationGasLimit": 120_000,
-                    "callGasLimit": 60_000,
-                });
-                answer.insert("result".to_owned(), result);
+                remove(answer, "error");
+                set(answer, "result", some_result("SPONSORED", "0x"));
             }
-        }),
-    )
-    .when(|view| view.is_sponsored_mode())
-    .warns(&["json-rpc.invalid-params"]),
-    Variant::new(
-        "batches-refused",
-        "does not serve batches",
-        Behaviour::Reply(|view, answer| {
+        }))
+        .when(|view| view.is_sponsored_mode())
+        .warns(&["json-rpc.invalid-params"]),
+    Variant::new("batches-refused", "does not serve batches")
+        .injects(Behaviour::Reply(|view, answer| {
             if view.request.as_array().is_some_and(|batch| !batch.is_empty()) {
                 *answer = Some(json!({
                     "jsonrpc": "2.0",
@@ -105,9 +77,8 @@ pub(super) const VARIANTS: &[Variant] = &[
                     "error": { "code": -32600, "message": "no batches" },
                 }));
             }
-        }),
-    )
-    .warns(&["json-rpc.batch", "json-rpc.notification"]),
+        }))
+        .warns(&["json-rpc.batch", "json-rpc.notification"]),
 ];
 
 const AMOUNTS: [&str; 6] = [

@@ -4,164 +4,95 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, map_strings, quotes, rename_address, reverse_members};
+use crate::injection::{
+    Behaviour, RequestView, map_strings, quotes, remove, rename_address, reverse_members, set,
+};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new(
-        "extra-members-in-answer",
-        "answers have additional members",
-        Behaviour::Answer(|_, answer| {
-            answer.insert("requestId".to_owned(), "7f3b".into());
-            answer.insert("meta".to_owned(), json!({ "node": 3, "cached": false, "data": null }));
-        }),
-    ),
-    Variant::new(
-        "extra-members-in-result",
-        "results have additional members",
-        Behaviour::Result(|_, result| {
-            result.insert("paymasterVerificationGasLimit".to_owned(), 35_000.into());
-            result.insert("strategy".to_owned(), json!(["default", { "id": null }]));
-        }),
-    ),
-    Variant::new(
-        "extra-members-in-quotes",
-        "quotes have additional members",
-        Behaviour::Result(|_, result| {
+    Variant::new("extra-members-in-answer", "answers have additional members").injects(Behaviour::Answer(
+        |_, answer| {
+            set(answer, "requestId", "7f3b");
+            set(answer, "meta", json!({ "node": 3, "cached": false, "data": null }));
+        },
+    )),
+    Variant::new("extra-members-in-result", "results have additional members").injects(Behaviour::Result(
+        |_, result| {
+            set(result, "paymasterVerificationGasLimit", 35_000);
+            set(result, "strategy", json!(["default", { "id": null }]));
+        },
+    )),
+    Variant::new("extra-members-in-quotes", "quotes have additional members").injects(Behaviour::Result(
+        |_, result| {
             for quote in quotes(result) {
-                quote.insert("name".to_owned(), "A token".into());
-                quote.insert("verified".to_owned(), true.into());
+                set(quote, "name", "A token");
+                set(quote, "verified", true);
             }
-        }),
-    ),
-    Variant::new(
-        "members-reversed",
-        "members come in reverse order",
-        Behaviour::Reply(|_, answer| {
+        },
+    )),
+    Variant::new("members-reversed", "members come in reverse order").injects(Behaviour::Reply(
+        |_, answer| {
             if let Some(answer) = answer {
                 reverse_members(answer);
             }
-        }),
-    ),
-    Variant::new(
-        "mode-member-absent",
-        "has MODE without mode",
-        Behaviour::Result(|_, result| {
-            result.shift_remove("mode");
-        }),
-    )
-    .warns(&["interoperability.mode-member"]),
-    Variant::new(
-        "pretty-printed",
-        "answers are spread over lines",
-        Behaviour::Text(|_, text| {
-            if let Ok(value) = serde_json::from_slice::<Value>(text)
-                && let Ok(pretty) = serde_json::to_vec_pretty(&value)
-            {
-                *text = pretty;
-            }
-        }),
-    ),
-    Variant::new(
-        "outer-white-space",
-        "has white space before and after the JSON",
-        Behaviour::Text(|_, text| {
+        },
+    )),
+    Variant::new("mode-member-absent", "has MODE without mode")
+        .injects(Behaviour::Result(|_, result| remove(result, "mode")))
+        .warns(&["interoperability.mode-member"]),
+    Variant::new("pretty-printed", "answers are spread over lines").injects(Behaviour::Text(|_, text| {
+        if let Ok(value) = serde_json::from_slice::<Value>(text)
+            && let Ok(pretty) = serde_json::to_vec_pretty(&value)
+        {
+            *text = pretty;
+        }
+    })),
+    Variant::new("outer-white-space", "has white space before and after the JSON").injects(Behaviour::Text(
+        |_, text| {
             text.splice(0..0, *b" \r\n\t");
             text.extend_from_slice(b"\r\n \t\n");
-        }),
-    ),
-    Variant::new(
-        "letters-escaped",
-        "the letters of strings and names are written as \\u escapes",
-        Behaviour::Text(|_, text| {
-            *text = escaped(text);
-        }),
-    ),
-    Variant::new(
-        "solidus-escaped",
-        "slashes are escaped",
-        Behaviour::Text(|_, text| {
-            *text = text
-                .iter()
-                .flat_map(|byte| if *byte == b'/' { b"\\/".to_vec() } else { vec![*byte] })
-                .collect();
-        }),
-    ),
-    Variant::new(
-        "addresses-lower-case",
-        "addresses are in lower case",
-        Behaviour::Result(|_, result| {
-            rename_address(result, str::to_ascii_lowercase);
-        }),
-    ),
-    Variant::new(
-        "addresses-upper-case",
-        "addresses are in upper case",
-        Behaviour::Result(|_, result| {
-            rename_address(result, upper_case);
-        }),
-    ),
-    Variant::new(
-        "addresses-checksummed",
-        "addresses are in the mixed case of ERC-55",
-        Behaviour::Result(|_, result| {
-            rename_address(result, checksummed);
-        }),
-    ),
-    Variant::new(
-        "unsupported-tokens-lower-case",
-        "unsupported tokens are in lower case",
+        },
+    )),
+    Variant::new("letters-escaped", "the letters of strings and names are written as \\u escapes")
+        .injects(Behaviour::Text(|_, text| *text = escaped(text))),
+    Variant::new("solidus-escaped", "slashes are escaped").injects(Behaviour::Text(|_, text| {
+        *text =
+            text.iter().flat_map(|byte| if *byte == b'/' { b"\\/".to_vec() } else { vec![*byte] }).collect();
+    })),
+    Variant::new("addresses-lower-case", "addresses are in lower case")
+        .injects(Behaviour::Result(|_, result| rename_address(result, str::to_ascii_lowercase))),
+    Variant::new("addresses-upper-case", "addresses are in upper case")
+        .injects(Behaviour::Result(|_, result| rename_address(result, upper_case))),
+    Variant::new("addresses-checksummed", "addresses are in the mixed case of ERC-55")
+        .injects(Behaviour::Result(|_, result| rename_address(result, checksummed))),
+    Variant::new("unsupported-tokens-lower-case", "unsupported tokens are in lower case").injects(
         Behaviour::Result(|_, result| {
             if let Some(tokens) = result.get_mut("unsupportedTokens") {
                 map_strings(tokens, str::to_ascii_lowercase);
             }
         }),
     ),
-    Variant::new(
-        "data-upper-case",
-        "paymasterAndData has digits in upper case",
-        Behaviour::Result(|_, result| {
+    Variant::new("data-upper-case", "paymasterAndData has digits in upper case").injects(Behaviour::Result(
+        |_, result| {
             if let Some(data) = result.get_mut("paymasterAndData") {
                 map_strings(data, upper_case);
             }
-        }),
-    ),
-    Variant::new(
-        "data-random",
-        "paymasterAndData differs in content and length each time",
-        Behaviour::Result(|view, result| {
-            replace_data(result, &pseudo_random_data(view));
-        }),
-    ),
-    Variant::new(
-        "data-short",
-        "paymasterAndData is an address and one byte",
-        Behaviour::Result(|_, result| {
-            replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900");
-        }),
-    ),
-    Variant::new(
-        "data-long",
-        "paymasterAndData has 4096 bytes",
-        Behaviour::Result(|_, result| {
-            replace_data(result, &format!("0x{}", "5a".repeat(4096)));
-        }),
-    ),
-    Variant::new(
-        "calculation-noted",
-        "token quotes have gas limits",
-        Behaviour::Result(|_, result| {
-            result.insert("preVerificationGas".to_owned(), "45000".into());
-            result.insert("callGasLimit".to_owned(), 60_000.into());
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20)),
-    Variant::new(
-        "unicode-in-errors",
-        "messages have letters that are not ascii",
-        Behaviour::Error(|_, error| {
-            error.insert("message".to_owned(), "nicht möglich – 不可能 \u{1f6ab}".into());
-        }),
-    ),
+        },
+    )),
+    Variant::new("data-random", "paymasterAndData differs in content and length each time")
+        .injects(Behaviour::Result(|view, result| replace_data(result, &pseudo_random_data(view)))),
+    Variant::new("data-short", "paymasterAndData is an address and one byte").injects(Behaviour::Result(
+        |_, result| replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900"),
+    )),
+    Variant::new("data-long", "paymasterAndData has 4096 bytes")
+        .injects(Behaviour::Result(|_, result| replace_data(result, &format!("0x{}", "5a".repeat(4096))))),
+    Variant::new("calculation-noted", "token quotes have gas limits")
+        .injects(Behaviour::Result(|_, result| {
+            set(result, "preVerificationGas", "45000");
+            set(result, "callGasLimit", 60_000);
+        }))
+        .when(|view| view.is(Pair::QUOTE_ERC20)),
+    Variant::new("unicode-in-errors", "messages have letters that are not ascii")
+        .injects(Behaviour::Error(|_, error| set(error, "message", "nicht möglich – 不可能 \u{1f6ab}"))),
 ];
 
 /// The same hex string with upper-case digits and the prefix `0x`.
@@ -178,7 +109,7 @@ fn checksummed(text: &str) -> String {
 /// Replaces the data of a sponsored operation; the data `0x` is left unchanged.
 fn replace_data(result: &mut serde_json::Map<String, Value>, data: &str) {
     if result.get("paymasterAndData").is_some_and(|data| data != "0x") {
-        result.insert("paymasterAndData".to_owned(), data.into());
+        set(result, "paymasterAndData", data);
     }
 }
 

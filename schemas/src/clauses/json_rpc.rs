@@ -1,80 +1,34 @@
 //! The clauses that JSON-RPC 2.0, or its use over HTTP, recommends beyond the specification. A broken one is a warning.
 
-use super::{Basis::JsonRpc, Clause, clause};
+use super::Clause;
 
-pub(super) const CLAUSES: &[Clause] = &[
-    clause(
-        JsonRpc,
-        "2.10",
-        "json-rpc.large-ids",
-        "An integer `id` above 2^53 is echoed exactly. JSON parsers with 64-bit floating-point numbers round such integers.",
-    ),
-    clause(
-        JsonRpc,
-        "7",
-        "json-rpc.parse-error",
-        "A request body that is not JSON is answered with the error code -32700.",
-    ),
-    clause(
-        JsonRpc,
-        "7",
-        "json-rpc.invalid-request",
-        "JSON that is not a request object is answered with the error code -32600. If only `params` has the wrong type (neither an array nor an object), -32602 is also correct.",
-    ),
-    clause(
-        JsonRpc,
-        "7",
-        "json-rpc.method-not-found",
-        "An unknown method is answered with the error code -32601.",
-    ),
-    clause(
-        JsonRpc,
-        "7",
-        "json-rpc.invalid-params",
-        "Parameters that break the request tables are answered with the error code -32602.",
-    ),
-    clause(
-        JsonRpc,
-        "7",
-        "json-rpc.reserved-codes",
-        "The predefined error codes -32700 (parse error) and -32601 (method not found) are not used for a request that is JSON and names a known method.",
-    ),
-    clause(
-        JsonRpc,
-        "7",
-        "json-rpc.null-id",
-        "If the `id` of a request cannot be read, the error has the `id` null.",
-    ),
-    clause(
-        JsonRpc,
-        "1",
-        "json-rpc.batch",
-        "A batch is answered with an array that has one answer for each request of the batch. The ids match; the order is free.",
-    ),
-    clause(
-        JsonRpc,
-        "1",
-        "json-rpc.batch-elements",
-        "Each request of a batch gets the same kind of answer that it gets alone: a result of its mode, or an error.",
-    ),
-    clause(
-        JsonRpc,
-        "1",
-        "json-rpc.empty-batch",
-        "An empty batch is answered with one error answer, not with an array.",
-    ),
-    clause(
-        JsonRpc,
-        "1",
-        "json-rpc.notification",
-        "A notification (a request without `id`) gets no JSON-RPC answer, alone or in a batch.",
-    ),
-    clause(
-        JsonRpc,
-        "1",
-        "json-rpc.unique-members",
-        "No member name occurs twice in one object of an answer, not even with the same value.",
-    ),
-    clause(JsonRpc, "1", "http.status-of-result", "An answer with a result has the HTTP status 200."),
-    clause(JsonRpc, "1", "http.content-type", "An answer has the content type `application/json`."),
-];
+pub(super) const CLAUSES: &[Clause] = clauses! {
+    JsonRpc "2.10" "json-rpc.large-ids"
+        "An integer `id` above 2^53 is echoed exactly. JSON parsers with 64-bit floating-point numbers round such integers.";
+    JsonRpc "7" "json-rpc.parse-error"
+        "A request body that is not JSON is answered with the error code -32700.";
+    JsonRpc "7" "json-rpc.invalid-request"
+        "JSON that is not a request object is answered with the error code -32600. If only `params` has the wrong type (neither an array nor an object), -32602 is also correct.";
+    JsonRpc "7" "json-rpc.method-not-found"
+        "An unknown method is answered with the error code -32601.";
+    JsonRpc "7" "json-rpc.invalid-params"
+        "Parameters that break the request tables are answered with the error code -32602.";
+    JsonRpc "7" "json-rpc.reserved-codes"
+        "The predefined error codes -32700 (parse error) and -32601 (method not found) are not used for a request that is JSON and names a known method.";
+    JsonRpc "7" "json-rpc.null-id"
+        "If the `id` of a request cannot be read, the error has the `id` null.";
+    JsonRpc "1" "json-rpc.batch"
+        "A batch is answered with an array that has one answer for each request of the batch. The ids match; the order is free.";
+    JsonRpc "1" "json-rpc.batch-elements"
+        "Each request of a batch gets the same kind of answer that it gets alone: a result of its mode, or an error.";
+    JsonRpc "1" "json-rpc.empty-batch"
+        "An empty batch is answered with one error answer, not with an array.";
+    JsonRpc "1" "json-rpc.notification"
+        "A notification (a request without `id`) gets no JSON-RPC answer, alone or in a batch.";
+    JsonRpc "1" "json-rpc.unique-members"
+        "No member name occurs twice in one object of an answer, not even with the same value.";
+    JsonRpc "1" "http.status-of-result"
+        "An answer with a result has the HTTP status 200.";
+    JsonRpc "1" "http.content-type"
+        "An answer has the content type `application/json`.";
+};

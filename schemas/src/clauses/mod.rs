@@ -1,7 +1,22 @@
 //! The clauses: every testable statement of the specification, as data.
 //!
-//! Each group of clauses has its file; a new clause is one literal in it. Rules (`paymaster-judge`) and faults
+//! Each group of clauses has its file; a new clause is one entry of its table. Rules (`paymaster-judge`) and faults
 //! (`paymaster-reference-server`) refer to a clause by its id only. An id is a public name: renaming one is a breaking change.
+
+/// A table of clauses: basis, section, id and text of each; `unjudged` is why no rule and no observer judges it.
+macro_rules! clauses {
+    (@reason) => { None };
+    (@reason $reason:expr) => { Some($reason) };
+    ($($basis:ident $section:literal $id:literal $text:literal $(, unjudged: $reason:expr)?;)*) => {
+        &[$(Clause {
+            id: $id,
+            section: $section,
+            basis: $crate::Basis::$basis,
+            text: $text,
+            unjudged: clauses!(@reason $($reason)?),
+        }),*]
+    };
+}
 
 mod errors;
 mod interoperability;
@@ -87,22 +102,6 @@ pub struct Clause {
     pub unjudged: Option<&'static str>,
 }
 
-/// A clause that a rule or an observer judges.
-const fn clause(basis: Basis, section: &'static str, id: &'static str, text: &'static str) -> Clause {
-    Clause { id, section, basis, text, unjudged: None }
-}
-
-/// A clause that no rule and no observer judges, with the reason.
-const fn unjudged(
-    basis: Basis,
-    section: &'static str,
-    id: &'static str,
-    text: &'static str,
-    reason: &'static str,
-) -> Clause {
-    Clause { id, section, basis, text, unjudged: Some(reason) }
-}
-
 const GROUPS: [&[Clause]; 10] = [
     requests::CLAUSES,
     results::CLAUSES,
@@ -121,7 +120,6 @@ pub fn clauses() -> impl Iterator<Item = &'static Clause> {
     GROUPS.into_iter().flatten()
 }
 
-/// The clause of that id.
 pub fn find_clause(id: &str) -> Option<&'static Clause> {
     clauses().find(|clause| clause.id == id)
 }

@@ -45,7 +45,6 @@ pub enum ReportFileError {
     /// No format has this name.
     #[error("there is no report format `{name}`{hint}; there are {known}")]
     UnknownFormat {
-        /// The name.
         name: String,
         /// As [`did_you_mean`] returns it.
         hint: String,
@@ -55,7 +54,6 @@ pub enum ReportFileError {
     /// The ending of a path names no format.
     #[error("{path}: the ending names no report format; there are {known}, or write FORMAT=PATH")]
     UnknownEnding {
-        /// The path.
         path: String,
         /// The endings that there are.
         known: String,

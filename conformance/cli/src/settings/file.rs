@@ -84,7 +84,6 @@ pub enum FileError {
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The path of the file.
         path: PathBuf,
         /// What the operating system reports.
         source: io::Error,
@@ -92,7 +91,6 @@ pub enum FileError {
     /// The file contains something else than a configuration.
     #[error("{}: {source}", path.display())]
     Contents {
-        /// The path of the file.
         path: PathBuf,
         /// What is wrong.
         source: ContentsError,

@@ -52,21 +52,16 @@ pub enum SettingError {
 /// Why a text is no value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
-    /// It is no duration.
     #[error(transparent)]
     Duration(#[from] DurationError),
-    /// It is no whole number.
     #[error("`{text}` is no whole number")]
     WholeNumber {
-        /// The text.
         text: String,
         /// What is wrong.
         source: ParseIntError,
     },
-    /// It is no number.
     #[error("`{text}` is no number")]
     Number {
-        /// The text.
         text: String,
         /// What is wrong.
         source: ParseFloatError,

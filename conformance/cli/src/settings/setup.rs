@@ -50,7 +50,6 @@ pub enum SetupError {
     /// A variable of the environment.
     #[error(transparent)]
     Variable(#[from] VariableError),
-    /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
     /// A request header.

@@ -12,7 +12,6 @@ pub enum ProfileError {
     NoAddress {
         /// Where it stands, as in `tokens.unsupported[0]`.
         key: String,
-        /// The text.
         text: String,
     },
     /// A token is listed as supported and as unsupported.
@@ -31,7 +30,6 @@ pub enum ProfileError {
     },
 }
 
-/// Checks a profile.
 pub(crate) fn check(profile: &Profile) -> Result<(), ProfileError> {
     for (index, token) in profile.tokens.supported.iter().enumerate() {
         address(&token.address, || format!("tokens.supported[{index}].address"))?;

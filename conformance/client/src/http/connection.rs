@@ -23,7 +23,7 @@ use tokio::task::AbortHandle;
 
 use crate::{
     http::{
-        response_head::{MAX_HEAD, MAX_HEADERS},
+        MAX_HEAD, MAX_HEADERS,
         tap::{Tap, TappedStream},
     },
     network::{

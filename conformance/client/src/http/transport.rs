@@ -182,7 +182,6 @@ impl PooledConnection {
         Self { connection: Some(connection), ..Self::default() }
     }
 
-    /// Whether it has a connection.
     pub(crate) fn is_open(&self) -> bool {
         self.connection.is_some()
     }

@@ -25,7 +25,6 @@ pub(super) struct PlainHead {
 pub(super) enum HeadReading {
     /// The head is not complete.
     Partial,
-    /// A plain head.
     Plain(PlainHead),
     /// Something else: chunks, another HTTP version, an interim response, no HTTP, and so on.
     Other,

@@ -85,7 +85,6 @@ pub struct PlainReply<'a> {
     pub status: u16,
     /// The value of `content-type`; empty without one.
     pub content_type: &'a str,
-    /// The body.
     pub body: &'a [u8],
     /// From sending the request to the last byte of the response.
     pub took: Duration,

@@ -159,7 +159,6 @@ impl Connector {
         }
     }
 
-    /// A connector to a server in this process.
     pub fn in_process(target: &Target, server: InProcess) -> Self {
         Self { in_process: Some(server), ..Self::direct(target) }
     }

@@ -46,10 +46,7 @@ pub enum ProxyError {
     #[error(
         "the proxy that the environment names for this target is a {scheme}:// one; only http://, socks5:// and socks5h:// proxies are supported (name the host of the target in no_proxy to go without)"
     )]
-    Scheme {
-        /// The scheme.
-        scheme: String,
-    },
+    Scheme { scheme: String },
 }
 
 /// Which proxy is used for which target.
@@ -132,10 +129,7 @@ pub(crate) struct Proxy {
 #[derive(Clone)]
 pub(crate) enum ProxyKind {
     /// HTTP: whole URLs for http:// targets, CONNECT for https:// targets.
-    Http {
-        /// The value of Proxy-Authorization.
-        authorization: Option<HeaderValue>,
-    },
+    Http { authorization: Option<HeaderValue> },
     /// SOCKS5 (RFC 1928).
     Socks5 {
         /// User and password.

@@ -45,7 +45,6 @@ pub enum UrlError {
     /// The port is no number of 16 bits.
     #[error("the port of the URL is no number from 0 to 65535")]
     Port(#[source] ParseIntError),
-    /// There is no host.
     #[error("the URL names no host")]
     NoHost,
     /// The host cannot stand in a Host header.

@@ -46,17 +46,13 @@ pub enum TlsError {
     /// The file of certificates cannot be read, or a certificate in it is malformed.
     #[error("--cacert {path}: {source}")]
     CaFile {
-        /// The path as it was given.
         path: String,
         /// What is wrong.
         source: Box<dyn Error + Send + Sync>,
     },
     /// The file of certificates contains none.
     #[error("--cacert {path}: no PEM certificate in this file")]
-    NoCertificate {
-        /// The path as it was given.
-        path: String,
-    },
+    NoCertificate { path: String },
     /// A variable that names certificates cannot be used.
     #[error(transparent)]
     Variable(#[from] VariableError),

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use paymaster_cli::process::{self, Interrupts};
 use paymaster_client::stop::{Reason, Stop};
 
 /// A multi-threaded runtime that runs one future.
@@ -10,9 +11,7 @@ pub(crate) struct Runtime(tokio::runtime::Runtime);
 impl Runtime {
     /// Starts a runtime with one worker for each core.
     pub(crate) fn start() -> io::Result<Self> {
-        tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
+        process::runtime()
             .map(Self)
             .map_err(|cause| io::Error::new(cause.kind(), format!("the runtime: {cause}")))
     }
@@ -30,26 +29,11 @@ pub(crate) fn stop_at_interrupt() -> Stop {
     let stop = Stop::default();
     let triggered = stop.clone();
     tokio::spawn(async move {
-        if interrupted().await {
+        // Without handlers, a signal ends the process.
+        if let Ok(mut interrupts) = Interrupts::new() {
+            interrupts.next().await;
             triggered.trigger(Reason::Interrupted);
         }
     });
     stop
-}
-
-/// Waits for Ctrl-C or SIGTERM; false when signals cannot be waited for.
-async fn interrupted() -> bool {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-            return tokio::signal::ctrl_c().await.is_ok();
-        };
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted.is_ok(),
-            terminated = terminate.recv() => terminated.is_some(),
-        }
-    }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.is_ok()
 }

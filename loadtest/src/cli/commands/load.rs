@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use paymaster_cli::{
-    args::RunArgs,
     exit as codes, output as out,
     settings::{
         file::LoadTable,
@@ -12,11 +11,7 @@ use paymaster_cli::{
 };
 
 use super::{embedded::Embedded, reports::publish};
-use crate::cli::{
-    args::LoadArgs,
-    command_line::{self, GivenTarget},
-    process::{error::CommandError, exit, runtime::runtime, signals::Interrupts},
-};
+use crate::cli::{args::LoadArgs, error::CommandError, exit, interrupts, runtime};
 use crate::{
     metrics::LiveFigures,
     report::RequestedReport,
@@ -42,19 +37,14 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
         return Err(CommandError::DeviationsWithUrl);
     }
     let options = options(args, &setup.load)?;
-    let command = command_line::of_process(Some(&GivenTarget {
-        url: args.url.as_deref(),
-        shown_url: &setup.settings.shown_target,
-        headers: &args.target.headers,
-        redactor: &setup.redactor,
-    }));
+    let command = args.sending.shown_command(args.url.as_deref(), &setup);
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
     let (runtime, live) = (runtime()?, LiveFigures::default());
     let done: Result<_, CommandError> = runtime.block_on(async {
         let server = args.metrics.serve(&live)?;
-        let mut interrupts = Interrupts::new().map_err(CommandError::Runtime)?;
+        let mut interrupts = interrupts()?;
         let summary = run::run(&options, setup, &live, interrupts.next()).await?;
         Ok((summary, server, interrupts))
     });
@@ -110,15 +100,13 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
 fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
-    let run_args =
-        RunArgs { target: args.target.clone(), timeout: args.timeout, seed: args.seed, ..RunArgs::default() };
     let start = || {
         let server = Embedded::start(&args.deviations)?;
         let known = (server.url.clone(), server.profile.clone());
         *embedded = Some(server);
         Ok(known)
     };
-    Ok(target::read(&run_args, args.url.as_deref(), start)?)
+    Ok(target::read(&args.sending.of_run(args.seed), args.url.as_deref(), start)?)
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.
@@ -151,11 +139,11 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError
         rate: args.rate.clone(),
         arrivals: args.arrivals,
         max_requests: args.max_requests,
-        judge: args.judge,
-        strict: args.strict,
+        judge: args.judging.judge,
+        strict: args.judging.strict,
         thresholds,
-        respect_retry_after: args.respect_retry_after,
-        own_target: args.i_own_this_target || load.own_target,
+        respect_retry_after: args.sending.respect_retry_after,
+        own_target: args.sending.i_own_this_target || load.own_target,
         goose_options,
     })
 }

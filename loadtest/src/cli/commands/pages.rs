@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use paymaster_cli::{exit as codes, output as out};
 
-use crate::cli::{args::Cli, process::error::CommandError};
+use crate::cli::{args::Cli, error::CommandError};
 
 /// Prints a completion script.
 pub(in crate::cli) fn completions(shell: Shell) -> Result<u8, CommandError> {

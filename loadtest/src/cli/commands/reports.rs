@@ -13,7 +13,8 @@ use paymaster_client::files as input;
 use crate::cli::{
     args::{CompareArgs, MergeArgs},
     command_line,
-    process::{error::CommandError, exit},
+    error::CommandError,
+    exit,
 };
 use crate::{
     report::{RequestedReport, terminal},

@@ -4,18 +4,19 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use paymaster_cli::{
-    args::{RunArgs, TargetArgs},
     duration, exit as codes,
     output::{self as out, report_file},
     settings::{setup::SetupError, target},
 };
 
 use crate::cli::{
-    command_line::{self, GivenTarget},
-    process::{error::CommandError, metrics::MetricsArgs, runtime::runtime, signals::Interrupts},
+    args::{JudgingArgs, SendingArgs},
+    error::CommandError,
+    interrupts,
+    metrics::MetricsArgs,
+    runtime,
 };
 use crate::{
-    judging::JudgedShare,
     metrics::LiveFigures,
     report::RequestedReport,
     scenarios::mix::parse_weight,
@@ -45,24 +46,10 @@ pub(crate) struct WorkerArgs {
     #[arg(long, value_name = "N", help_heading = "Load")]
     seed: Option<u64>,
 
-    /// The answers to judge: all, none, or a share, for example 10%.
-    #[arg(long, value_name = "SHARE", default_value = "all", value_parser = JudgedShare::parse, help_heading = "Verdict")]
-    judge: JudgedShare,
-    /// Rules that only warn in a conformance run (json-rpc, interoperability) count too.
-    #[arg(long, help_heading = "Verdict")]
-    strict: bool,
-
-    #[command(flatten, next_help_heading = "Target")]
-    target: TargetArgs,
-    /// Total time of one exchange, for example 500ms or 10s [default: 10s].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
-    timeout: Option<Duration>,
-    /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
-    #[arg(long, help_heading = "Target")]
-    respect_retry_after: bool,
-    /// You may load the target although it is not on a private network.
-    #[arg(long, help_heading = "Target")]
-    i_own_this_target: bool,
+    #[command(flatten)]
+    judging: JudgingArgs,
+    #[command(flatten)]
+    sending: SendingArgs,
 
     /// Write a report of this worker at the end of each run; from the second run on, the file has its number (own-2.json). Its format is its ending (.json, .html, .md, .xml) or named: json, html,
     /// markdown, junit. PATH may be `-` for standard output; missing folders are made. Repeatable.
@@ -86,35 +73,30 @@ pub(crate) struct LocustfileArgs {
 /// `worker`: serves a master.
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
-    let run_args =
-        RunArgs { target: args.target.clone(), timeout: args.timeout, seed: args.seed, ..RunArgs::default() };
+    let (run_args, url) = (args.sending.of_run(args.seed), args.url.as_deref());
     let setup =
-        target::read(&run_args, args.url.as_deref(), || Err("a worker has no embedded server".into()))
-            .map_err(|cause| match cause {
+        target::read(&run_args, url, || Err("a worker has no embedded server".into())).map_err(|cause| {
+            match cause {
                 // There is an embedded server for the runs of one machine only.
                 SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
                 cause => CommandError::Target(cause),
-            })?;
+            }
+        })?;
     let options = WorkerOptions {
         master: args.master.clone(),
         patience: args.patience.unwrap_or(PATIENCE),
         scenario: args.scenario.clone(),
-        judge: args.judge,
-        strict: args.strict,
-        respect_retry_after: args.respect_retry_after,
-        own_target: args.i_own_this_target || setup.load.own_target,
-        command: command_line::of_process(Some(&GivenTarget {
-            url: args.url.as_deref(),
-            shown_url: &setup.settings.shown_target,
-            headers: &args.target.headers,
-            redactor: &setup.redactor,
-        })),
+        judge: args.judging.judge,
+        strict: args.judging.strict,
+        respect_retry_after: args.sending.respect_retry_after,
+        own_target: args.sending.i_own_this_target || setup.load.own_target,
+        command: args.sending.shown_command(url, &setup),
         reports,
     };
     runtime()?.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;
-        let mut interrupts = Interrupts::new().map_err(CommandError::Runtime)?;
+        let mut interrupts = interrupts()?;
         let served = worker::serve(options, setup, &live, interrupts.next()).await;
         args.metrics.close(server, &mut interrupts).await;
         served?;

@@ -17,7 +17,6 @@ impl Timetable {
         Self { is_replaceable: true, ..Self::from(Schedule::new(0.0, &[])) }
     }
 
-    /// The current schedule.
     pub fn current(&self) -> Arc<Schedule> {
         Arc::clone(&self.schedule.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -32,7 +32,6 @@ pub(crate) struct UserTasks {
 }
 
 impl UserTasks {
-    /// No users.
     pub(crate) fn new(run: &Arc<RunState>) -> Self {
         Self { run: Arc::clone(run), tasks: JoinSet::new(), stops: BTreeMap::new(), started: 0 }
     }

@@ -173,44 +173,48 @@ async fn execute(
         let UserState { connection, back_off } = state;
         let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
         let reply = connection.exchange(&run.settings.transport, sent_at, template.length(), write).await;
-        let (took, assessment) = match &reply {
+        let (took, recalled) = match &reply {
             Reply::Plain(plain) => (plain.took, run.settings.judge.recall(plain, sent)),
             Reply::Other(exchange) => (exchange.took, None),
         };
         let answered_at = sent_at + took;
         ended = Some(answered_at);
         let timing = Timing { intended, latency: answered_at.duration_since(intended) };
-        let next_token = |outcome: Outcome, body: &[u8]| {
-            let token = || judging::token_for_next(body, sequence, step, place);
-            (outcome == Outcome::Good).then(token).flatten()
-        };
-        let outcome = if let (Reply::Plain(plain), Some(assessment)) = (&reply, &assessment) {
-            back_off.reset();
-            note_answer(run, assessment.outcome, timing, answered_at);
-            count(run, index, template.label, timing, assessment, None);
-            token = next_token(assessment.outcome, plain.body);
-            if let Some(user) = reporting(run, sender) {
-                let (status, outcome) = (Some(plain.status), assessment.outcome);
-                report_to_goose(user, template.label, status, timing.latency, outcome).await;
+        // An answer like an earlier one stays in the buffer of the connection.
+        let (reply, assessment) = match (reply, recalled) {
+            (reply, Some(assessment)) => (reply, assessment),
+            (reply, None) => {
+                let exchange = match reply {
+                    Reply::Plain(plain) => plain.to_exchange(),
+                    Reply::Other(exchange) => exchange,
+                };
+                let assessment = run.settings.judge.assess(&exchange, sent);
+                (Reply::Other(exchange), assessment)
             }
-            assessment.outcome
+        };
+        let outcome = assessment.outcome;
+        let (exchange, response) = match &reply {
+            Reply::Plain(plain) => (None, Some((plain.status, plain.body))),
+            Reply::Other(exchange) => {
+                let response = exchange.outcome.as_ref().ok();
+                (Some(exchange), response.map(|response| (response.status, &response.body[..])))
+            }
+        };
+        if let Some(exchange) = exchange {
+            back_off.note(exchange);
+            note_exchange(run, exchange, outcome, timing, answered_at);
         } else {
-            let exchange = match reply {
-                Reply::Plain(plain) => plain.to_exchange(),
-                Reply::Other(exchange) => exchange,
-            };
-            let assessment = run.settings.judge.assess(&exchange, sent);
-            back_off.note(&exchange);
-            note_exchange(run, &exchange, assessment.outcome, timing, answered_at);
-            count(run, index, template.label, timing, &assessment, Some(&exchange));
-            let body = exchange.outcome.as_ref().map(|response| &response.body[..]);
-            token = next_token(assessment.outcome, body.unwrap_or_default());
-            if let Some(user) = reporting(run, sender) {
-                let status = exchange.outcome.as_ref().ok().map(|response| response.status);
-                report_to_goose(user, template.label, status, timing.latency, assessment.outcome).await;
-            }
-            assessment.outcome
-        };
+            back_off.reset();
+            note_answer(run, outcome, timing, answered_at);
+        }
+        count(run, index, template.label, timing, &assessment, exchange);
+        let (status, body) = response.unzip();
+        token = (outcome == Outcome::Good)
+            .then(|| judging::token_for_next(body.unwrap_or_default(), sequence, step, place))
+            .flatten();
+        if let Some(user) = reporting(run, sender) {
+            report_to_goose(user, template.label, status, timing.latency, outcome).await;
+        }
         started.answered &= outcome.is_answer();
         if outcome != Outcome::Good {
             break;

@@ -13,16 +13,16 @@ use paymaster_cli::output::terminal::escape_controls;
 
 use super::{
     RenderError, advice,
-    phrases::{arrivals, verdict},
+    phrases::{arrivals, load, verdict},
     workers,
 };
 use crate::{
     figures::outcome::Outcome,
     results::{
         compare::RunComparison,
-        summary::{ModelName, RunSummary, RunVerdict},
+        summary::{RunSummary, RunVerdict},
     },
-    text::{count, date, duration, number, rate, seconds, share},
+    text::{date, latency, number, rate, seconds, share},
 };
 
 const STYLE: &str = include_str!("page.css");
@@ -72,7 +72,7 @@ fn head(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
     let mut facts = vec![
         ("target", format!("<code>{}</code>", escaped(&summary.target))),
         ("scenarios", escaped(&summary.scenarios.join(", "))),
-        ("load", model_words(summary)),
+        ("load", escaped(&load(summary, ""))),
     ];
     facts.extend(date(summary.began).map(|date| ("began", date)));
     let commands = [&summary.command].into_iter().filter(|command| !command.is_empty());
@@ -106,22 +106,9 @@ fn list(out: &mut String, title: &str, lines: &[String]) -> std::fmt::Result {
     Ok(())
 }
 
-fn model_words(summary: &RunSummary) -> String {
-    let model = &summary.model;
-    let rate = match &model.rate {
-        Some(rate) if model.name == ModelName::Open => {
-            let spread = if model.poisson { " at random (Poisson)" } else { "" };
-            format!("open model, {} arrivals per second{spread} requested", escaped(rate))
-        }
-        Some(rate) => format!("closed model, at most {} requests per second", escaped(rate)),
-        None => "closed model".to_owned(),
-    };
-    format!("{rate}, {}, seed {}", count(model.users as u64, "user"), summary.seed)
-}
-
 fn tiles(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
     let total = summary.figures.total(None);
-    let p = |percent| total.latency.percentile(percent).map_or_else(|| "-".to_owned(), duration);
+    let p = |percent| latency(total.latency.percentile(percent));
     let wrong = total.counts.of(Outcome::Wrong);
     out.push_str("<div class=\"tiles\">\n");
     for (value, name, class) in [

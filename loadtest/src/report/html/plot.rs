@@ -31,7 +31,6 @@ pub(super) struct Axis {
     pub(super) shown: fn(f64) -> String,
 }
 
-/// A plot.
 #[derive(Debug)]
 pub(super) struct Plot<'a> {
     pub(super) title: &'a str,

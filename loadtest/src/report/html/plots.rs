@@ -61,7 +61,6 @@ fn throughput(summary: &RunSummary) -> Plot<'static> {
     }
 }
 
-/// Users.
 fn users(summary: &RunSummary) -> Plot<'static> {
     let series = &summary.figures.series;
     let is_known = series.slots.iter().any(|slot| slot.user_ms > 0);

@@ -10,7 +10,7 @@ use crate::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{duration, number, rate, share},
+    text::{latency, number, rate, share},
 };
 
 /// Why requests got no good answer.
@@ -74,18 +74,19 @@ pub(super) fn compared(out: &mut String, comparison: &RunComparison) -> std::fmt
         escaped(&comparison.before)
     )?;
     for row in &comparison.rows {
-        let (class, mark) = match row.direction {
-            Change::Worse => ("bad", "worse"),
-            Change::Better => ("good", "better"),
-            Change::Same => ("soft", "same"),
-            Change::Unclear => ("odd", "unclear"),
+        let class = match row.direction {
+            Change::Worse => "bad",
+            Change::Better => "good",
+            Change::Same => "soft",
+            Change::Unclear => "odd",
         };
         writeln!(
             out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{mark}</td><td class=\"left soft\">{}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{}</td><td class=\"left soft\">{}</td></tr>",
             escaped(&row.name),
             escaped(&row.before),
             escaped(&row.after),
+            row.direction.word(),
             escaped(&row.note)
         )?;
     }
@@ -132,9 +133,9 @@ fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, secon
         number(figures.counts.all()),
         rate(figures.rate(seconds))
     )?;
-    let latencies = PERCENTILES.map(|percent| figures.latency.percentile(percent));
-    for latency in latencies.into_iter().chain([figures.latency.max()]) {
-        write!(out, "<td>{}</td>", latency.map_or_else(|| "-".to_owned(), duration))?;
+    let percentiles = PERCENTILES.map(|percent| figures.latency.percentile(percent));
+    for shown in percentiles.into_iter().chain([figures.latency.max()]) {
+        write!(out, "<td>{}</td>", latency(shown))?;
     }
     writeln!(
         out,

@@ -47,7 +47,6 @@ pub(in crate::worker) struct Spawn {
     /// How long users may finish their work when the run ends, in seconds.
     #[serde(default)]
     pub(in crate::worker) stop_timeout: Option<f64>,
-    /// The options of the master.
     #[serde(default)]
     pub(in crate::worker) parsed_options: Option<MasterOptions>,
 }
@@ -74,7 +73,6 @@ const DEEPEST: usize = 32;
 #[error("a message cannot be read: {0}")]
 pub(in crate::worker) struct MessageError(#[from] rmp_serde::decode::Error);
 
-/// Reads a message of the master.
 pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, MessageError> {
     #[derive(Deserialize)]
     struct Ack {
@@ -179,7 +177,6 @@ fn packed(kind: &str, data: &impl Serialize, node_id: &str) -> Vec<u8> {
 /// The data of a heartbeat.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::worker) struct Heartbeat {
-    /// The state.
     pub(in crate::worker) state: WorkerState,
     /// CPU use in percent of all cores.
     pub(in crate::worker) current_cpu_usage: f64,
@@ -206,7 +203,6 @@ pub(in crate::worker) struct Stats {
     pub(in crate::worker) stats_total: StatsEntry,
     /// Rows of the failures table, by a key that is the same on every worker.
     pub(in crate::worker) errors: BTreeMap<String, StatsError>,
-    /// The users.
     #[serde(flatten)]
     pub(in crate::worker) users: UserCounts,
     /// The exact figures of the run so far (see `exact`), which only our locustfile reads.

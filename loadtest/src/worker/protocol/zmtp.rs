@@ -21,14 +21,12 @@ const LONG: u8 = 2;
 /// The frame is a command.
 const COMMAND: u8 = 4;
 
-/// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A command such as READY: its name and its data.
     Command(Bytes, Bytes),
     /// A part of a message.
     Part {
-        /// Its bytes.
         body: Bytes,
         /// Whether another part follows.
         more: bool,

@@ -5,7 +5,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, WireResponse, text_of};
+use crate::injection::{Behaviour, WireResponse, set, text_of};
 
 const SERVED: &str = "sponsor.sponsored-result";
 
@@ -13,28 +13,24 @@ const SERVED: &str = "sponsor.sponsored-result";
 const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        SERVED,
-        "busy-now-and-then",
-        "answers 1 of 25 sponsor requests with the error `server busy`",
-        Behaviour::Answer(|_, answer| refuse(answer, BUSY)),
-    )
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
-    .also(ALSO),
+    Fault::new(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
+        .injects(Behaviour::Answer(|_, answer| refuse(answer, BUSY)))
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
+        .also(ALSO),
     Fault::new(
         SERVED,
         "unavailable-now-and-then",
         "answers 1 of 25 sponsor requests with the error `overloaded` and status 503",
-        Behaviour::Http(|_, response| refuse_with_status(response, 503, BUSY)),
     )
+    .injects(Behaviour::Http(|_, response| refuse_with_status(response, 503, BUSY)))
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(ALSO),
     Fault::new(
         SERVED,
         "replayed-operation-refused",
         "refuses sponsor requests with a sender and a nonce that it saw before, with status 409",
-        Behaviour::Http(|_, response| refuse_with_status(response, 409, "operation already known")),
     )
+    .injects(Behaviour::Http(|_, response| refuse_with_status(response, 409, "operation already known")))
     .when(|view| {
         let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
         view.is(Pair::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
@@ -44,8 +40,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         SERVED,
         "busy-for-large-calls",
         "answers sponsor requests with more than 64 bytes of call data with the error `server busy`",
-        Behaviour::Answer(|_, answer| refuse(answer, BUSY)),
     )
+    .injects(Behaviour::Answer(|_, answer| refuse(answer, BUSY)))
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
     .also(ALSO)
     .depends_on("/params/0/callData"),
@@ -57,7 +53,7 @@ const BUSY: &str = "server busy: overloaded";
 fn refuse(answer: &mut Map<String, Value>, message: &str) {
     if answer.shift_remove("result").is_some() {
         let error = json!({ "code": -32005, "message": message });
-        answer.insert("error".to_owned(), error);
+        set(answer, "error", error);
     }
 }
 

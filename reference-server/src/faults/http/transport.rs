@@ -14,122 +14,55 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         MESSAGE,
         "length-too-long",
         "announces 10 bytes more than it sends, when sponsoring in token mode",
-        Behaviour::Http(|_, response| response.framing = Framing::TooLong(10)),
     )
+    .injects(Behaviour::Http(|_, response| response.framing = Framing::TooLong(10)))
     .when(|view| view.is(Pair::SPONSOR_ERC20)),
-    Fault::new(
-        MESSAGE,
-        "half-of-message",
-        "closes in the middle of the body, when sponsoring in token mode",
-        Behaviour::Http(|_, response| response.framing = Framing::Half),
-    )
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
-    Fault::new(
-        MESSAGE,
-        "chunks-without-end",
-        "closes without the last chunk, when sponsoring in token mode",
-        Behaviour::Http(|_, response| response.framing = Framing::CutChunks),
-    )
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    Fault::new(MESSAGE, "half-of-message", "closes in the middle of the body, when sponsoring in token mode")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::Half))
+        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    Fault::new(MESSAGE, "chunks-without-end", "closes without the last chunk, when sponsoring in token mode")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::CutChunks))
+        .when(|view| view.is(Pair::SPONSOR_ERC20)),
     Fault::new(
         MESSAGE,
         "reset-in-the-middle",
         "resets the connection in the middle of the body, when sponsoring in token mode",
-        Behaviour::Reset,
     )
+    .injects(Behaviour::Reset)
     .when(|view| view.is(Pair::SPONSOR_ERC20)),
-    Fault::new(
-        MESSAGE,
-        "closed-without-answer",
-        "closes instead of answering 1 of 25 requests",
-        Behaviour::Http(|_, response| response.framing = Framing::Nothing),
-    )
-    .when(|view| view.pair().is_some() && view.is_one_in_25()),
-    Fault::new(MESSAGE, "reset-now-and-then", "resets the connection in 1 of 25 answers", Behaviour::Reset)
+    Fault::new(MESSAGE, "closed-without-answer", "closes instead of answering 1 of 25 requests")
+        .injects(Behaviour::Http(|_, response| response.framing = Framing::Nothing))
         .when(|view| view.pair().is_some() && view.is_one_in_25()),
-    Fault::new(
-        MESSAGE,
-        "half-of-large-messages",
-        "closes in the middle of an answer above 1024 bytes",
-        Behaviour::Http(|_, response| {
+    Fault::new(MESSAGE, "reset-now-and-then", "resets the connection in 1 of 25 answers")
+        .injects(Behaviour::Reset)
+        .when(|view| view.pair().is_some() && view.is_one_in_25()),
+    Fault::new(MESSAGE, "half-of-large-messages", "closes in the middle of an answer above 1024 bytes")
+        .depends_on_the_request()
+        .injects(Behaviour::Http(|_, response| {
             if response.body.as_ref().is_some_and(|body| body.len() > 1024) {
                 response.framing = Framing::Half;
             }
-        }),
-    )
-    .depends_on_the_request(),
-    Fault::new(
-        STATUS,
-        "result-with-500",
-        "sends results with status 500",
-        Behaviour::Http(|_, response| set_status(response, 500)),
-    ),
-    Fault::new(
-        STATUS,
-        "result-with-404",
-        "sends results with status 404",
-        Behaviour::Http(|_, response| {
-            set_status(response, 404);
-        }),
-    ),
-    Fault::new(
-        STATUS,
-        "result-with-201",
-        "sends results with status 201",
-        Behaviour::Http(|_, response| {
-            set_status(response, 201);
-        }),
-    ),
-    Fault::new(
-        STATUS,
-        "result-with-202-in-token-mode",
-        "sends results with status 202 in token mode",
-        Behaviour::Http(|_, response| {
-            set_status(response, 202);
-        }),
-    )
-    .when(|view| view.is_token_mode()),
-    Fault::new(
-        CONTENT_TYPE,
-        "content-type-html",
-        "sends answers as text/html",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, Some("text/html; charset=utf-8"));
-        }),
-    ),
-    Fault::new(
-        CONTENT_TYPE,
-        "content-type-plain",
-        "sends answers as text/plain",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, Some("text/plain"));
-        }),
-    ),
-    Fault::new(
-        CONTENT_TYPE,
-        "content-type-bytes",
-        "sends answers as application/octet-stream",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, Some("application/octet-stream"));
-        }),
-    ),
-    Fault::new(
-        CONTENT_TYPE,
-        "content-type-missing",
-        "sends answers without a content type",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, None);
-        }),
-    ),
-    Fault::new(
-        CONTENT_TYPE,
-        "content-type-html-of-results",
-        "sends token-mode answers as text/html",
-        Behaviour::Http(|_, response| {
-            set_content_type(response, Some("text/html"));
-        }),
-    )
-    .when(|view| view.is_token_mode()),
+        })),
+    Fault::new(STATUS, "result-with-500", "sends results with status 500")
+        .injects(Behaviour::Http(|_, response| set_status(response, 500))),
+    Fault::new(STATUS, "result-with-404", "sends results with status 404")
+        .injects(Behaviour::Http(|_, response| set_status(response, 404))),
+    Fault::new(STATUS, "result-with-201", "sends results with status 201")
+        .injects(Behaviour::Http(|_, response| set_status(response, 201))),
+    Fault::new(STATUS, "result-with-202-in-token-mode", "sends results with status 202 in token mode")
+        .injects(Behaviour::Http(|_, response| set_status(response, 202)))
+        .when(|view| view.is_token_mode()),
+    Fault::new(CONTENT_TYPE, "content-type-html", "sends answers as text/html")
+        .injects(Behaviour::Http(|_, response| set_content_type(response, Some("text/html; charset=utf-8")))),
+    Fault::new(CONTENT_TYPE, "content-type-plain", "sends answers as text/plain")
+        .injects(Behaviour::Http(|_, response| set_content_type(response, Some("text/plain")))),
+    Fault::new(CONTENT_TYPE, "content-type-bytes", "sends answers as application/octet-stream")
+        .injects(Behaviour::Http(|_, response| set_content_type(response, Some("application/octet-stream")))),
+    Fault::new(CONTENT_TYPE, "content-type-missing", "sends answers without a content type")
+        .injects(Behaviour::Http(|_, response| set_content_type(response, None))),
+    Fault::new(CONTENT_TYPE, "content-type-html-of-results", "sends token-mode answers as text/html")
+        .injects(Behaviour::Http(|_, response| set_content_type(response, Some("text/html"))))
+        .when(|view| view.is_token_mode()),
 ];
 
 fn set_status(response: &mut WireResponse, status: u16) {

@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, SwappedPart, text_of};
+use crate::injection::{Behaviour, RequestView, SwappedPart, set, text_of};
 
 const ECHO: &str = "answer.id";
 const QUOTED: &str = "quote.tokens-quoted";
@@ -12,88 +12,54 @@ const QUOTE_CONTENT: &[&str] =
     &["quote.only-requested", "quote.unsupported-listed", "quote.unsupported-only-unsupported"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        ECHO,
-        "answers-cross",
-        "swaps the responses to concurrent sponsor requests",
-        Behaviour::Swap(SwappedPart::Answer),
-    )
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED))
-    .also(&[
-        "answer.*",
-        "sponsor.*",
-        "quote.*",
-        "sponsored-result.*",
-        "request.*",
-        "error.*",
-        "json-rpc.*",
-        "plausibility.*",
-    ])
-    .depends_on_others(),
-    Fault::new(
-        ECHO,
-        "answer-cached-with-id",
-        "repeats the first answer to the same params, id included",
-        Behaviour::Answer(|view, answer| {
+    Fault::new(ECHO, "answers-cross", "swaps the responses to concurrent sponsor requests")
+        .injects(Behaviour::Swap(SwappedPart::Answer))
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED))
+        .also(&[
+            "answer.*",
+            "sponsor.*",
+            "quote.*",
+            "sponsored-result.*",
+            "request.*",
+            "error.*",
+            "json-rpc.*",
+            "plausibility.*",
+        ])
+        .depends_on_others(),
+    Fault::new(ECHO, "answer-cached-with-id", "repeats the first answer to the same params, id included")
+        .injects(Behaviour::Answer(|view, answer| {
             let key = view.request["params"].to_string();
             let id = view.memory.first(key, view.id());
-            answer.insert("id".to_owned(), id);
-        }),
-    )
-    .when(|view| view.is_call())
-    .depends_on_others(),
-    Fault::new(
-        QUOTED,
-        "quote-cached-by-sender",
-        "repeats the first quote for a sender",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, text_of(&view.operation()["sender"]));
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
-    Fault::new(
-        QUOTED,
-        "quote-cached-by-id",
-        "repeats the first quote for an id",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, view.id().to_string());
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
-    Fault::new(
-        QUOTED,
-        "quote-cached-by-nonce",
-        "repeats the first quote for a nonce",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, text_of(&view.operation()["nonce"]));
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
-    Fault::new(
-        QUOTED,
-        "quote-cached-by-operation",
-        "repeats the first quote for an operation",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, view.operation().to_string());
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
+            set(answer, "id", id);
+        }))
+        .when(|view| view.is_call())
+        .depends_on_others(),
+    Fault::new(QUOTED, "quote-cached-by-sender", "repeats the first quote for a sender")
+        .injects(Behaviour::Result(|view, result| repeat(view, result, text_of(&view.operation()["sender"]))))
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(QUOTE_CONTENT)
+        .depends_on_others(),
+    Fault::new(QUOTED, "quote-cached-by-id", "repeats the first quote for an id")
+        .injects(Behaviour::Result(|view, result| repeat(view, result, view.id().to_string())))
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(QUOTE_CONTENT)
+        .depends_on_others(),
+    Fault::new(QUOTED, "quote-cached-by-nonce", "repeats the first quote for a nonce")
+        .injects(Behaviour::Result(|view, result| repeat(view, result, text_of(&view.operation()["nonce"]))))
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(QUOTE_CONTENT)
+        .depends_on_others(),
+    Fault::new(QUOTED, "quote-cached-by-operation", "repeats the first quote for an operation")
+        .injects(Behaviour::Result(|view, result| repeat(view, result, view.operation().to_string())))
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(QUOTE_CONTENT)
+        .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-list-length",
         "repeats the first quote for the same number of tokens",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, view.token_list().len().to_string());
-        }),
     )
+    .injects(Behaviour::Result(|view, result| repeat(view, result, view.token_list().len().to_string())))
     .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT)
     .depends_on_others(),
@@ -101,23 +67,22 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         QUOTED,
         "quote-cached-by-method",
         "repeats the first token of the first quote for every request",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, String::new());
-            if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
-                quotes.truncate(1);
-            }
-        }),
     )
+    .injects(Behaviour::Result(|view, result| {
+        repeat(view, result, String::new());
+        if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
+            quotes.truncate(1);
+        }
+    }))
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
     Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-sender",
         "repeats the first sponsor result for a sender, whatever the mode",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, text_of(&view.operation()["sender"]));
-        }),
     )
+    .injects(Behaviour::Result(|view, result| repeat(view, result, text_of(&view.operation()["sender"]))))
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others(),
@@ -125,24 +90,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "sponsor.mode-mandatory-served",
         "result-cached-by-operation",
         "repeats the first sponsor result for an operation, whatever the mode",
-        Behaviour::Result(|view, result| {
-            repeat(view, result, view.operation().to_string());
-        }),
     )
+    .injects(Behaviour::Result(|view, result| repeat(view, result, view.operation().to_string())))
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others(),
-    Fault::new(
-        QUOTED,
-        "quote-cached-by-preferred-token",
-        "repeats the first quote for a preferred token",
-        Behaviour::Result(|view, result| {
+    Fault::new(QUOTED, "quote-cached-by-preferred-token", "repeats the first quote for a preferred token")
+        .injects(Behaviour::Result(|view, result| {
             repeat(view, result, view.preferred().unwrap_or_default().to_owned());
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some())
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
+        }))
+        .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some())
+        .also(QUOTE_CONTENT)
+        .depends_on_others(),
 ];
 
 /// The clauses that a result of the other mode breaks.

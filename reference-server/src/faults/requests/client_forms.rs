@@ -1,36 +1,32 @@
 //! Faults of requests as published clients write them: refused, or decided otherwise than plain ones.
 
 use paymaster_schemas::Pair;
-use serde_json::{Map, Value, json};
 
+use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView};
+use crate::injection::{Behaviour, RequestView, replace_refusal};
 
 const FORMS: &str = "interoperability.client-forms";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::refusal(
-        "request.sponsored-name",
-        "sponsored-refused",
-        "accepts the mode SPONSORSHIP, not SPONSORED",
-        |view| view.mode_object()["mode"] == "SPONSORED",
-    )
-    .depends_on("/params/1/mode"),
-    Fault::refusal(
+    Fault::new("request.sponsored-name", "sponsored-refused", "accepts the mode SPONSORSHIP, not SPONSORED")
+        .refuses(|view| view.mode_object()["mode"] == "SPONSORED")
+        .depends_on("/params/1/mode"),
+    Fault::new(
         "request.token-quote-row",
         "gas-calculation-required-in-token-quotes",
         "requires calculateGasLimits in quotes in token mode",
-        |view| {
-            view.is_quote() && view.is_token_mode() && view.mode_object().get("calculateGasLimits").is_none()
-        },
     )
+    .refuses(|view| {
+        view.is_quote() && view.is_token_mode() && view.mode_object().get("calculateGasLimits").is_none()
+    })
     .depends_on("/params/1/calculateGasLimits"),
     Fault::new(
         "error.token-unsupported",
         "token-word-served",
         "reads a fee token that is a word as the first supported token",
-        use_first_token(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let token = view.fee_token().filter(|token| !token.is_empty()).unwrap_or("0x");
         view.is(Pair::SPONSOR_ERC20) && !token.starts_with("0x")
@@ -40,55 +36,43 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "error.token-absent",
         "token-of-another-type-served",
         "reads a fee token that is false, 0, a list or an object as the first supported token",
-        use_first_token(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let token = &view.token_info()["feeTokenAddress"];
         view.is(Pair::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::refusal(
-        FORMS,
-        "client-forms-refused",
-        "refuses operations with a signature or with paymasterAndData",
-        has_placeholder,
-    ),
-    Fault::refusal(FORMS, "hex-nonce-refused", "refuses nonces in hex", |view| is_hex(view, "nonce"))
+    Fault::new(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")
+        .refuses(has_placeholder),
+    Fault::new(FORMS, "hex-nonce-refused", "refuses nonces in hex")
+        .refuses(|view| is_hex(view, "nonce"))
         .depends_on("/params/0/nonce"),
-    Fault::refusal(FORMS, "both-infos-refused", "refuses requests with both info objects", |view| {
+    Fault::new(FORMS, "both-infos-refused", "refuses requests with both info objects").refuses(|view| {
         view.mode_object().get("tokenInfo").is_some() && view.mode_object().get("sponsorshipInfo").is_some()
     }),
-    Fault::refusal(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote", |view| {
-        view.is_quote() && view.mode_object().get("expiryDuration").is_some()
-    })
-    .depends_on("/params/1/expiryDuration"),
+    Fault::new(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote")
+        .refuses(|view| view.is_quote() && view.mode_object().get("expiryDuration").is_some())
+        .depends_on("/params/1/expiryDuration"),
     Fault::new(
         "sponsor.decision-inputs",
         "client-forms-not-sponsored",
         "sponsors no operation with a signature or with paymasterAndData",
-        Behaviour::Result(|_, result| unsponsored(result)),
     )
+    .injects(SPONSOR_NOTHING)
     .when(|view| view.is_sponsored_mode() && has_placeholder(view))
     .also(&["sponsor.sponsorable-is-sponsored"]),
     Fault::new(
         "sponsor.refused-gets-0x",
         "hex-nonces-always-sponsored",
         "sponsors refused senders whose nonce is in hex",
-        Behaviour::Result(|_, result| {
-            if result.get("paymasterAndData").is_some_and(|data| data == "0x") {
-                result.insert("paymasterAndData".to_owned(), json!(format!("0x{}", "ab".repeat(40))));
-            }
-        }),
     )
+    .injects(Behaviour::Result(|_, result| {
+        replace_refusal(result, &format!("0x{}", "ab".repeat(40)));
+    }))
     .when(|view| view.is_sponsored_mode() && is_hex(view, "nonce"))
     .also(&["sponsor.decision-inputs"]),
 ];
-
-const fn use_first_token() -> Behaviour {
-    Behaviour::Request(|view, request| {
-        request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": view.tokens.first() });
-    })
-}
 
 fn has_placeholder(view: &RequestView<'_>) -> bool {
     ["signature", "paymasterAndData"].iter().any(|name| view.operation().get(name).is_some())
@@ -96,10 +80,4 @@ fn has_placeholder(view: &RequestView<'_>) -> bool {
 
 fn is_hex(view: &RequestView<'_>, name: &str) -> bool {
     view.operation()[name].as_str().is_some_and(|text| text.starts_with("0x"))
-}
-
-fn unsponsored(result: &mut Map<String, Value>) {
-    if result.contains_key("paymasterAndData") {
-        result.insert("paymasterAndData".to_owned(), json!("0x"));
-    }
 }

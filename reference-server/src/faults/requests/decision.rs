@@ -3,8 +3,9 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
+use super::SPONSOR_NOTHING;
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, text_of};
+use crate::injection::{Behaviour, RequestView, is_refusal, replace_refusal, set, text_of};
 
 const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
 const REFUSED: &str = "sponsor.refused-gets-0x";
@@ -17,113 +18,98 @@ const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 const AND_SPONSORED: &[&str] = &[SPONSORED, "request.json-notation"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(SPONSORED, "never-sponsors", "sponsors nothing", REFUSE).when(|view| view.is_sponsored_mode()),
-    Fault::new(
-        SPONSORED,
-        "never-sponsors-when-sponsoring",
-        "sponsors nothing in pm_sponsorUserOperation",
-        REFUSE,
-    )
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
-    Fault::new(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode", REFUSE)
+    Fault::new(SPONSORED, "never-sponsors", "sponsors nothing")
+        .injects(SPONSOR_NOTHING)
+        .when(|view| view.is_sponsored_mode()),
+    Fault::new(SPONSORED, "never-sponsors-when-sponsoring", "sponsors nothing in pm_sponsorUserOperation")
+        .injects(SPONSOR_NOTHING)
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
+    Fault::new(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode")
+        .injects(SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && view.has_init_code())
         .depends_on("/params/0/initCode"),
-    Fault::new(SPONSORED, "empty-call-not-sponsored", "sponsors no operation with empty call data", REFUSE)
+    Fault::new(SPONSORED, "empty-call-not-sponsored", "sponsors no operation with empty call data")
+        .injects(SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
         .depends_on("/params/0/callData"),
-    Fault::new(
-        REFUSED,
-        "refused-gets-data",
-        "returns data for an operation that it does not sponsor",
-        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
-    )
-    .when(|view| view.is_sponsored_mode()),
-    Fault::new(
-        REFUSED,
-        "refused-gets-zero-byte",
-        "returns 0x00 for an operation that it does not sponsor",
-        Behaviour::Result(|_, result| {
-            replace_refusal(result, "0x00");
-        }),
-    )
-    .when(|view| view.is_sponsored_mode()),
+    Fault::new(REFUSED, "refused-gets-data", "returns data for an operation that it does not sponsor")
+        .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
+        .when(|view| view.is_sponsored_mode()),
+    Fault::new(REFUSED, "refused-gets-zero-byte", "returns 0x00 for an operation that it does not sponsor")
+        .injects(Behaviour::Result(|_, result| replace_refusal(result, "0x00")))
+        .when(|view| view.is_sponsored_mode()),
     Fault::new(
         REFUSED,
         "refused-gets-zero-address",
         "returns the zero address for an operation that it does not sponsor",
-        Behaviour::Result(|_, result| {
-            replace_refusal(result, "0x0000000000000000000000000000000000000000");
-        }),
     )
+    .injects(Behaviour::Result(|_, result| {
+        replace_refusal(result, "0x0000000000000000000000000000000000000000");
+    }))
     .when(|view| view.is_sponsored_mode()),
     Fault::new(
         "sponsored-result.paymasterAndData",
         "refused-gets-empty-string",
         "returns an empty string for an operation that it does not sponsor",
-        Behaviour::Result(|_, result| {
-            replace_refusal(result, "");
-        }),
     )
+    .injects(Behaviour::Result(|_, result| replace_refusal(result, "")))
     .when(|view| view.is_sponsored_mode())
     .also(&[REFUSED]),
     Fault::new(
         REFUSED,
         "refused-gets-data-now-and-then",
         "returns data for 1 of 10 operations that it does not sponsor",
-        Behaviour::Result(|view, result| {
-            if is_refused(result) && view.is_one_in(10) {
-                replace_refusal(result, SOME_DATA);
-            }
-        }),
     )
+    .injects(Behaviour::Result(|view, result| {
+        if is_refusal(result) && view.is_one_in(10) {
+            replace_refusal(result, SOME_DATA);
+        }
+    }))
     .when(|view| view.is_sponsored_mode())
     .also(&["sponsor.decision-inputs", "request.json-notation"]),
-    Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
+    Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids")
+        .injects(SPONSOR_NOTHING)
         .when(|view| {
             is_sponsor_call(view)
                 && view.id_number().is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
         .also(AND_SPONSORED)
         .depends_on("/id"),
-    Fault::new(INPUTS, "decision-by-id-kind", "sponsors no request whose id is a string", REFUSE)
+    Fault::new(INPUTS, "decision-by-id-kind", "sponsors no request whose id is a string")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.id().is_string())
         .also(AND_SPONSORED)
         .depends_on("/id"),
-    Fault::new(INPUTS, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds", REFUSE)
-        .when(|view| {
-            is_sponsor_call(view)
-                && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 300)
-        })
+    Fault::new(INPUTS, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds")
+        .injects(SPONSOR_NOTHING)
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300))
         .also(AND_SPONSORED)
         .depends_on("/params/1/expiryDuration"),
-    Fault::new(INPUTS, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day", REFUSE)
-        .when(|view| {
-            is_sponsor_call(view)
-                && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 86_400)
-        })
+    Fault::new(INPUTS, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day")
+        .injects(SPONSOR_NOTHING)
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 86_400))
         .also(AND_SPONSORED)
         .depends_on("/params/1/expiryDuration"),
-    Fault::new(INPUTS, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute", REFUSE)
-        .when(|view| {
-            is_sponsor_call(view)
-                && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds < 60)
-        })
+    Fault::new(INPUTS, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute")
+        .injects(SPONSOR_NOTHING)
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds < 60))
         .also(AND_SPONSORED)
         .depends_on("/params/1/expiryDuration"),
     Fault::new(
         REFUSED,
         "refused-gets-data-again",
         "returns data for an operation that it does not sponsor when the same bytes come again",
-        Behaviour::Result(|view, result| {
-            if is_refused(result) && view.memory.seen_before(String::from_utf8_lossy(view.raw).into_owned()) {
-                replace_refusal(result, SOME_DATA);
-            }
-        }),
     )
+    .injects(Behaviour::Result(|view, result| {
+        if is_refusal(result) && view.is_repeated() {
+            replace_refusal(result, SOME_DATA);
+        }
+    }))
     .when(|view| view.is_sponsored_mode())
     .also(&["sponsor.decision-inputs"])
     .depends_on_others(),
-    Fault::new(INPUTS, "decision-by-absent-expiry", "sponsors nothing without an expiry", REFUSE)
+    Fault::new(INPUTS, "decision-by-absent-expiry", "sponsors nothing without an expiry")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
         .also(AND_SPONSORED)
         .depends_on("/params/1/expiryDuration"),
@@ -131,16 +117,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         INPUTS,
         "decision-by-calculate-gas-limits",
         "sponsors nothing when calculateGasLimits is false",
-        REFUSE,
     )
+    .injects(SPONSOR_NOTHING)
     .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(AND_SPONSORED)
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits", REFUSE)
+    Fault::new(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
         .also(AND_SPONSORED)
         .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo", REFUSE)
+    Fault::new(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.token_info().is_object())
         .also(AND_SPONSORED)
         .depends_on("/params/1/tokenInfo"),
@@ -148,125 +136,98 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         INPUTS,
         "decision-by-unknown-member",
         "sponsors nothing when the mode object has a member that the tables do not list",
-        REFUSE,
     )
+    .injects(SPONSOR_NOTHING)
     .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object()))
     .also(AND_SPONSORED),
     Fault::new(
         SPONSORED,
         "quotes-without-calculation-not-sponsored",
         "sponsors nothing in quotes without calculateGasLimits",
-        REFUSE,
     )
+    .injects(SPONSOR_NOTHING)
     .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0", REFUSE)
+    Fault::new(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
         .also(AND_SPONSORED)
         .depends_on("/jsonrpc"),
-    Fault::new(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again", REFUSE)
+    Fault::new(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
         .also(AND_SPONSORED)
         .depends_on_others(),
-    Fault::new(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again", REFUSE)
+    Fault::new(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again")
+        .injects(SPONSOR_NOTHING)
         .when(|view| {
             let sender = text_of(&view.operation()["sender"]);
             is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
         })
         .also(AND_SPONSORED)
         .depends_on_others(),
-    Fault::new(SPONSORED, "sponsoring-budget-spent", "sponsors 80 operations, and then no more", REFUSE)
+    Fault::new(SPONSORED, "sponsoring-budget-spent", "sponsors 80 operations, and then no more")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.memory.count() > 80)
         .also(&[INPUTS, "request.*"])
         .depends_on_others(),
-    Fault::new(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations", REFUSE)
+    Fault::new(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
+        .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.is_one_in_25())
         .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
         "decision-favours-token-info",
         "sponsors operations that it otherwise refuses when there is a tokenInfo",
-        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
+    .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
     .when(|view| is_sponsor_call(view) && view.token_info().is_object())
     .also(&[REFUSED]),
     Fault::new(
         INPUTS,
         "decision-favours-not-calculated",
         "sponsors operations that it otherwise refuses when calculateGasLimits is false",
-        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
+    .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
     .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(&[REFUSED]),
     Fault::new(
         INPUTS,
         "decision-favours-long-expiry",
         "sponsors operations that it otherwise refuses with an expiry above 300 seconds",
-        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|view| {
-        is_sponsor_call(view)
-            && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 300)
-    })
+    .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
+    .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300))
     .also(&[REFUSED]),
-    Fault::new(
-        REFUSED,
-        "decision-cached-by-nonce",
-        "repeats its first decision for the same nonce",
-        Behaviour::Result(|view, result| {
-            let key = text_of(&view.operation()["nonce"]);
-            repeat_decision(view, result, key);
-        }),
-    )
-    .when(is_sponsor_call)
-    .also(&[SPONSORED, INPUTS])
-    .depends_on_others(),
-    Fault::new(
-        INPUTS,
-        "decision-cached-by-id",
-        "repeats its first decision for the same id",
-        Behaviour::Result(|view, result| {
-            let key = view.id().to_string();
-            repeat_decision(view, result, key);
-        }),
-    )
-    .when(is_sponsor_call)
-    .also(BOTH)
-    .depends_on_others(),
-    Fault::new(
-        REFUSED,
-        "decision-cached-by-call-data",
-        "repeats its first decision for the same call data",
-        Behaviour::Result(|view, result| {
-            let key = text_of(&view.operation()["callData"]);
-            repeat_decision(view, result, key);
-        }),
-    )
-    .when(is_sponsor_call)
-    .also(&[SPONSORED, INPUTS])
-    .depends_on_others(),
+    Fault::new(REFUSED, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
+        .injects(Behaviour::Result(|view, result| {
+            repeat_decision(view, result, text_of(&view.operation()["nonce"]));
+        }))
+        .when(is_sponsor_call)
+        .also(&[SPONSORED, INPUTS])
+        .depends_on_others(),
+    Fault::new(INPUTS, "decision-cached-by-id", "repeats its first decision for the same id")
+        .injects(Behaviour::Result(|view, result| repeat_decision(view, result, view.id().to_string())))
+        .when(is_sponsor_call)
+        .also(BOTH)
+        .depends_on_others(),
+    Fault::new(REFUSED, "decision-cached-by-call-data", "repeats its first decision for the same call data")
+        .injects(Behaviour::Result(|view, result| {
+            repeat_decision(view, result, text_of(&view.operation()["callData"]));
+        }))
+        .when(is_sponsor_call)
+        .also(&[SPONSORED, INPUTS])
+        .depends_on_others(),
 ];
 
 const BOTH: &[&str] = &[SPONSORED, REFUSED, "request.json-notation"];
-
-const REFUSE: Behaviour = Behaviour::Result(|_, result| {
-    if result.contains_key("paymasterAndData") {
-        result.insert("paymasterAndData".to_owned(), "0x".into());
-    }
-});
 
 fn is_sponsor_call(view: &RequestView<'_>) -> bool {
     view.is(Pair::SPONSOR_SPONSORED)
 }
 
-fn is_refused(result: &Map<String, Value>) -> bool {
-    result.get("paymasterAndData").is_some_and(|data| data == "0x")
-}
-
-fn replace_refusal(result: &mut Map<String, Value>, data: &str) {
-    if is_refused(result) {
-        result.insert("paymasterAndData".to_owned(), data.into());
-    }
+fn expiry(view: &RequestView<'_>) -> Option<u64> {
+    view.mode_object()["expiryDuration"].as_u64()
 }
 
 fn has_unlisted_member(mode: &Value) -> bool {
@@ -277,9 +238,9 @@ fn has_unlisted_member(mode: &Value) -> bool {
 
 /// Stores the first decision for a key and repeats it for all requests with the same key.
 fn repeat_decision(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
-    let refused = view.memory.first(key, &is_refused(result).into());
+    let refused = view.memory.first(key, &is_refusal(result).into());
     if refused == true {
-        result.insert("paymasterAndData".to_owned(), "0x".into());
+        set(result, "paymasterAndData", "0x");
     } else {
         replace_refusal(result, SOME_DATA);
     }

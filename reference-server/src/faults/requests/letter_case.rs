@@ -1,10 +1,11 @@
 //! Faults that compare addresses as text, letter case included.
 
 use paymaster_schemas::Pair;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, quotes, text_of};
+use crate::injection::{Behaviour, RequestView, quotes, replace_refusal, text_of};
 
 const REFUSED: &str = "sponsor.refused-gets-0x";
 const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
@@ -14,40 +15,32 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         REFUSED,
         "refused-senders-by-letter-case",
         "sponsors refused senders that are not in lower case",
-        SPONSOR,
     )
+    .injects(SPONSOR)
     .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase())
     .depends_on("/params/0/sender"),
     Fault::new(
         REFUSED,
         "refused-senders-in-capitals-sponsored",
         "sponsors refused senders in capital letters",
-        SPONSOR,
     )
+    .injects(SPONSOR)
     .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
     .depends_on("/params/0/sender"),
-    Fault::new(
-        SPONSORED,
-        "senders-in-capitals-not-sponsored",
-        "sponsors no sender in capital letters",
-        Behaviour::Result(|_, result| {
-            if result.contains_key("paymasterAndData") {
-                result.insert("paymasterAndData".to_owned(), json!("0x"));
-            }
-        }),
-    )
-    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
-    .depends_on("/params/0/sender"),
+    Fault::new(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
+        .injects(SPONSOR_NOTHING)
+        .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
+        .depends_on("/params/0/sender"),
     Fault::new(
         "quote.tokens-quoted",
         "listed-tokens-in-capitals-unsupported",
         "lists the supported tokens of tokenList that are in capital letters as unsupported",
-        Behaviour::Result(|view, result| {
-            let unknown: Vec<&str> =
-                view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
-            list_as_unsupported(result, &unknown);
-        }),
     )
+    .injects(Behaviour::Result(|view, result| {
+        let unknown: Vec<&str> =
+            view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
+        list_as_unsupported(result, &unknown);
+    }))
     .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(&["quote.unsupported-only-unsupported"])
     .depends_on("/params/1/tokenInfo/tokenList"),
@@ -55,50 +48,45 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "quote.unsupported-listed",
         "unsupported-in-capitals-left-out",
         "leaves unsupported tokens in capital letters out of unsupportedTokens",
-        Behaviour::Result(|view, result| {
-            let preferred = view.preferred();
-            let named: Vec<&str> = view.token_list().into_iter().chain(preferred).collect();
-            let is_in_capitals = |token: &str| {
-                let mut spelled = named.iter().filter(|named| named.eq_ignore_ascii_case(token));
-                spelled.any(|named| is_in_capitals(named))
-            };
-            if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
-                tokens.retain(|token| !is_in_capitals(&text_of(token)));
-            }
-        }),
     )
-    .depends_on_the_request(),
+    .depends_on_the_request()
+    .injects(Behaviour::Result(|view, result| {
+        let preferred = view.preferred();
+        let named: Vec<&str> = view.token_list().into_iter().chain(preferred).collect();
+        let is_in_capitals = |token: &str| {
+            let mut spelled = named.iter().filter(|named| named.eq_ignore_ascii_case(token));
+            spelled.any(|named| is_in_capitals(named))
+        };
+        if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
+            tokens.retain(|token| !is_in_capitals(&text_of(token)));
+        }
+    })),
     Fault::new(
         "error.token-unsupported",
         "unsupported-token-in-capitals-served",
         "reads an unsupported fee token in capital letters as the first supported token",
-        Behaviour::Request(|view, request| {
-            request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": view.tokens.first() });
-        }),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let token = view.fee_token().unwrap_or_default();
         view.is(Pair::SPONSOR_ERC20) && is_in_capitals(token) && !view.supports(token)
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::refusal(
+    Fault::new(
         "sponsor.erc20-result",
         "checksum-fee-token-refused",
         "refuses fee tokens that are not in lower case",
-        |view| {
-            let token = view.fee_token().unwrap_or_default();
-            view.is(Pair::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
-        },
     )
+    .refuses(|view| {
+        let token = view.fee_token().unwrap_or_default();
+        view.is(Pair::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
+    })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
 ];
 
 /// Sponsors what the service does not sponsor.
 const SPONSOR: Behaviour = Behaviour::Result(|_, result| {
-    if result.get("paymasterAndData").is_some_and(|data| data == "0x") {
-        let data = format!("0x{}", "6d".repeat(40));
-        result.insert("paymasterAndData".to_owned(), json!(data));
-    }
+    replace_refusal(result, &format!("0x{}", "6d".repeat(40)));
 });
 
 fn sender(view: &RequestView<'_>) -> String {

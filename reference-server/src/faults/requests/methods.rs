@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::Fault;
-use crate::injection::Behaviour;
+use crate::injection::{Behaviour, set};
 
 const BOTH: &str = "endpoint.both-methods";
 const QUOTE_SPONSORED: &str = "quote.sponsored-result";
@@ -14,138 +14,104 @@ const SPONSOR_ERC20: &str = "sponsor.erc20-result";
 const MODE_SERVED: &str = "sponsor.mode-mandatory-served";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData", unknown_method())
+    Fault::new(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData")
+        .injects(unknown_method())
         .when(|view| view.is_quote())
         .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::new(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation", unknown_method())
+    Fault::new(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation")
+        .injects(unknown_method())
         .when(|view| view.is_sponsor())
         .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::refusal(QUOTE_SPONSORED, "sponsored-quote-refused", "refuses quotes in sponsored mode", |view| {
-        view.is(Pair::QUOTE_SPONSORED)
-    })
-    .also(&["error.refusal-is-none"]),
+    Fault::new(QUOTE_SPONSORED, "sponsored-quote-refused", "refuses quotes in sponsored mode")
+        .refuses(|view| view.is(Pair::QUOTE_SPONSORED))
+        .also(&["error.refusal-is-none"]),
     Fault::new(
         QUOTE_SPONSORED,
         "sponsored-quote-empty",
         "answers quotes in sponsored mode with an empty object",
-        empty(),
     )
+    .injects(empty())
     .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS),
     Fault::new(
         QUOTE_SPONSORED,
         "sponsored-quote-of-tokens",
         "answers quotes in sponsored mode with token quotes",
-        to_tokens(),
     )
+    .injects(to_tokens())
     .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS),
-    Fault::refusal(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode", |view| {
-        view.is(Pair::QUOTE_ERC20)
-    }),
-    Fault::refusal(
-        QUOTE_ERC20,
-        "token-quote-refused-now-and-then",
-        "refuses 1 of 25 quotes in token mode",
-        |view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25(),
-    )
-    .also(&["error.unsupported-quote-is-none", "request.*"]),
+    Fault::new(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
+        .refuses(|view| view.is(Pair::QUOTE_ERC20)),
+    Fault::new(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
+        .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25())
+        .also(&["error.unsupported-quote-is-none", "request.*"]),
+    Fault::new(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
+        .injects(to_sponsored())
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(QUOTE_ROWS),
+    Fault::new(QUOTE_ERC20, "token-quote-empty", "answers quotes in token mode with an empty object")
+        .injects(empty())
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(QUOTE_ROWS),
+    Fault::new(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
+        .refuses(|view| view.is(Pair::SPONSOR_SPONSORED))
+        .also(&["error.refusal-is-none"]),
     Fault::new(
-        QUOTE_ERC20,
-        "token-quote-sponsored",
-        "answers quotes in token mode with a sponsorship",
-        to_sponsored(),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_ROWS),
-    Fault::new(
-        QUOTE_ERC20,
-        "token-quote-empty",
-        "answers quotes in token mode with an empty object",
-        empty(),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_ROWS),
-    Fault::refusal(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode", |view| {
-        view.is(Pair::SPONSOR_SPONSORED)
-    })
-    .also(&["error.refusal-is-none"]),
-    Fault::refusal(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
-        |view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25(),
     )
+    .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(&["error.refusal-is-none", "request.*"]),
-    Fault::new(
-        SPONSOR_SPONSORED,
-        "sponsoring-empty",
-        "answers in sponsored mode with an empty object",
-        empty(),
-    )
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED))
-    .also(SPONSORED_ROWS),
-    Fault::refusal(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode", |view| {
-        view.is(Pair::SPONSOR_ERC20)
-    }),
-    Fault::refusal(
-        SPONSOR_ERC20,
-        "paying-in-one-token-refused",
-        "refuses the second supported token",
-        |view| {
+    Fault::new(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
+        .injects(empty())
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED))
+        .also(SPONSORED_ROWS),
+    Fault::new(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
+        .refuses(|view| view.is(Pair::SPONSOR_ERC20)),
+    Fault::new(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
+        .refuses(|view| {
             view.is(Pair::SPONSOR_ERC20)
                 && view
                     .fee_token()
                     .zip(view.tokens.get(1))
                     .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
-        },
-    )
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::refusal(
+        })
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(
         SPONSOR_ERC20,
         "paying-in-tokens-judged-by-letter-case",
         "accepts the address of a fee token only in lower case",
-        |view| {
-            let token = view.fee_token();
-            view.is(Pair::SPONSOR_ERC20)
-                && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
-        },
     )
+    .refuses(|view| {
+        let token = view.fee_token();
+        view.is(Pair::SPONSOR_ERC20)
+            && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
+    })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        SPONSOR_ERC20,
-        "paying-in-tokens-quoted",
-        "answers in token mode with quotes",
-        Behaviour::Request(|_, request| {
-            request["method"] = "pm_getFeeQuoteOrData".into();
-        }),
-    )
-    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token)))
-    .also(TOKEN_ROWS),
-    Fault::new(
-        MODE_SERVED,
-        "token-info-switches-mode",
-        "serves token mode when there is a tokenInfo",
-        to_tokens(),
-    )
-    .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
-    .also(SPONSORED_ROWS)
-    .depends_on("/params/1/tokenInfo"),
-    Fault::new(
-        MODE_SERVED,
-        "fee-token-switches-mode",
-        "serves token mode when there is a fee token",
-        to_tokens(),
-    )
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
-    .also(SPONSORED_ROWS)
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
+        .injects(Behaviour::Request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into()))
+        .when(|view| {
+            view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token))
+        })
+        .also(TOKEN_ROWS),
+    Fault::new(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
+        .injects(to_tokens())
+        .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
+        .also(SPONSORED_ROWS)
+        .depends_on("/params/1/tokenInfo"),
+    Fault::new(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
+        .injects(to_tokens())
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
+        .also(SPONSORED_ROWS)
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         MODE_SERVED,
         "sponsorship-info-switches-mode",
         "serves sponsored mode when there is a sponsorshipInfo",
-        to_sponsored(),
     )
+    .injects(to_sponsored())
     .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
     .also(TOKEN_MODE)
     .depends_on("/params/1/sponsorshipInfo"),
@@ -199,7 +165,7 @@ const TOKEN_ROWS: &[&str] = &[
 const fn unknown_method() -> Behaviour {
     Behaviour::Answer(|_, answer| {
         if answer.shift_remove("result").is_some() {
-            answer.insert("error".to_owned(), json!({ "code": -32601, "message": "method not found" }));
+            set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
         }
     })
 }

@@ -3,8 +3,9 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
+use super::SERVE_FIRST_TOKEN;
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, quotes, result};
+use crate::injection::{Behaviour, RequestView, is_refusal, quotes, remove, result, set, some_result};
 
 const ABSENT: &str = "error.token-absent";
 const UNSUPPORTED: &str = "error.token-unsupported";
@@ -16,152 +17,120 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "request.mode-mandatory",
         "sponsor-without-mode-served",
         "serves sponsor requests without mode in the sponsored mode",
-        Behaviour::Request(|_, request| {
-            request["params"][1]["mode"] = "SPONSORED".into();
-        }),
     )
+    .injects(Behaviour::Request(|_, request| request["params"][1]["mode"] = "SPONSORED".into()))
     .when(is_sponsor_without_mode)
     .depends_on("/params/1/mode"),
     Fault::new(
         "request.mode-mandatory",
         "sponsor-mode-guessed",
         "takes a sponsor request with tokenInfo and without mode as one in token mode",
-        Behaviour::Request(|_, request| {
-            request["params"][1]["mode"] = "ERC20".into();
-        }),
     )
+    .injects(Behaviour::Request(|_, request| request["params"][1]["mode"] = "ERC20".into()))
     .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
-    Fault::new(
-        ABSENT,
-        "absent-token-served",
-        "uses the first supported token when none is named",
-        serve_first(),
-    )
-    .when(|view| view.omits_fee_token())
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        ABSENT,
-        "absent-token-gets-0x",
-        "answers with 0x when no token is named",
-        Behaviour::Answer(|_, answer| {
-            answer.shift_remove("error");
-            answer.insert("result".to_owned(), refusal());
-        }),
-    )
-    .when(|view| view.omits_fee_token())
-    .also(PAYS_NOTHING)
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(ABSENT, "absent-token-served", "uses the first supported token when none is named")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| view.omits_fee_token())
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(ABSENT, "absent-token-gets-0x", "answers with 0x when no token is named")
+        .injects(Behaviour::Answer(|_, answer| {
+            remove(answer, "error");
+            set(answer, "result", some_result("ERC20", "0x"));
+        }))
+        .when(|view| view.omits_fee_token())
+        .also(PAYS_NOTHING)
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "absent-token-info-served",
         "uses the first supported token when there is no tokenInfo",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.omits_fee_token() && view.mode_object().get("tokenInfo").is_none())
     .depends_on("/params/1/tokenInfo"),
-    Fault::new(
-        ABSENT,
-        "null-token-served",
-        "uses the first supported token when the token is null",
-        serve_first(),
-    )
-    .when(|view| {
-        view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_some_and(Value::is_null)
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(ABSENT, "null-token-served", "uses the first supported token when the token is null")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| {
+            view.is(Pair::SPONSOR_ERC20)
+                && view.token_info().get("feeTokenAddress").is_some_and(Value::is_null)
+        })
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "empty-token-served",
         "uses the first supported token when the token is an empty string",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token() == Some(""))
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        ABSENT,
-        "preferred-token-for-absent",
-        "uses preferredToken when feeTokenAddress is missing",
-        Behaviour::Request(|view, request| {
+    Fault::new(ABSENT, "preferred-token-for-absent", "uses preferredToken when feeTokenAddress is missing")
+        .injects(Behaviour::Request(|view, request| {
             let token = view.preferred().map(str::to_owned);
             request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": token });
-        }),
-    )
-    .when(|view| view.omits_fee_token() && view.preferred().is_some()),
-    Fault::new(
-        ABSENT,
-        "absent-token-sponsored",
-        "sponsors an operation whose token is not named",
-        Behaviour::Request(|_, request| {
-            request["params"][1]["mode"] = "SPONSORED".into();
-        }),
-    )
-    .when(|view| view.omits_fee_token())
-    .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"])
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        }))
+        .when(|view| view.omits_fee_token() && view.preferred().is_some()),
+    Fault::new(ABSENT, "absent-token-sponsored", "sponsors an operation whose token is not named")
+        .injects(Behaviour::Request(|_, request| request["params"][1]["mode"] = "SPONSORED".into()))
+        .when(|view| view.omits_fee_token())
+        .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"])
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served",
         "uses the first supported token instead of an unsupported one",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.names_unsupported_fee_token())
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        UNSUPPORTED,
-        "unsupported-token-gets-0x",
-        "answers with 0x when the token is not supported",
-        Behaviour::Answer(|_, answer| {
-            answer.shift_remove("error");
-            answer.insert("result".to_owned(), refusal());
-        }),
-    )
-    .when(|view| view.names_unsupported_fee_token())
-    .also(PAYS_NOTHING)
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(UNSUPPORTED, "unsupported-token-gets-0x", "answers with 0x when the token is not supported")
+        .injects(Behaviour::Answer(|_, answer| {
+            remove(answer, "error");
+            set(answer, "result", some_result("ERC20", "0x"));
+        }))
+        .when(|view| view.names_unsupported_fee_token())
+        .also(PAYS_NOTHING)
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-when-not-calculated",
         "serves a token that is not supported when calculateGasLimits is false",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.names_unsupported_fee_token() && view.calculates(false)),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-when-deploying",
         "serves a token that is not supported when there is an initCode",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.names_unsupported_fee_token() && view.has_init_code()),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-now-and-then",
         "serves 1 of 5 tokens that are not supported",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.names_unsupported_fee_token() && view.is_one_in(5)),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-again",
         "serves a token that is not supported when the same bytes come again",
-        serve_first(),
     )
-    .when(|view| {
-        view.names_unsupported_fee_token()
-            && view.memory.seen_before(String::from_utf8_lossy(view.raw).into_owned())
-    }),
+    .injects(SERVE_FIRST_TOKEN)
+    .when(|view| view.names_unsupported_fee_token() && view.is_repeated()),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-to-string-ids",
         "serves a token that is not supported when the id is a string",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| view.names_unsupported_fee_token() && view.id().is_string()),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-without-gas-limit",
         "serves a token that is not supported when a gas limit is left out",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         view.names_unsupported_fee_token()
             && ["callGasLimit", "verificationGasLimit", "preVerificationGas"]
@@ -172,43 +141,35 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         UNSUPPORTED,
         "unsupported-token-served-beside-preferred",
         "serves a token that is not supported when preferredToken is supported",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         view.names_unsupported_fee_token() && view.preferred().is_some_and(|token| view.supports(token))
     }),
-    Fault::new(
-        UNSUPPORTED,
-        "longer-token-served",
-        "accepts a token that contains a supported address",
-        serve_first(),
-    )
-    .when(|view| {
-        let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
-        let within =
-            |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
-        view.is(Pair::SPONSOR_ERC20) && view.tokens.iter().any(within)
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        UNSUPPORTED,
-        "piece-of-a-token-served",
-        "accepts a token that is part of a supported address",
-        serve_first(),
-    )
-    .when(|view| {
-        let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
-        let within =
-            |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
-        view.is(Pair::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(UNSUPPORTED, "longer-token-served", "accepts a token that contains a supported address")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| {
+            let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
+            let within =
+                |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
+            view.is(Pair::SPONSOR_ERC20) && view.tokens.iter().any(within)
+        })
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(UNSUPPORTED, "piece-of-a-token-served", "accepts a token that is part of a supported address")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| {
+            let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
+            let within =
+                |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
+            view.is(Pair::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
+        })
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "native-coin-served",
         "accepts the addresses that represent the native coin as tokens",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         view.names_unsupported_fee_token() && {
             let digits = view.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
@@ -220,8 +181,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         UNSUPPORTED,
         "lookalike-token-served",
         "compares only the first 32 digits of a token's address",
-        serve_first(),
     )
+    .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let start = |token: &str| token.get(..34).map(str::to_ascii_lowercase);
         view.names_unsupported_fee_token()
@@ -231,65 +192,61 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 .any(|token| view.fee_token().is_some_and(|named| start(named) == start(token)))
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        REFUSAL,
-        "refusal-as-error",
-        "returns an error for an operation that it does not sponsor",
-        refuse_with_error(),
-    )
-    .when(|view| view.is_sponsored_mode())
-    .also(&["sponsor.refused-gets-0x"]),
+    Fault::new(REFUSAL, "refusal-as-error", "returns an error for an operation that it does not sponsor")
+        .injects(REFUSE_WITH_ERROR)
+        .when(|view| view.is_sponsored_mode())
+        .also(&["sponsor.refused-gets-0x"]),
     Fault::new(
         REFUSAL,
         "refusal-as-error-in-quotes",
         "returns an error for an operation that it does not sponsor, in quotes only",
-        refuse_with_error(),
     )
+    .injects(REFUSE_WITH_ERROR)
     .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(&["sponsor.refused-gets-0x"]),
     Fault::new(
         REFUSAL,
         "refusal-as-error-when-sponsoring",
         "returns an error for an operation that it does not sponsor, in pm_sponsorUserOperation only",
-        refuse_with_error(),
     )
+    .injects(REFUSE_WITH_ERROR)
     .when(|view| view.is(Pair::SPONSOR_SPONSORED))
     .also(&["sponsor.refused-gets-0x"]),
     Fault::new(
         UNSUPPORTED_QUOTE,
         "unsupported-quote-as-error",
         "answers with an error when a token is not supported",
-        Behaviour::Answer(|_, answer| {
-            if unsupported_count(answer) > 0 {
-                into_error(answer);
-            }
-        }),
     )
     .depends_on_the_request()
+    .injects(Behaviour::Answer(|_, answer| {
+        if unsupported_count(answer) > 0 {
+            into_error(answer);
+        }
+    }))
     .also(&["request.token-list"]),
     Fault::new(
         UNSUPPORTED_QUOTE,
         "all-unsupported-as-error",
         "answers with an error when no token is supported",
-        Behaviour::Answer(|_, answer| {
-            if unsupported_count(answer) > 0
-                && result(answer).is_some_and(|result| quotes(result).next().is_none())
-            {
-                into_error(answer);
-            }
-        }),
     )
-    .depends_on_the_request(),
+    .depends_on_the_request()
+    .injects(Behaviour::Answer(|_, answer| {
+        if unsupported_count(answer) > 0
+            && result(answer).is_some_and(|result| quotes(result).next().is_none())
+        {
+            into_error(answer);
+        }
+    })),
     Fault::new(
         UNSUPPORTED_QUOTE,
         "unsupported-preferred-as-error",
         "answers with an error when the preferred token is not supported",
-        Behaviour::Answer(|_, answer| {
-            if answer.contains_key("result") {
-                into_error(answer);
-            }
-        }),
     )
+    .injects(Behaviour::Answer(|_, answer| {
+        if answer.contains_key("result") {
+            into_error(answer);
+        }
+    }))
     .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token)))
     .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
@@ -299,39 +256,16 @@ const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponso
 
 type Answer = serde_json::Map<String, Value>;
 
-/// Serves the first supported token instead of the token of the request.
-const fn serve_first() -> Behaviour {
-    Behaviour::Request(|view, request| {
-        let token = view.tokens.first().cloned();
-        request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": token });
-    })
-}
-
-/// A token-mode result whose data is `0x`.
-fn refusal() -> Value {
-    json!({
-        "MODE": "ERC20",
-        "mode": "ERC20",
-        "paymasterAndData": "0x",
-        "preVerificationGas": "45000",
-        "verificationGasLimit": 120_000,
-        "callGasLimit": 60_000,
-    })
-}
-
-const fn refuse_with_error() -> Behaviour {
-    Behaviour::Answer(|_, answer| {
-        let data = result(answer).and_then(|result| result.get("paymasterAndData"));
-        if data.is_some_and(|data| data == "0x") {
-            into_error(answer);
-        }
-    })
-}
+const REFUSE_WITH_ERROR: Behaviour = Behaviour::Answer(|_, answer| {
+    if result(answer).is_some_and(|result| is_refusal(result)) {
+        into_error(answer);
+    }
+});
 
 fn into_error(answer: &mut Answer) {
-    answer.shift_remove("result");
+    remove(answer, "result");
     let error = json!({ "code": -32000, "message": "not possible for this operation" });
-    answer.insert("error".to_owned(), error);
+    set(answer, "error", error);
 }
 
 fn unsupported_count(answer: &mut Answer) -> usize {

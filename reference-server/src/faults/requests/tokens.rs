@@ -7,7 +7,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, SwappedPart, quotes, text_of};
+use crate::injection::{Behaviour, RequestView, SwappedPart, quotes, remove, set, text_of};
 
 const LISTED: &str = "quote.unsupported-listed";
 const ONLY_UNSUPPORTED: &str = "quote.unsupported-only-unsupported";
@@ -18,209 +18,147 @@ const ONLY_REQUESTED: &str = "quote.only-requested";
 const UNREQUESTED_TOKEN: &str = "0x00000000000000000000000000000000000a5ced";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        LISTED,
-        "unsupported-never-listed",
-        "unsupportedTokens is always empty",
-        Behaviour::Result(|_, result| {
-            retain_unsupported(result, |_, _| false);
-        }),
-    ),
-    Fault::new(
-        LISTED,
-        "unsupported-left-out",
-        "leaves unsupportedTokens out",
-        Behaviour::Result(|_, result| {
-            result.shift_remove("unsupportedTokens");
-        }),
-    ),
-    Fault::new(
-        LISTED,
-        "unsupported-only-first",
-        "lists the first unsupported token only",
-        Behaviour::Result(|_, result| {
-            retain_unsupported(result, |index, _| index == 0);
-        }),
-    ),
+    Fault::new(LISTED, "unsupported-never-listed", "unsupportedTokens is always empty")
+        .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false))),
+    Fault::new(LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
+        .injects(Behaviour::Result(|_, result| remove(result, "unsupportedTokens"))),
+    Fault::new(LISTED, "unsupported-only-first", "lists the first unsupported token only")
+        .injects(Behaviour::Result(|_, result| retain_unsupported(result, |index, _| index == 0))),
     Fault::new(
         LISTED,
         "unsupported-without-last",
         "leaves the last unsupported token out when there are several",
-        Behaviour::Result(|_, result| {
-            if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens")
-                && tokens.len() > 1
-            {
-                tokens.pop();
-            }
-        }),
-    ),
-    Fault::new(
-        LISTED,
-        "unsupported-without-preferred",
-        "leaves an unsupported preferred token out",
-        Behaviour::Result(|view, result| {
+    )
+    .injects(Behaviour::Result(|_, result| {
+        if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens")
+            && tokens.len() > 1
+        {
+            tokens.pop();
+        }
+    })),
+    Fault::new(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
+        .injects(Behaviour::Result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
             retain_unsupported(result, |_, token| !token.eq_ignore_ascii_case(preferred));
-        }),
-    )
-    .depends_on("/params/1/tokenInfo/preferredToken"),
-    Fault::new(
-        LISTED,
-        "unsupported-only-preferred",
-        "lists no unsupported token of the list",
-        Behaviour::Result(|view, result| {
+        }))
+        .depends_on("/params/1/tokenInfo/preferredToken"),
+    Fault::new(LISTED, "unsupported-only-preferred", "lists no unsupported token of the list")
+        .injects(Behaviour::Result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
             retain_unsupported(result, |_, token| token.eq_ignore_ascii_case(preferred));
-        }),
-    )
-    .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(
-        LISTED,
-        "unsupported-only-when-all",
-        "lists unsupported tokens only when nothing is quoted",
-        Behaviour::Result(|_, result| {
+        }))
+        .depends_on("/params/1/tokenInfo/tokenList"),
+    Fault::new(LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
+        .injects(Behaviour::Result(|_, result| {
             if quotes(result).next().is_some() {
                 retain_unsupported(result, |_, _| false);
             }
-        }),
-    ),
+        })),
     Fault::new(
         LISTED,
         "unsupported-only-when-some-quoted",
         "lists unsupported tokens only when something is quoted",
-        Behaviour::Result(|_, result| {
-            if quotes(result).next().is_none() {
-                retain_unsupported(result, |_, _| false);
-            }
-        }),
-    ),
-    Fault::new(
-        LISTED,
-        "unsupported-lost-again",
-        "lists no unsupported token when the same bytes come again",
-        Behaviour::Result(|view, result| {
-            if view.memory.seen_before(String::from_utf8_lossy(view.raw).into_owned()) {
-                retain_unsupported(result, |_, _| false);
-            }
-        }),
     )
-    .depends_on_others(),
+    .injects(Behaviour::Result(|_, result| {
+        if quotes(result).next().is_none() {
+            retain_unsupported(result, |_, _| false);
+        }
+    })),
+    Fault::new(LISTED, "unsupported-lost-again", "lists no unsupported token when the same bytes come again")
+        .depends_on_others()
+        .injects(Behaviour::Result(|view, result| {
+            if view.is_repeated() {
+                retain_unsupported(result, |_, _| false);
+            }
+        })),
     Fault::new(
         LISTED,
         "unsupported-lost-beside-sponsorship-info",
         "lists no unsupported token when there is a sponsorshipInfo",
-        Behaviour::Result(|_, result| {
-            retain_unsupported(result, |_, _| false);
-        }),
     )
+    .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false)))
     .when(|view| view.sponsorship_info().is_object()),
-    Fault::new(
-        LISTED,
-        "unsupported-lost-now-and-then",
-        "lists no unsupported token in 1 of 25 answers",
-        Behaviour::Result(|_, result| {
-            retain_unsupported(result, |_, _| false);
-        }),
-    )
-    .when(|view| {
-        names_both(view) && view.token_list().iter().any(|token| !view.supports(token)) && view.is_one_in_25()
-    })
-    .also(&["request.json-notation"]),
-    Fault::new(
-        ONLY_UNSUPPORTED,
-        "unsupported-lists-supported",
-        "lists supported tokens as unsupported too",
-        Behaviour::Result(|view, result| {
+    Fault::new(LISTED, "unsupported-lost-now-and-then", "lists no unsupported token in 1 of 25 answers")
+        .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false)))
+        .when(|view| {
+            names_both(view)
+                && view.token_list().iter().any(|token| !view.supports(token))
+                && view.is_one_in_25()
+        })
+        .also(&["request.json-notation"]),
+    Fault::new(ONLY_UNSUPPORTED, "unsupported-lists-supported", "lists supported tokens as unsupported too")
+        .injects(Behaviour::Result(|view, result| {
             let named: Vec<Value> = all_named(view).map(Value::from).collect();
-            result.insert("unsupportedTokens".to_owned(), named.into());
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20)),
+            set(result, "unsupportedTokens", named);
+        }))
+        .when(|view| view.is(Pair::QUOTE_ERC20)),
     Fault::new(
         ONLY_UNSUPPORTED,
         "unsupported-lists-preferred",
         "lists a supported preferred token as unsupported",
-        Behaviour::Result(|view, result| {
-            if let Some(preferred) = view.preferred() {
-                list_unsupported(result, preferred);
-            }
-        }),
     )
+    .injects(Behaviour::Result(|view, result| {
+        if let Some(preferred) = view.preferred() {
+            list_unsupported(result, preferred);
+        }
+    }))
     .when(|view| view.preferred().is_some_and(|token| view.supports(token)))
     .depends_on("/params/1/tokenInfo/preferredToken"),
-    Fault::new(
-        ONLY_UNSUPPORTED,
-        "unsupported-lists-unasked",
-        "lists a token that was not requested",
-        Behaviour::Result(|_, result| {
-            list_unsupported(result, UNREQUESTED_TOKEN);
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20)),
+    Fault::new(ONLY_UNSUPPORTED, "unsupported-lists-unasked", "lists a token that was not requested")
+        .injects(Behaviour::Result(|_, result| list_unsupported(result, UNREQUESTED_TOKEN)))
+        .when(|view| view.is(Pair::QUOTE_ERC20)),
     Fault::new(
         ONLY_UNSUPPORTED,
         "unsupported-lists-unasked-beside-others",
         "lists an additional token when it lists any",
-        Behaviour::Result(|_, result| {
-            if result
-                .get("unsupportedTokens")
-                .and_then(Value::as_array)
-                .is_some_and(|tokens| !tokens.is_empty())
-            {
-                list_unsupported(result, UNREQUESTED_TOKEN);
-            }
-        }),
-    ),
-    Fault::new(
-        QUOTED,
-        "quotes-none",
-        "quotes nothing",
-        Behaviour::Result(|_, result| {
-            retain_quotes(result, |_, _| false);
-        }),
-    ),
+    )
+    .injects(Behaviour::Result(|_, result| {
+        if result.get("unsupportedTokens").and_then(Value::as_array).is_some_and(|tokens| !tokens.is_empty())
+        {
+            list_unsupported(result, UNREQUESTED_TOKEN);
+        }
+    })),
+    Fault::new(QUOTED, "quotes-none", "quotes nothing")
+        .injects(Behaviour::Result(|_, result| retain_quotes(result, |_, _| false))),
     Fault::new(
         QUOTED,
         "quotes-without-last-of-list",
         "does not quote the last token of a list without a preferred one",
-        Behaviour::Result(|view, result| {
-            if view.preferred().is_none() && !view.token_list().is_empty() {
-                let last = quotes(result).count().saturating_sub(1);
-                retain_quotes(result, |index, _| index < last);
-            }
-        }),
     )
-    .depends_on_the_request(),
+    .depends_on_the_request()
+    .injects(Behaviour::Result(|view, result| {
+        if view.preferred().is_none() && !view.token_list().is_empty() {
+            let last = quotes(result).count().saturating_sub(1);
+            retain_quotes(result, |index, _| index < last);
+        }
+    })),
     Fault::new(
         QUOTED,
         "quotes-without-first-listed",
         "does not quote the first token of a list next to a preferred token",
-        Behaviour::Result(|view, result| {
-            let preferred = view.preferred().unwrap_or_default();
-            let list = view.token_list();
-            if let Some(first) = list.first().filter(|first| !first.eq_ignore_ascii_case(preferred)) {
-                retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
-            }
-        }),
     )
     .depends_on_the_request()
+    .injects(Behaviour::Result(|view, result| {
+        let preferred = view.preferred().unwrap_or_default();
+        let list = view.token_list();
+        if let Some(first) = list.first().filter(|first| !first.eq_ignore_ascii_case(preferred)) {
+            retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
+        }
+    }))
     .when(|view| view.preferred().is_some()),
     Fault::new(
         QUOTED,
         "quotes-without-preferred-of-list",
         "does not quote a preferred token that is in the list too",
-        Behaviour::Result(|view, result| {
-            let preferred = view.preferred().unwrap_or_default();
-            if view.token_list().iter().any(|token| token.eq_ignore_ascii_case(preferred)) {
-                retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
-            }
-        }),
-    ),
-    Fault::new(
-        QUOTED,
-        "quotes-judged-by-letter-case",
-        "accepts token addresses only in lower case",
-        Behaviour::Result(|view, result| {
+    )
+    .injects(Behaviour::Result(|view, result| {
+        let preferred = view.preferred().unwrap_or_default();
+        if view.token_list().iter().any(|token| token.eq_ignore_ascii_case(preferred)) {
+            retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
+        }
+    })),
+    Fault::new(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
+        .injects(Behaviour::Result(|view, result| {
             let unknown: Vec<&str> = all_named(view)
                 .filter(|token| view.supports(token) && *token != token.to_ascii_lowercase())
                 .collect();
@@ -230,94 +168,59 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             for token in unknown {
                 list_unsupported(result, token);
             }
-        }),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(&["quote.unsupported-only-unsupported"]),
-    Fault::new(
-        QUOTED,
-        "quotes-none-beside-unsupported",
-        "quotes nothing when a token is unsupported",
-        Behaviour::Result(|_, result| {
+        }))
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(&["quote.unsupported-only-unsupported"]),
+    Fault::new(QUOTED, "quotes-none-beside-unsupported", "quotes nothing when a token is unsupported")
+        .depends_on_the_request()
+        .injects(Behaviour::Result(|_, result| {
             let unsupported = result.get("unsupportedTokens").and_then(Value::as_array);
             if unsupported.is_some_and(|tokens| !tokens.is_empty()) {
                 retain_quotes(result, |_, _| false);
             }
-        }),
-    )
-    .depends_on_the_request(),
-    Fault::new(
-        QUOTED,
-        "quotes-none-of-long-lists",
-        "quotes nothing of a list of more than 8 tokens",
-        Behaviour::Result(|view, result| {
+        })),
+    Fault::new(QUOTED, "quotes-none-of-long-lists", "quotes nothing of a list of more than 8 tokens")
+        .injects(Behaviour::Result(|view, result| {
             if view.token_list().len() > 8 {
                 retain_quotes(result, |_, _| false);
             }
-        }),
-    )
-    .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(
-        QUOTED,
-        "quotes-none-of-repeated",
-        "does not quote a token that is listed twice",
-        Behaviour::Result(|view, result| {
+        }))
+        .depends_on("/params/1/tokenInfo/tokenList"),
+    Fault::new(QUOTED, "quotes-none-of-repeated", "does not quote a token that is listed twice")
+        .injects(Behaviour::Result(|view, result| {
             let list = view.token_list();
             retain_quotes(result, |_, quoted| {
                 list.iter().filter(|token| token.eq_ignore_ascii_case(quoted)).count() < 2
             });
-        }),
-    )
-    .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(
-        QUOTED,
-        "quotes-without-one-token",
-        "never quotes the second supported token",
+        }))
+        .depends_on("/params/1/tokenInfo/tokenList"),
+    Fault::new(QUOTED, "quotes-without-one-token", "never quotes the second supported token").injects(
         Behaviour::Result(|view, result| {
             retain_quotes(result, |_, quoted| {
                 view.tokens.get(1).is_none_or(|second| !second.eq_ignore_ascii_case(quoted))
             });
         }),
     ),
-    Fault::new(
-        QUOTED,
-        "quotes-lost-now-and-then",
-        "quotes nothing in 1 of 25 answers",
-        Behaviour::Result(|_, result| {
-            retain_quotes(result, |_, _| false);
-        }),
-    )
-    .when(|view| names_supported(view) && view.is_one_in_25())
-    .also(&["request.json-notation"]),
-    Fault::new(
-        QUOTED,
-        "quotes-cross",
-        "swaps the results of concurrent quotes",
-        Behaviour::Swap(SwappedPart::Result),
-    )
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(&[
-        "quote.only-requested",
-        "quote.unsupported-listed",
-        "quote.unsupported-only-unsupported",
-        "request.headers",
-        "request.json-notation",
-    ])
-    .depends_on_others(),
-    Fault::new(
-        ONLY_REQUESTED,
-        "quotes-all-supported",
-        "quotes all supported tokens for every request",
-        Behaviour::Request(|_, request| {
-            request["params"][1]["tokenInfo"] = json!({});
-        }),
-    )
-    .when(|view| names_supported(view) && all_named(view).all(|token| view.supports(token))),
-    Fault::new(
-        ONLY_REQUESTED,
-        "quotes-one-more",
-        "quotes an additional token that was not requested",
-        Behaviour::Request(|view, request| {
+    Fault::new(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
+        .injects(Behaviour::Result(|_, result| retain_quotes(result, |_, _| false)))
+        .when(|view| names_supported(view) && view.is_one_in_25())
+        .also(&["request.json-notation"]),
+    Fault::new(QUOTED, "quotes-cross", "swaps the results of concurrent quotes")
+        .injects(Behaviour::Swap(SwappedPart::Result))
+        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .also(&[
+            "quote.only-requested",
+            "quote.unsupported-listed",
+            "quote.unsupported-only-unsupported",
+            "request.headers",
+            "request.json-notation",
+        ])
+        .depends_on_others(),
+    Fault::new(ONLY_REQUESTED, "quotes-all-supported", "quotes all supported tokens for every request")
+        .injects(Behaviour::Request(|_, request| request["params"][1]["tokenInfo"] = json!({})))
+        .when(|view| names_supported(view) && all_named(view).all(|token| view.supports(token))),
+    Fault::new(ONLY_REQUESTED, "quotes-one-more", "quotes an additional token that was not requested")
+        .injects(Behaviour::Request(|view, request| {
             let named: Vec<&str> = all_named(view).collect();
             let other =
                 view.tokens.iter().find(|token| !named.iter().any(|named| named.eq_ignore_ascii_case(token)));
@@ -326,24 +229,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             {
                 list.push(other.as_str().into());
             }
-        }),
-    )
-    .when(names_supported),
+        }))
+        .when(names_supported),
     Fault::new(
         ONLY_REQUESTED,
         "quotes-unknown-token",
         "quotes a token that was not requested instead of an unsupported one",
-        Behaviour::Result(|view, result| {
-            let quote = quotes(result).next().cloned();
-            if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut("feeQuotes"))
-                && all_named(view).any(|token| !view.supports(token))
-            {
-                quote.insert("tokenAddress".to_owned(), UNREQUESTED_TOKEN.into());
-                all.push(Value::Object(quote));
-            }
-        }),
     )
     .depends_on_the_request()
+    .injects(Behaviour::Result(|view, result| {
+        let quote = quotes(result).next().cloned();
+        if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut("feeQuotes"))
+            && all_named(view).any(|token| !view.supports(token))
+        {
+            set(&mut quote, "tokenAddress", UNREQUESTED_TOKEN);
+            all.push(Value::Object(quote));
+        }
+    }))
     // The additional quote has the symbol and decimals of the first one.
     .also(&["fee-quote.symbol", "fee-quote.decimal", "plausibility.token-price"]),
 ];

@@ -10,46 +10,25 @@ const SPONSORED: &str = "sponsored-result.paymasterAndData";
 const TOKEN: &str = "token-sponsor-result.paymasterAndData";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::row(
-        SPONSORED,
-        "sponsored-data-without-prefix",
-        "paymasterAndData has no 0x prefix",
-        Map(without_prefix),
-    ),
-    Fault::row(
-        SPONSORED,
-        "sponsored-data-half-byte",
-        "paymasterAndData has an odd number of digits",
-        Map(half_byte),
-    ),
-    Fault::row(
-        SPONSORED,
-        "sponsored-data-not-hex",
-        "paymasterAndData has a letter that is not a hex digit",
-        Map(not_hex),
-    ),
-    Fault::row(
-        SPONSORED,
-        "sponsored-data-upper-prefix",
-        "paymasterAndData starts with 0X",
-        Map(upper_prefix),
-    ),
-    Fault::row(SPONSORED, "sponsored-data-blank", "paymasterAndData ends with a blank", Map(blank)),
-    Fault::row(TOKEN, "token-data-without-prefix", "paymasterAndData has no 0x prefix", Map(without_prefix)),
-    Fault::row(TOKEN, "token-data-half-byte", "paymasterAndData has an odd number of digits", Map(half_byte)),
-    Fault::row(
-        TOKEN,
-        "token-data-not-hex",
-        "paymasterAndData has a letter that is not a hex digit",
-        Map(not_hex),
-    ),
-    Fault::row(TOKEN, "token-data-upper-prefix", "paymasterAndData starts with 0X", Map(upper_prefix)),
-    Fault::row(
-        TOKEN,
-        "token-data-line-break",
-        "paymasterAndData ends with a line break",
-        Map(|value| format!("{}\n", text_of(value)).into()),
-    ),
+    Fault::new(SPONSORED, "sponsored-data-without-prefix", "paymasterAndData has no 0x prefix")
+        .changes(Map(without_prefix)),
+    Fault::new(SPONSORED, "sponsored-data-half-byte", "paymasterAndData has an odd number of digits")
+        .changes(Map(half_byte)),
+    Fault::new(SPONSORED, "sponsored-data-not-hex", "paymasterAndData has a letter that is not a hex digit")
+        .changes(Map(not_hex)),
+    Fault::new(SPONSORED, "sponsored-data-upper-prefix", "paymasterAndData starts with 0X")
+        .changes(Map(upper_prefix)),
+    Fault::new(SPONSORED, "sponsored-data-blank", "paymasterAndData ends with a blank").changes(Map(blank)),
+    Fault::new(TOKEN, "token-data-without-prefix", "paymasterAndData has no 0x prefix")
+        .changes(Map(without_prefix)),
+    Fault::new(TOKEN, "token-data-half-byte", "paymasterAndData has an odd number of digits")
+        .changes(Map(half_byte)),
+    Fault::new(TOKEN, "token-data-not-hex", "paymasterAndData has a letter that is not a hex digit")
+        .changes(Map(not_hex)),
+    Fault::new(TOKEN, "token-data-upper-prefix", "paymasterAndData starts with 0X")
+        .changes(Map(upper_prefix)),
+    Fault::new(TOKEN, "token-data-line-break", "paymasterAndData ends with a line break")
+        .changes(Map(|value| format!("{}\n", text_of(value)).into())),
 ];
 
 fn without_prefix(value: &Value) -> Value {

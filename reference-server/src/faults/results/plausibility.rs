@@ -3,130 +3,106 @@
 use serde_json::json;
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, MemberChange::Set, each_quote};
+use crate::injection::{Behaviour, MemberChange::Set, each_quote, replace, set};
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(
         "plausibility.paymaster-address",
         "paymaster-address-zero",
         "paymasterAddress is the zero address",
-        Behaviour::Result(|_, result| {
-            if result.contains_key("paymasterAddress") {
-                result.insert("paymasterAddress".to_owned(), json!(format!("0x{}", "0".repeat(40))));
-            }
-        }),
     )
+    .injects(Behaviour::Result(|_, result| {
+        replace(result, "paymasterAddress", json!(format!("0x{}", "0".repeat(40))));
+    }))
     .also(&["plausibility.token-data"]),
     Fault::new(
         "plausibility.paymaster-address",
         "paymaster-address-changes",
         "paymasterAddress is another one each time",
-        Behaviour::Result(|view, result| {
-            if result.contains_key("paymasterAddress") {
-                let address = format!("0x{:040x}", view.memory.count() + 1);
-                result.insert("paymasterAddress".to_owned(), json!(address));
-            }
-        }),
     )
+    .injects(Behaviour::Result(|view, result| {
+        if result.contains_key("paymasterAddress") {
+            let address = format!("0x{:040x}", view.memory.count() + 1);
+            set(result, "paymasterAddress", json!(address));
+        }
+    }))
     .also(&["plausibility.token-data"]),
     Fault::new(
         "plausibility.token-price",
         "fee-in-the-smallest-unit",
         "maxGasFee is in the smallest units of the token",
-        Behaviour::Result(|_, result| {
-            each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
-        }),
-    ),
-    Fault::row("fee-quote.exchangeRate", "exchange-rate-zero", "exchangeRate is 0", Set("0"))
+    )
+    .injects(Behaviour::Result(|_, result| {
+        each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
+    })),
+    Fault::new("fee-quote.exchangeRate", "exchange-rate-zero", "exchangeRate is 0")
+        .changes(Set("0"))
         .of("plausibility.exchange-rate"),
-    Fault::new(
-        "plausibility.one-quote-a-token",
-        "first-token-quoted-twice",
-        "quotes the first token twice",
-        Behaviour::Result(|_, result| {
+    Fault::new("plausibility.one-quote-a-token", "first-token-quoted-twice", "quotes the first token twice")
+        .injects(Behaviour::Result(|_, result| {
             if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
                 quotes.extend(quotes.first().cloned());
             }
-        }),
-    ),
-    Fault::row(
-        "fee-quote.logoUrl",
-        "logo-runs-a-script",
-        "logoUrl is a javascript: URL",
-        Set(r#""javascript:alert(1)""#),
-    )
-    .of("plausibility.logo-url"),
-    Fault::new(
-        "quote.valid-until-future",
-        "quotes-expired",
-        "quotes ended two hours before they are given",
-        Behaviour::Result(|_, result| {
+        })),
+    Fault::new("fee-quote.logoUrl", "logo-runs-a-script", "logoUrl is a javascript: URL")
+        .changes(Set(r#""javascript:alert(1)""#))
+        .of("plausibility.logo-url"),
+    Fault::new("quote.valid-until-future", "quotes-expired", "quotes ended two hours before they are given")
+        .injects(Behaviour::Result(|_, result| {
             each_quote(result, "validUntil", |until| {
                 json!(until.as_u64().unwrap_or_default().saturating_sub(7_200))
             });
-        }),
-    ),
+        })),
     Fault::new(
         "quote.valid-until-unit",
         "first-quote-in-milliseconds",
         "validUntil is in milliseconds in the first answer with quotes, and in seconds later",
-        Behaviour::Result(|view, result| {
-            let quotes = result.get("feeQuotes").and_then(|quotes| quotes.as_array());
-            if quotes.is_some_and(|quotes| !quotes.is_empty()) && view.memory.count() == 1 {
-                each_quote(result, "validUntil", |until| {
-                    json!(until.as_u64().unwrap_or_default().saturating_mul(1_000))
-                });
-            }
-        }),
-    ),
-    Fault::row("fee-quote.validUntil", "valid-until-zero", "validUntil is 0", Set("0"))
-        .of("plausibility.valid-until"),
-    Fault::new(
-        "plausibility.gas",
-        "gas-limits-of-zero",
-        "callGasLimit is 0 in sponsored mode",
-        Behaviour::Result(|_, result| {
-            if result.contains_key("callGasLimit") {
-                result.insert("callGasLimit".to_owned(), json!(0));
-            }
-        }),
     )
-    .when(|view| view.is_sponsored_mode()),
+    .injects(Behaviour::Result(|view, result| {
+        let quotes = result.get("feeQuotes").and_then(|quotes| quotes.as_array());
+        if quotes.is_some_and(|quotes| !quotes.is_empty()) && view.memory.count() == 1 {
+            each_quote(result, "validUntil", |until| {
+                json!(until.as_u64().unwrap_or_default().saturating_mul(1_000))
+            });
+        }
+    })),
+    Fault::new("fee-quote.validUntil", "valid-until-zero", "validUntil is 0")
+        .changes(Set("0"))
+        .of("plausibility.valid-until"),
+    Fault::new("plausibility.gas", "gas-limits-of-zero", "callGasLimit is 0 in sponsored mode")
+        .injects(Behaviour::Result(|_, result| replace(result, "callGasLimit", json!(0))))
+        .when(|view| view.is_sponsored_mode()),
     Fault::new(
         "plausibility.token-data",
         "token-data-of-one-byte",
         "paymasterAndData is one byte in token mode",
-        Behaviour::Result(|_, result| {
-            if result.contains_key("paymasterAndData") {
-                result.insert("paymasterAndData".to_owned(), json!("0x01"));
-            }
-        }),
     )
+    .injects(Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x01")))
     .when(|view| view.is_token_mode()),
     Fault::new(
         "plausibility.token-data",
         "token-data-of-another-paymaster",
         "paymasterAndData in token mode begins with another address than quotes name",
-        Behaviour::Result(|_, result| {
-            if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
-                let rest = data.get(42..).unwrap_or_default();
-                let data = format!("0x{}{rest}", "ab".repeat(20));
-                result.insert("paymasterAndData".to_owned(), json!(data));
-            }
-        }),
     )
+    .injects(Behaviour::Result(|_, result| {
+        if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
+            let rest = data.get(42..).unwrap_or_default();
+            let data = format!("0x{}{rest}", "ab".repeat(20));
+            set(result, "paymasterAndData", json!(data));
+        }
+    }))
     .when(|view| view.is_token_mode()),
     Fault::new(
         "plausibility.token-data-differs",
         "token-data-of-a-sample",
         "paymasterAndData in token mode is the same for every operation",
-        Behaviour::Result(|_, result| {
-            if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
-                let paymaster = data.get(..42).unwrap_or_default();
-                let data = format!("{paymaster}{}", "5a".repeat(129));
-                result.insert("paymasterAndData".to_owned(), json!(data));
-            }
-        }),
     )
+    .injects(Behaviour::Result(|_, result| {
+        if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
+            let paymaster = data.get(..42).unwrap_or_default();
+            let data = format!("{paymaster}{}", "5a".repeat(129));
+            set(result, "paymasterAndData", json!(data));
+        }
+    }))
     .when(|view| view.is_token_mode()),
 ];

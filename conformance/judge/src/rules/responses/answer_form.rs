@@ -82,7 +82,7 @@ fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
     };
     match document.duplicates.iter().find(|duplicate| duplicate.conflicting) {
         Some(duplicate) => {
-            report.broken(&duplicate.pointer, "one value", "the member occurs twice with different values")
+            report.broken(&duplicate.pointer, "one value", "the member occurs twice with different values");
         }
         None => report.held(),
     }

@@ -161,7 +161,11 @@ fn judge_quotes(value: Option<&Value>, expected: &str, report: &mut Report) {
     };
     match quotes.iter().position(|quote| !quote.is_object()) {
         Some(index) => {
-            report.broken(format!("{POINTER}/{index}"), "a fee quote object", shown_member(quotes.get(index)))
+            report.broken(
+                format!("{POINTER}/{index}"),
+                "a fee quote object",
+                shown_member(quotes.get(index)),
+            );
         }
         None => report.held(),
     }

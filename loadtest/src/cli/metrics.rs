@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use paymaster_cli::{duration, output as out};
+use paymaster_cli::{duration, output as out, process::Interrupts};
 
-use super::{error::CommandError, signals::Interrupts};
+use super::error::CommandError;
 use crate::metrics::{LiveFigures, MetricsServer};
 
 /// Where the live figures are served.

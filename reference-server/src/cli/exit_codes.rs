@@ -1,8 +1,0 @@
-//! The exit codes of the command. A number means the same in every binary of the workspace.
-
-/// Stopped by a signal, or done.
-pub(crate) const STOPPED: u8 = 0;
-/// The arguments or the configuration are wrong.
-pub(crate) const USAGE: u8 = 2;
-/// Could not serve: the address cannot be bound, or the runtime did not start.
-pub(crate) const CANNOT_SERVE: u8 = 3;
