@@ -12,7 +12,7 @@ use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
-    cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+    cases::case::{Group, Member, Relation, Role, Rounds},
     diagnosis::{
         cause::{Cause, Contrast},
         defect::defects,
@@ -39,18 +39,8 @@ url = "http://127.0.0.1:3000/api/s3cr3t-key"
 senders = ["0x00000000000000000000000000000000000000A1"]
 "#;
 
-static TWICE: Relation = Relation {
-    id: "twice",
-    about: "the same request twice",
-    bases: &[],
-    rounds: Rounds::Fixed(1),
-    order: Order::Sequential,
-    members: nothing,
-};
-
-fn nothing(_: &BuildInput<'_>, _: &mut Ids) -> Vec<Member> {
-    Vec::new()
-}
+static TWICE: Relation =
+    Relation::new("twice", "the same request twice", &[], Rounds::Fixed(1), |_, _| Vec::new());
 
 /// What a [`Finished`] borrows from.
 pub(crate) struct Sample {

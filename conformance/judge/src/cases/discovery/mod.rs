@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+        case::{Base, BuildInput, Group, Ids, Member, Relation, Role, Rounds},
         generate::source::Source,
         plan::group,
     },
@@ -33,24 +33,18 @@ use crate::{
 use paymaster_exchange::{Exchange, HeaderSet};
 
 /// The relation under which discovery sends its requests.
-pub static DISCOVERY: Relation = Relation {
-    id: "discovery",
-    about: "the first calls of a run, which show the dialect and the tokens of the target",
-    bases: &[],
-    rounds: Rounds::Fixed(0),
-    order: Order::Sequential,
-    members: as_given,
-};
+pub static DISCOVERY: Relation = Relation::new(
+    "discovery",
+    "the first calls of a run, which show the dialect and the tokens of the target",
+    &[],
+    Rounds::Fixed(0),
+    as_given,
+);
 
 fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     request["id"] = json!(ids.next_id());
-    vec![Member {
-        role: Role::Discovery,
-        label: String::new(),
-        body: request.to_string().into(),
-        sent_as: None,
-    }]
+    vec![Member::plain(Role::Discovery, "", request.to_string())]
 }
 
 /// How many operations are sent for each smart account.

@@ -2,24 +2,20 @@
 
 use std::{borrow::Borrow, fmt::Write as _};
 
-use bytes::Bytes;
-use paymaster_schemas::Pair;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use crate::cases::case::{Base, BuildInput, Ids, Member, Role};
+use crate::cases::case::{BuildInput, Ids, Member, Role};
 
-/// One base for each pair, with an operation that should be accepted.
-pub(super) const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
 /// The partial user operation.
 pub(super) const OPERATION: &str = "/params/0";
 /// The mode object.
 pub(super) const MODE: &str = "/params/1";
+
+/// The info object of token mode.
+pub(super) const TOKEN_INFO: &str = "/params/1/tokenInfo";
+/// The info object of sponsored mode.
+pub(super) const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
 
 /// Sets or adds the member `name` of the object at `place`.
 pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
@@ -28,11 +24,25 @@ pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
     }
 }
 
+/// The request with another value of the member `name` of the object at `place`.
+pub(super) fn with(request: &Value, place: &str, name: &str, value: impl Into<Value>) -> Value {
+    let mut request = request.clone();
+    set(&mut request, place, name, value.into());
+    request
+}
+
 /// Removes the member `name` from the object at `place`.
 pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
     if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
         object.shift_remove(name);
     }
+}
+
+/// The request without the member `name` of the object at `place`.
+pub(super) fn without(request: &Value, place: &str, name: &str) -> Value {
+    let mut request = request.clone();
+    remove(&mut request, place, name);
+    request
 }
 
 /// A member of a group: the request with a fresh id.
@@ -43,16 +53,16 @@ pub(super) fn member(
     ids: &mut Ids,
 ) -> Member {
     let request = Renumbered { request: request.borrow(), id: ids.next_id() };
-    Member { role, label: label.into(), body: text(&request), sent_as: None }
+    Member::plain(role, label, text(&request))
 }
 
 /// A member of a group: the request with its own id.
 pub(super) fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
-    Member { role, label: label.into(), body: text(request), sent_as: None }
+    Member::plain(role, label, text(request))
 }
 
-fn text(request: &impl Serialize) -> Bytes {
-    Bytes::from(serde_json::to_vec(request).expect("a JSON value can always be written"))
+fn text(request: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(request).expect("a JSON value can always be written")
 }
 
 /// Serializes a request with another id, without copying it.
@@ -86,7 +96,7 @@ pub(super) fn baseline(input: &BuildInput<'_>, ids: &mut Ids) -> Member {
     member(Role::Baseline, "the baseline", input.base, ids)
 }
 
-/// The baseline and one variant of it.
+/// The base and one variant of it.
 pub(super) fn with_baseline(
     input: &BuildInput<'_>,
     ids: &mut Ids,
@@ -94,6 +104,15 @@ pub(super) fn with_baseline(
     variant: Value,
 ) -> Vec<Member> {
     vec![baseline(input, ids), member(Role::Variant, label, variant, ids)]
+}
+
+/// A baseline and a variant, each with its label.
+pub(super) fn compared(
+    ids: &mut Ids,
+    (label, baseline): (impl Into<String>, Value),
+    (variant_label, variant): (impl Into<String>, Value),
+) -> Vec<Member> {
+    vec![member(Role::Baseline, label, baseline, ids), member(Role::Variant, variant_label, variant, ids)]
 }
 
 /// How often [`alternately`] sends its two requests.

@@ -72,7 +72,7 @@ impl Finder {
             match keyword {
                 "type" => self.add(place, keyword, location, other_types(place, argument)),
                 "enum" => {
-                    self.list(place, keyword, location, argument.as_array().cloned().unwrap_or_default())
+                    self.list(place, keyword, location, argument.as_array().cloned().unwrap_or_default());
                 }
                 "const" => self.list(place, keyword, location, vec![argument.clone()]),
                 "minimum" => self.add(place, keyword, location, beyond(argument, -1)),
@@ -105,10 +105,10 @@ impl Finder {
                     self.add(place, keyword, location, fewer);
                 }
                 "maxItems" => {
-                    self.add(place, keyword, location, count(argument).map(|most| Edit::Lengthen(most + 1)))
+                    self.add(place, keyword, location, count(argument).map(|most| Edit::Lengthen(most + 1)));
                 }
                 "anyOf" => {
-                    self.add(place, keyword, location, [Edit::Without(place.branch_members(keyword)?)])
+                    self.add(place, keyword, location, [Edit::Without(place.branch_members(keyword)?)]);
                 }
                 "oneOf" => {
                     let members = place.branch_members(keyword)?;
