@@ -25,9 +25,8 @@ struct Log {
 struct Row {
     request: Request,
     response: Answer,
-    #[serde(default)]
     time: Option<f64>,
-    #[serde(default, rename = "startedDateTime")]
+    #[serde(rename = "startedDateTime")]
     started: Option<String>,
 }
 
@@ -38,7 +37,6 @@ struct Request {
     url: String,
     #[serde(default)]
     headers: Vec<Header>,
-    #[serde(default)]
     post_data: Option<Body>,
 }
 
@@ -47,10 +45,9 @@ struct Answer {
     status: i64,
     #[serde(default)]
     headers: Vec<Header>,
-    #[serde(default)]
     content: Option<Body>,
     /// Written by Chromium beside a response that it could not read completely.
-    #[serde(default, rename = "_error")]
+    #[serde(rename = "_error")]
     error: Option<String>,
 }
 
@@ -62,12 +59,10 @@ struct Header {
 
 #[derive(Default, Deserialize)]
 struct Body {
-    #[serde(default)]
     text: Option<String>,
     /// HAR defines it for responses only; some writers use `_encoding` for requests.
-    #[serde(default, alias = "_encoding")]
+    #[serde(alias = "_encoding")]
     encoding: Option<String>,
-    #[serde(default)]
     size: Option<i64>,
 }
 

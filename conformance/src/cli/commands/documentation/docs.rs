@@ -189,7 +189,9 @@ fn commands() -> String {
                     `paymaster-conformance man FOLDER` writes man pages.\n"
         .to_owned();
     let whole = Cli::command().term_width(WIDTH);
-    let names = EXAMPLES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
+    let mut names: Vec<&str> =
+        EXAMPLES.iter().map(|(name, ..)| *name).filter(|name| !name.is_empty()).collect();
+    names.dedup();
     for name in names {
         let Some(command) = whole.find_subcommand(name) else {
             continue;
