@@ -97,14 +97,9 @@ async fn relay(
             *response.status_mut() = answer.status();
             let to_head = request_head.method == Method::HEAD;
             *response.headers_mut() = headers::of_answer(answer.headers(), to_head);
-            let headers = answer
-                .headers()
-                .iter()
-                .map(|(name, value)| {
-                    let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                    (name.as_str().to_owned(), value)
-                })
-                .collect();
+            let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+            let headers = answer.headers().iter();
+            let headers = headers.map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect();
             let outcome = Ok(Answer { status: answer.status().as_u16(), headers, body: answer.into_body() });
             (response, outcome)
         }
@@ -118,14 +113,7 @@ async fn relay(
             method: request_head.method.to_string(),
             path: upstream.path(&request_head.uri),
             secrets: secrets(sent),
-            exchange: Exchange {
-                request: body,
-                outcome,
-                took,
-                on_chain: None,
-                received: Some(SystemTime::now()),
-                sent_as: None,
-            },
+            exchange: Exchange { received: Some(SystemTime::now()), ..Exchange::new(body, outcome, took) },
             ended: SystemTime::now(),
         })
         .await;

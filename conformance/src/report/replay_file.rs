@@ -148,7 +148,7 @@ impl ReplayFile {
         let summary = finished.summary;
         let mut original = Original::of(finding, summary);
         for text in [&mut original.pointer, &mut original.expected, &mut original.actual] {
-            *text = finished.redactor.apply(text).into_owned();
+            *text = finished.redacted(text);
         }
         Self {
             format: FORMAT.to_owned(),

@@ -7,8 +7,7 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
 use crate::report::Finished;
-use paymaster_cli::settings::public_words::is_common;
-use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
+use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
@@ -53,14 +52,9 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn finished(&self) -> Finished<'_> {
-        Finished {
-            summary: &self.summary,
-            context: &self.context,
-            strictness: Strictness::default(),
-            place: &self.place,
-            redactor: &self.redactor,
-            replays: &self.replays,
-        }
+        let strictness = Strictness::default();
+        let finished = Finished::new(&self.summary, &self.context, strictness, &self.place, &self.redactor);
+        Finished { replays: &self.replays, ..finished }
     }
 }
 

@@ -11,12 +11,11 @@ mod proxy;
 mod replay;
 mod selftest;
 
-use paymaster_cli::settings::environment::Environment;
-
 use crate::cli::{
     args::{Cli, Command},
-    process::error::CommandError,
+    process::CommandError,
 };
+use paymaster_cli::settings::environment::Environment;
 
 /// Runs a command; returns the exit code.
 pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandError> {

@@ -4,16 +4,12 @@ mod folder;
 
 use std::path::Path;
 
-use crate::cli::{
-    args::ReplayArgs,
-    on_chain,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
-};
 use crate::{
+    cli::{
+        args::ReplayArgs,
+        on_chain,
+        process::{CommandError, Runtime, stop_at_interrupt},
+    },
     report::{
         replay_file::{EMBEDDED, ReplayFile},
         text::{compact, words},
@@ -22,10 +18,8 @@ use crate::{
 };
 use paymaster_cli::{
     embedded::{EMBEDDED_WARNING, Embedded},
-    output::terminal::escape_controls,
-};
-use paymaster_cli::{
     exit,
+    output::{self, terminal::escape_controls},
     settings::{
         environment::Environment,
         setup::{RunSetup, Setup},

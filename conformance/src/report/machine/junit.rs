@@ -9,10 +9,9 @@ use crate::report::{
     text::{
         curl,
         defects::{self, ShownDefect},
-        known_failures, words,
+        words,
     },
 };
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
     known::{EntryOutcome, EntryState},
@@ -62,7 +61,7 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
     if untested && outcome.verdict != Verdict::Passed {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         let cause = summary.cut_short.as_deref().unwrap_or("could not test");
-        status.set_message(safe(cause, finished)).set_type("could-not-test");
+        status.set_message(finished.safe(cause)).set_type("could-not-test");
         return status;
     }
     match outcome.verdict {
@@ -116,7 +115,7 @@ fn whole(defect: &ShownDefect<'_>, of: usize) -> String {
 /// The case of an out-of-date entry of the list of known failures.
 fn stale(known: &EntryOutcome, finished: &Finished<'_>) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_message(safe(&known_failures::advice(known), finished)).set_type(known.state.name());
+    status.set_message(finished.safe(&words::known_advice(known))).set_type(known.state.name());
     let mut case = TestCase::new(format!("known failure: {}", known.entry.scope()), status);
     case.set_classname("known failures");
     case
@@ -126,7 +125,7 @@ fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
     let mut status = TestCaseStatus::skipped();
     let reason = outcome.reason.as_deref().unwrap_or_default();
     let message = format!("{}: {reason}", outcome.verdict);
-    status.set_message(safe(&message, finished)).set_type(outcome.verdict.name());
+    status.set_message(finished.safe(&message)).set_type(outcome.verdict.name());
     status
 }
 
@@ -143,7 +142,7 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
             violation.pointer,
             words::reproduced(finding)
         );
-        text.push_str(&safe(&line, finished));
+        text.push_str(&finished.safe(&line));
         text.push('\n');
         let broken = finding.group.members.get(violation.member);
         if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
@@ -156,10 +155,6 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
         }
     }
     XmlString::new(text).into_string()
-}
-
-fn safe(text: &str, finished: &Finished<'_>) -> String {
-    escape_controls(&finished.redactor.apply(text))
 }
 
 #[cfg(test)]

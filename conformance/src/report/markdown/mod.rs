@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
-    text::{compact, contradictions, defects::shown as shown_defects, known_failures, words},
+    text::{compact, contradictions, defects::shown as shown_defects, words},
 };
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{conclusion::Verdict, summary::RuleOutcome};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
@@ -33,11 +32,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     }
     text.push_str(&contradicted(finished));
     if let Some(cause) = &summary.cut_short {
-        let _ = write!(text, "\nCut short: {}\n", code(&foreign(cause, finished)));
+        let _ = write!(text, "\nCut short: {}\n", code(&finished.safe(cause)));
     }
     for (reason, groups) in &summary.unjudged {
         let groups = words::count(*groups as u128, "group");
-        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&foreign(reason, finished)));
+        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&finished.safe(reason)));
     }
     if let Some((about, line)) = words::missing_line(finished) {
         let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", &line));
@@ -80,8 +79,8 @@ fn stale(finished: &Finished<'_>) -> String {
     }
     let mut text = "\n### Known failures that are out of date\n\n".to_owned();
     for known in stale {
-        let scope = code(&foreign(&known.entry.scope(), finished));
-        let _ = writeln!(text, "- {scope}: {}", code(&foreign(&known_failures::advice(known), finished)));
+        let scope = code(&finished.safe(&known.entry.scope()));
+        let _ = writeln!(text, "- {scope}: {}", code(&finished.safe(&words::known_advice(known))));
     }
     text
 }
@@ -99,10 +98,10 @@ fn known(finished: &Finished<'_>) -> String {
         let _ = writeln!(
             text,
             "- {} ({}): {} ({}, until {})",
-            code(&foreign(&entry.scope(), finished)),
-            known_failures::state(known),
-            code(&foreign(&entry.reason, finished)),
-            code(&foreign(&entry.owner, finished)),
+            code(&finished.safe(&entry.scope())),
+            words::known_state(known),
+            code(&finished.safe(&entry.reason)),
+            code(&finished.safe(&entry.owner)),
             entry.expires
         );
     }
@@ -125,7 +124,7 @@ fn inconclusive(finished: &Finished<'_>) -> String {
             format!("{} (held {} of {} times)", code(outcome.rule.id), outcome.held, outcome.quota)
         };
         let held: Vec<String> = rules.iter().map(held).collect();
-        let advice = foreign(advice, finished);
+        let advice = finished.safe(advice);
         // Other reasons quote requests and the network.
         let waits = rules.iter().all(|outcome| outcome.waits_for.is_some());
         let advice = if waits { advice } else { code(&advice) };
@@ -145,7 +144,7 @@ fn unjudged(finished: &Finished<'_>, verdict: Verdict, meaning: &str) -> String 
         format!("\n<details>\n<summary>{} {meaning}</summary>\n\n", words::count(rules as u128, "rule"));
     for (reason, rules) in by_reason {
         let ids: Vec<String> = rules.iter().map(|outcome| code(outcome.rule.id)).collect();
-        let _ = writeln!(text, "- {}: {}", foreign(reason, finished), ids.join(", "));
+        let _ = writeln!(text, "- {}: {}", finished.safe(reason), ids.join(", "));
     }
     text.push_str("\n</details>\n");
     text
@@ -158,13 +157,13 @@ fn fingerprint(finished: &Finished<'_>) -> String {
     }
     let mut text = "\n<details>\n<summary>Dialect and behaviour</summary>\n\n".to_owned();
     for (name, value) in compact::members(&summary.dialect) {
-        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&foreign(&value, finished)));
+        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&finished.safe(&value)));
     }
     for (clause, values) in &summary.observations {
         let listed: Vec<String> = values
             .iter()
             .take(8)
-            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&foreign(value, finished), 60))))
+            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&finished.safe(value), 60))))
             .collect();
         let more = values.len().saturating_sub(listed.len());
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
@@ -172,11 +171,6 @@ fn fingerprint(finished: &Finished<'_>) -> String {
     }
     text.push_str("\n</details>\n");
     text
-}
-
-/// A text from the target with its secrets replaced, on one line.
-fn foreign(text: &str, finished: &Finished<'_>) -> String {
-    escape_controls(&finished.redactor.apply(text))
 }
 
 /// A text as inline code, so that nothing in it is markup, a link or a mention.

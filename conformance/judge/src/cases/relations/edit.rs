@@ -5,7 +5,10 @@ use std::{borrow::Borrow, fmt::Write as _};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use crate::cases::case::{BuildInput, Ids, Member, Role};
+use crate::cases::{
+    case::{BuildInput, Ids, Member, Role},
+    clients::{GOLDEN, mixed},
+};
 
 /// The partial user operation.
 pub(super) const OPERATION: &str = "/params/0";
@@ -155,16 +158,11 @@ pub(super) fn item_of_round<'a, T>(input: &BuildInput<'_>, items: &'a [T]) -> &'
 
 /// A pseudo-random address in lower case. It depends on the round and `salt` only.
 pub(super) fn address(input: &BuildInput<'_>, salt: u64) -> String {
-    let mut state = (u64::from(input.round) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
+    let mut state = (u64::from(input.round) << 32) ^ salt.wrapping_mul(GOLDEN) ^ 0x5eed_5eed;
     let mut text = String::from("0x");
     for _ in 0..5 {
-        // One step of splitmix64 for each eight digits: well mixed, and the same everywhere.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        let eight_digits = (mixed ^ (mixed >> 31)) >> 32;
-        write!(text, "{eight_digits:08x}").expect("a String takes all");
+        state = state.wrapping_add(GOLDEN);
+        write!(text, "{:08x}", mixed(state) >> 32).expect("a String takes all");
     }
     text
 }

@@ -3,13 +3,11 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
 
-use crate::cases::relations::edit::{
-    MODE, OPERATION, SPONSORSHIP_INFO, baseline, member, set, with, without,
-};
 use crate::{
     cases::{
         case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
         generate::boundary::Notation,
+        relations::edit::{MODE, OPERATION, SPONSORSHIP_INFO, baseline, member, set, with, without},
     },
     json::number::amount,
     message::tables::{FEES, GAS},

@@ -3,11 +3,9 @@
 use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{
-    Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant, shown,
-};
 use crate::{
     cases::{case::Role, relations as related},
+    rules::{Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant, shown},
     target::{
         context::{Context, Expectation},
         profile::Sponsors,

@@ -3,7 +3,6 @@
 
 mod specification;
 
-use crate::cli::process::output;
 use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
@@ -16,10 +15,11 @@ use crate::cli::{
         init::TEMPLATE,
     },
     examples::EXAMPLES,
-    process::error::CommandError,
+    process::CommandError,
 };
 use crate::report::formats::FORMATS;
 use paymaster_cli::exit;
+use paymaster_cli::output;
 use paymaster_cli::settings::environment::VARIABLES;
 use paymaster_judge::{
     rules::{Rule, observers::OBSERVERS, rules},

@@ -7,12 +7,9 @@ use clap_complete::Shell;
 
 use crate::cli::{
     args::Cli,
-    process::{
-        error::{CommandError, at},
-        output,
-    },
+    process::{CommandError, at},
 };
-use paymaster_cli::exit;
+use paymaster_cli::{exit, output};
 
 const NAME: &str = "paymaster-conformance";
 

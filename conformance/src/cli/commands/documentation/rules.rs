@@ -1,13 +1,13 @@
 //! `rules`: every rule in a table.
 
-use crate::cli::process::output;
 use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::cli::{args::RulesArgs, process::error::CommandError};
+use crate::cli::{args::RulesArgs, process::CommandError};
 use crate::run::Suite;
 use paymaster_cli::exit;
+use paymaster_cli::output;
 
 /// Runs the command.
 pub(crate) fn run(args: &RulesArgs) -> Result<u8, CommandError> {

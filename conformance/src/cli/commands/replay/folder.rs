@@ -8,17 +8,14 @@ use std::{
 use super::{EmbeddedServer, Replay, State};
 use crate::cli::{
     args::ReplayArgs,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
+    process::{CommandError, Runtime, stop_at_interrupt},
 };
 use crate::report::{
     replay_file::{ReplayDefect, ReplayFile},
     replay_folder,
     text::words::count,
 };
+use paymaster_cli::output;
 use paymaster_cli::{output::terminal::escape_controls, settings::environment::Environment};
 use paymaster_client::stop::Stop;
 

@@ -1,5 +1,4 @@
-use crate::report::comparison::compare::*;
-use crate::report::{machine::json, sample};
+use crate::report::{comparison::compare::*, machine::json, sample};
 use paymaster_cli::output::terminal::Paint;
 use paymaster_judge::verdict::conclusion::Verdict;
 
