@@ -77,8 +77,13 @@ enum State {
 }
 
 impl State {
-    /// The worst one first.
-    const ALL: [Self; 4] = [Self::StillThere, Self::CouldNotTest, Self::NotProved, Self::Fixed];
+    /// Each state with its words and its exit code, the worst one first.
+    const ALL: [(Self, &str, u8); 4] = [
+        (Self::StillThere, "STILL THERE", exit::VIOLATIONS),
+        (Self::CouldNotTest, "COULD NOT TEST", exit::COULD_NOT_TEST),
+        (Self::NotProved, "NOT PROVED", exit::INCOMPLETE),
+        (Self::Fixed, "FIXED", exit::CONFORMS),
+    ];
 
     fn of(conclusion: &ReplayOutcome) -> Self {
         match conclusion {
@@ -90,21 +95,11 @@ impl State {
     }
 
     const fn words(self) -> &'static str {
-        match self {
-            Self::StillThere => "STILL THERE",
-            Self::CouldNotTest => "COULD NOT TEST",
-            Self::NotProved => "NOT PROVED",
-            Self::Fixed => "FIXED",
-        }
+        Self::ALL[self as usize].1
     }
 
     const fn code(self) -> u8 {
-        match self {
-            Self::StillThere => exit::VIOLATIONS,
-            Self::CouldNotTest => exit::COULD_NOT_TEST,
-            Self::NotProved => exit::INCOMPLETE,
-            Self::Fixed => exit::CONFORMS,
-        }
+        Self::ALL[self as usize].2
     }
 }
 

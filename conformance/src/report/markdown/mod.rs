@@ -88,12 +88,8 @@ fn stale(finished: &Finished<'_>) -> String {
 fn known(finished: &Finished<'_>) -> String {
     let known = finished.summary.known.iter();
     let excused: Vec<_> = known.filter(|known| !known.state.fails_the_run()).collect();
-    if excused.is_empty() {
-        return String::new();
-    }
-    let mut text =
-        format!("\n<details>\n<summary>{} on the list of known failures</summary>\n\n", excused.len());
-    for known in excused {
+    let mut text = String::new();
+    for known in &excused {
         let entry = &known.entry;
         let _ = writeln!(
             text,
@@ -105,20 +101,13 @@ fn known(finished: &Finished<'_>) -> String {
             entry.expires
         );
     }
-    text.push_str("\n</details>\n");
-    text
+    details(&format!("{} on the list of known failures", excused.len()), &text)
 }
 
 fn inconclusive(finished: &Finished<'_>) -> String {
     let rules = &finished.summary.rules;
     let number = Counts::of(rules, finished.strictness).get(RuleState::Inconclusive);
-    if number == 0 {
-        return String::new();
-    }
-    let mut text = format!(
-        "\n<details>\n<summary>{} inconclusive: why</summary>\n\n",
-        words::count(number as u128, "rule")
-    );
+    let mut text = String::new();
     for (advice, rules) in words::by_reason(rules, Verdict::Inconclusive) {
         let held = |outcome: &&RuleOutcome| {
             format!("{} (held {} of {} times)", code(outcome.rule.id), outcome.held, outcome.quota)
@@ -130,24 +119,18 @@ fn inconclusive(finished: &Finished<'_>) -> String {
         let advice = if waits { advice } else { code(&advice) };
         let _ = writeln!(text, "- {advice}: {}", held.join(", "));
     }
-    text.push_str("\n</details>\n");
-    text
+    details(&format!("{} inconclusive: why", words::count(number as u128, "rule")), &text)
 }
 
 fn unjudged(finished: &Finished<'_>, verdict: Verdict, meaning: &str) -> String {
     let by_reason = words::by_reason(&finished.summary.rules, verdict);
     let rules: usize = by_reason.iter().map(|(_, rules)| rules.len()).sum();
-    if rules == 0 {
-        return String::new();
-    }
-    let mut text =
-        format!("\n<details>\n<summary>{} {meaning}</summary>\n\n", words::count(rules as u128, "rule"));
+    let mut text = String::new();
     for (reason, rules) in by_reason {
         let ids: Vec<String> = rules.iter().map(|outcome| code(outcome.rule.id)).collect();
         let _ = writeln!(text, "- {}: {}", finished.safe(reason), ids.join(", "));
     }
-    text.push_str("\n</details>\n");
-    text
+    details(&format!("{} {meaning}", words::count(rules as u128, "rule")), &text)
 }
 
 fn fingerprint(finished: &Finished<'_>) -> String {
@@ -155,7 +138,7 @@ fn fingerprint(finished: &Finished<'_>) -> String {
     if summary.observations.is_empty() {
         return String::new();
     }
-    let mut text = "\n<details>\n<summary>Dialect and behaviour</summary>\n\n".to_owned();
+    let mut text = String::new();
     for (name, value) in compact::members(&summary.dialect) {
         let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&finished.safe(&value)));
     }
@@ -169,8 +152,7 @@ fn fingerprint(finished: &Finished<'_>) -> String {
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
         let _ = writeln!(text, "- {}: {}{more}", code(clause), listed.join(", "));
     }
-    text.push_str("\n</details>\n");
-    text
+    details("Dialect and behaviour", &text)
 }
 
 /// A text as inline code, so that nothing in it is markup, a link or a mention.
@@ -178,6 +160,14 @@ fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Lines that unfold below a summary; nothing where there are none.
+fn details(summary: &str, lines: &str) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n<details>\n<summary>{summary}</summary>\n\n{lines}\n</details>\n")
 }
 
 /// Lines as a block of code.

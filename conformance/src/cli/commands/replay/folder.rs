@@ -102,8 +102,8 @@ fn print(defect: &Defect, findings: &[Replayed]) -> Result<State, CommandError> 
 
 /// The worst state: a defect is still there when one of its findings is, and fixed when all are.
 fn worst(states: &[State]) -> State {
-    let worst = State::ALL.into_iter().find(|state| states.contains(state));
-    worst.unwrap_or(State::Fixed)
+    let mut worst_first = State::ALL.into_iter().map(|(state, ..)| state);
+    worst_first.find(|state| states.contains(state)).unwrap_or(State::Fixed)
 }
 
 /// What became of the finding in a file, and what that rests on.
