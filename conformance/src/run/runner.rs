@@ -220,7 +220,7 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
             });
         }
         Notice::Overloaded(overload) => {
-            reporter.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign })
+            reporter.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign });
         }
         Notice::Exchanged(exchange) => reporter.event(&Event::Exchanged(exchange)),
     }

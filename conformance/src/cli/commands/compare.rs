@@ -97,7 +97,7 @@ impl Source {
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
         let (summary, context) = (&outcome.summary, &outcome.context);
         let finished = Finished::new(summary, context, settings.strictness, &place, &redactor);
-        let report = SavedReport::from_json(json::report(&finished))?;
+        let report = serde_json::from_value::<SavedReport>(json::report(&finished))?;
         let name = place.shown;
         Ok(NamedReport { name, report })
     }

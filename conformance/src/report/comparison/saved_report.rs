@@ -139,7 +139,7 @@ impl SavedReport {
             _ => NotAReport::NotJson(cause),
         })?;
         match value["format"].as_str().unwrap_or_default() {
-            json::FORMAT => Self::from_json(value).map_err(NotAReport::Damaged),
+            json::FORMAT => serde_json::from_value(value).map_err(NotAReport::Damaged),
             replay_file::FORMAT => Err(NotAReport::OtherFile("a replay file")),
             _ if value["log"]["version"].is_string() => Err(NotAReport::OtherFile("a HAR file")),
             _ if value["runs"].is_array() => Err(NotAReport::OtherFile("a SARIF log")),
@@ -148,11 +148,6 @@ impl SavedReport {
             }
             _ => Err(NotAReport::OtherFile("not a report of paymaster-conformance")),
         }
-    }
-
-    /// Reads a report from its JSON value.
-    pub(crate) fn from_json(report: Value) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(report)
     }
 
     /// The state of a rule: its verdict, and whether it fails the run.

@@ -76,7 +76,7 @@ impl Reporter for Progress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { target, .. } => {
-                self.status.show(&format!("discovering the dialect of {target} ..."))
+                self.status.show(&format!("discovering the dialect of {target} ..."));
             }
             Event::Planned { at_most, .. } => {
                 self.at_most = *at_most;

@@ -155,11 +155,7 @@ fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
             json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
         }
         Mode::Erc20 => {
-            let account = input.context.accounts().into_iter().next()?;
-            let info = json!({
-                "webhookData": {},
-                "smartAccountInfo": { "name": account.name, "version": account.version },
-            });
+            let info = input.context.form_extras().sponsorship_info;
             let name = &input.context.dialect.sponsored_name;
             json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
         }

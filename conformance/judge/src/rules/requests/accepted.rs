@@ -19,6 +19,22 @@ const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, 
     Rule::new(id, 4, Advice::Write(MissingLine::Sponsorable), hint, Check::Group(relation, check))
 }
 
+/// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
+macro_rules! only_listed {
+    ($member:literal) => {
+        |context| {
+            let operations = &context.profile.operations;
+            (operations.accepts == Accepts::Listed && !operations.varies($member)).then_some(concat!(
+                "the profile says that only listed operations are accepted; where their ",
+                $member,
+                " may vary: operations.vary = [\"",
+                $member,
+                "\"]"
+            ))
+        }
+    };
+}
+
 pub(in crate::rules) const RULES: &[Rule] = &[
     rule(
         "request.id-number",
@@ -99,40 +115,22 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         other_operation,
         "a nonce has 256 bits: read it as such",
     )
-    .unless(|context| {
-        only_listed(context, "nonce").then_some(
-            "the profile says that only listed operations are accepted; where their nonce may vary: operations.vary = [\"nonce\"]",
-        )
-    }),
+    .unless(only_listed!("nonce")),
     rule(
         "request.init-code",
         &related::INIT_CODE,
         other_operation,
         "an account that is not deployed yet carries initCode",
     )
-    .unless(|context| {
-        only_listed(context, "initCode").then_some(
-            "the profile says that only listed operations are accepted; where their initCode may vary: operations.vary = [\"initCode\"]",
-        )
-    }),
+    .unless(only_listed!("initCode")),
     rule(
         "request.call-data",
         &related::CALL_DATA,
         other_operation,
         "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
     )
-    .unless(|context| {
-        only_listed(context, "callData").then_some(
-            "the profile says that only listed operations are accepted; where their callData may vary: operations.vary = [\"callData\"]",
-        )
-    }),
+    .unless(only_listed!("callData")),
 ];
-
-/// Whether only listed operations are accepted, and this member of them is as it is listed.
-fn only_listed(context: &Context, member: &str) -> bool {
-    let operations = &context.profile.operations;
-    operations.accepts == Accepts::Listed && !operations.varies(member)
-}
 
 fn one_account(context: &Context) -> Option<&'static str> {
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
