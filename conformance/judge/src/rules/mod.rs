@@ -81,6 +81,8 @@ pub struct Rule {
     pub hint: &'static str,
     /// Why the profile excludes the rule; none when it applies.
     pub not_applicable: fn(&Context) -> Option<&'static str>,
+    /// Whether it is about results with a token, so that it waits for a supported token until one is known.
+    pub(crate) needs_token: bool,
     /// How it judges.
     pub check: Check,
     /// The requests that exercise it. A rule over a group is exercised by its relation alone.
@@ -123,12 +125,12 @@ impl Advice {
 }
 
 /// For rules that apply to every target.
-pub(crate) fn always(_: &Context) -> Option<&'static str> {
+fn always(_: &Context) -> Option<&'static str> {
     None
 }
 
 /// For rules about results that contain a token.
-pub(crate) fn no_token(context: &Context) -> Option<&'static str> {
+fn no_token(context: &Context) -> Option<&'static str> {
     let none = context.profile.tokens.is_none_supported();
     none.then_some("the profile says that the target supports no token")
 }
@@ -170,7 +172,8 @@ impl Rule {
     /// A rule that applies to every target, is the only rule of its clause, and is exercised by every answer.
     const fn new(id: &'static str, quota: u64, advice: Advice, hint: &'static str, check: Check) -> Self {
         let exercise = Exercise::EVERY_ANSWER;
-        Self { id, clause: id, quota, advice, hint, not_applicable: always, check, exercise }
+        let not_applicable = always;
+        Self { id, clause: id, quota, advice, hint, not_applicable, needs_token: false, check, exercise }
     }
 
     /// A rule about single exchanges.
@@ -187,6 +190,11 @@ impl Rule {
     /// The same rule, which does not apply where the profile excludes it.
     const fn unless(self, not_applicable: fn(&Context) -> Option<&'static str>) -> Self {
         Self { not_applicable, ..self }
+    }
+
+    /// The same rule, about results with a token: it does not apply to a target without tokens.
+    const fn about_tokens(self) -> Self {
+        Self { needs_token: true, ..self.unless(no_token) }
     }
 
     /// The same rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.

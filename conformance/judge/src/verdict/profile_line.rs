@@ -8,7 +8,7 @@ use crate::{
     rules::{Advice, Rule},
     target::{
         context::{Context, Support},
-        profile::{Profile, SmartAccount, TokenLists},
+        profile::SmartAccount,
     },
     verdict::summary::RuleOutcome,
 };
@@ -123,19 +123,10 @@ pub fn missing_line(rule: &Rule, context: &Context) -> Option<MissingLine> {
     let line = match own {
         // Results with tokens need an operation as well: that is what is missing once a token is known.
         MissingLine::SupportedTokens if knows_a_token => MissingLine::Sponsorable,
-        _ if needs_tokens(rule) && !knows_a_token => MissingLine::SupportedTokens,
+        _ if rule.needs_token && !knows_a_token => MissingLine::SupportedTokens,
         line => line,
     };
     Some(line)
-}
-
-/// Whether a rule does not apply to a target without tokens.
-fn needs_tokens(rule: &Rule) -> bool {
-    let without = Context::new(Profile {
-        tokens: TokenLists { complete: true, ..TokenLists::default() },
-        ..Profile::default()
-    });
-    (rule.not_applicable)(&without).is_some() && (rule.not_applicable)(&Context::default()).is_none()
 }
 
 /// The missing lines that inconclusive rules wait for, the one that most rules wait for first.

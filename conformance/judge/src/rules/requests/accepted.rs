@@ -5,7 +5,7 @@
 //! must be served only when the profile states that any operation is accepted.
 
 use crate::rules::{
-    Advice, Check, GroupCheck, MissingLine, Report, Rule, View, describe_answer, for_each_variant, no_token,
+    Advice, Check, GroupCheck, MissingLine, Report, Rule, View, describe_answer, for_each_variant,
 };
 use crate::{
     cases::{case::Relation, relations as related},
@@ -54,7 +54,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         same_operation,
         "token mode must do without the three gas limits, each and all",
     )
-    .unless(no_token),
+    .about_tokens(),
     rule(
         "request.listed-fields-suffice",
         &related::LISTED_FIELDS,
@@ -73,7 +73,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         same_operation,
         "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
     )
-    .unless(no_token),
+    .about_tokens(),
     rule(
         "request.calculate-gas-limits",
         &related::CALCULATE_GAS_LIMITS,
@@ -108,7 +108,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         same_operation,
         "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
     )
-    .unless(no_token),
+    .about_tokens(),
     rule(
         "request.nonce-uint256",
         &related::NONCES,

@@ -5,7 +5,7 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, describe_answer, no_token};
+use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, describe_answer};
 use crate::{
     cases::{case::Relation, relations as related},
     json::number::same_number,
@@ -24,7 +24,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         &[Pair::QUOTE_SPONSORED],
     ),
     rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
-        .unless(no_token)
+        .about_tokens()
         .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
     rule(
         "sponsor.sponsored-result",
@@ -33,7 +33,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     )
     .exercised_above_all_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_SPONSORED]),
     rule("sponsor.erc20-result", "sponsoring in token mode with a supported token is refused", sponsor_erc20)
-        .unless(no_token)
+        .about_tokens()
         .exercised_above_all_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_ERC20]),
 ];
 

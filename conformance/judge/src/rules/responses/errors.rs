@@ -4,7 +4,7 @@ use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use crate::rules::{
-    Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant, no_token,
+    Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant,
     requests::decision::{SPONSORED, refuses_nothing},
     shown, shown_member,
 };
@@ -35,7 +35,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "token mode without feeTokenAddress is served instead of refused",
         token_absent,
     )
-    .unless(no_token)
+    .about_tokens()
     .exercised_by(FEE_TOKENS, &[Pair::SPONSOR_ERC20]),
     Rule::exchange(
         "error.token-unsupported",
@@ -68,7 +68,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
         Check::Group(&related::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
     )
-    .unless(no_token),
+    .about_tokens(),
 ];
 
 /// The relations with an absent or unsupported fee token.

@@ -7,7 +7,7 @@ use paymaster_schemas::{Pair, member_validator, validator_for};
 use serde_json::Value;
 
 use crate::rules::{
-    Advice, Check, ExchangeCheck, MissingLine, Report, Rule, View, no_token, quotes, shown, shown_member,
+    Advice, Check, ExchangeCheck, MissingLine, Report, Rule, View, quotes, shown, shown_member,
 };
 use crate::{
     cases::relations as related,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 5, TOKENS, hint, check).unless(no_token)
+    Rule::exchange(id, 5, TOKENS, hint, check).about_tokens()
 }
 
 const TOKENS: Advice = Advice::Write(MissingLine::SupportedTokens);
@@ -86,7 +86,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "sign each operation: a signature that is the same for every operation covers none of them",
         Check::Group(&related::TOKEN_DATA, token_data_differs),
     )
-    .unless(no_token),
+    .about_tokens(),
     Rule::exchange(
         "on-chain.accepted",
         3,

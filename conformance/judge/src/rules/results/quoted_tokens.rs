@@ -8,9 +8,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{
-    Advice, ExchangeCheck, MissingLine, Report, Rule, View, no_token, requests::served::TOKEN_QUOTES,
-};
+use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, requests::served::TOKEN_QUOTES};
 use crate::{
     message::request::{Call, RequestedTokens},
     target::{
@@ -31,14 +29,14 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "every supported token of the request gets a quote; compare addresses without regard to letter case",
         tokens_quoted,
     )
-    .unless(no_token),
+    .about_tokens(),
     rule(
         "quote.only-requested",
         MissingLine::SupportedTokens,
         "quote the tokens of the request and no others; look at caches",
         only_requested,
     )
-    .unless(no_token),
+    .about_tokens(),
     rule(
         "quote.unsupported-listed",
         MissingLine::UnsupportedTokens,

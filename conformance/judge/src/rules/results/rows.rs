@@ -8,7 +8,7 @@ use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
 use crate::rules::{
-    Advice, Check, MissingLine, Report, Rule, View, no_token, requests::decision::SPONSORED, shown_member,
+    Advice, Check, MissingLine, Report, Rule, View, requests::decision::SPONSORED, shown_member,
 };
 use crate::{
     cases::{case::Relation, relations as related},
@@ -72,7 +72,7 @@ pub(super) const ROWS_OF_QUOTES: &[&Relation] =
 
 pub(in crate::rules) const FEE_QUOTE: &[Rule] = rows! {
     "fee-quote",
-    table(MissingLine::SupportedTokens, ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]).unless(no_token);
+    table(MissingLine::SupportedTokens, ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]).about_tokens();
     "symbol": "the token's symbol, a string",
     "decimal": "the token's number of decimals, an integer",
     "tokenAddress": "an address: 0x and 40 hex digits",
@@ -91,7 +91,7 @@ pub(in crate::rules) const TOKEN_SPONSOR_RESULT: &[Rule] = rows! {
         const { &[&related::CALLS, &related::GAS_FIELDS] },
         &[Pair::SPONSOR_ERC20],
     )
-    .unless(no_token);
+    .about_tokens();
     "MODE": "\"ERC20\"",
     "paymasterAndData": "a hex string of one byte or more after 0x",
     "preVerificationGas": "an amount of gas, a string",

@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use paymaster_schemas::Pair;
 
 use crate::rules::{
-    Advice, MissingLine, Report, Rule, View, no_token, quotes,
+    Advice, MissingLine, Report, Rule, View, quotes,
     requests::served::TOKEN_QUOTES,
     results::{plausibility::of_quotes, rows::ROWS_OF_QUOTES},
     shown, shown_member,
@@ -55,7 +55,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "validUntil lies in the past: look at the clock, at its unit, and at quotes that are cached",
         in_the_future,
     )
-    .unless(no_token)
+    .about_tokens()
     .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
     of_quotes(
         "plausibility.valid-until",
@@ -69,7 +69,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "convert every time to the same unit: look at quotes that are cached, and at what differs between instances",
         one_unit,
     )
-    .unless(no_token)
+    .about_tokens()
     .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
 ];
 
