@@ -14,6 +14,7 @@ use paymaster_judge::{
         context::{Context, Support},
         dialect::QuotedTokens,
         forms::CLIENT_FORMS,
+        ordinary::{CALL_DATA_BYTES, TOKEN_LIST_LENGTH},
         profile::SmartAccount,
     },
     verdict::profile_line::{MissingLine, missing_line},
@@ -22,7 +23,7 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
 
 use crate::{
-    report::text::words::{self, count, message_of_target},
+    report::text::words::{self, count, is_address, message_of_target, name_of},
     run::Surveyed,
 };
 
@@ -30,8 +31,9 @@ use crate::{
 const MOST_TOKENS: usize = 50;
 /// The longest symbol of a token that is written, in characters.
 const LONGEST_SYMBOL: usize = 32;
-/// Ordinary sizes (`ordinary::BOUNDS`): a smaller limit is written, a larger one is a promise that only the vendor can make.
-const ORDINARY_SIZES: [(&str, u64); 2] = [("call-data-bytes", 4_096), ("token-list-length", 10)];
+/// Ordinary sizes: a smaller limit is written, a larger one is a promise that only the vendor can make.
+const ORDINARY_SIZES: [(&str, u64); 2] =
+    [("call-data-bytes", CALL_DATA_BYTES), ("token-list-length", TOKEN_LIST_LENGTH)];
 
 /// The settings of the command line that are worth a line, and the target as it may be shown.
 #[derive(Clone, Copy, Debug)]
@@ -133,10 +135,23 @@ impl File<'_> {
 
     /// A key that only the vendor can write.
     fn only_you(&mut self, text: &str, lines: &[&str]) {
+        self.marked(text, "#: ", lines);
+    }
+
+    /// What the target showed.
+    fn found(&mut self, text: &str, lines: &[&str]) {
+        self.marked(text, "", lines);
+    }
+
+    fn marked(&mut self, text: &str, mark: &str, lines: &[&str]) {
         self.comment(text);
         for line in lines {
-            self.line(&format!("#: {line}"));
+            self.line(&format!("{mark}{line}"));
         }
+    }
+
+    fn table(&mut self, name: &str) {
+        self.line(&format!("\n[{name}]"));
     }
 
     fn head(&mut self) {
@@ -154,8 +169,7 @@ impl File<'_> {
     }
 
     fn operations(&mut self) {
-        self.line("");
-        self.line("[operations]");
+        self.table("operations");
         let found = self.found;
         if !found.serves_anything() {
             self.comment(&refused(found, self.given));
@@ -172,21 +186,17 @@ impl File<'_> {
             return;
         }
         let only_sponsored = BTreeSet::from([Decision::Sponsored]);
-        let sponsored = found.operations.iter();
-        let sponsored = sponsored.filter(|(_, decisions)| *decisions == only_sponsored);
-        let sponsored = sponsored.min_by_key(|(operation, _)| inline_table(operation).len());
-        match sponsored {
-            Some((operation, _)) => self.only_you(
+        let sponsored = found.operations.iter().filter(|(_, decisions)| *decisions == only_sponsored);
+        match sponsored.map(|(operation, _)| inline_table(operation)).min_by_key(String::len) {
+            Some(operation) => self.only_you(
                 "Operations that it always sponsors. found: it sponsored this one twice.",
-                &[&format!("sponsorable = [{}]", inline_table(operation))],
+                &[&format!("sponsorable = [{operation}]")],
             ),
             None => self.only_you("Operations that it always sponsors.", &[ONE_KEY]),
         }
-        let tried = found.operations.len();
-        let served = |(_, decisions): &&(_, BTreeSet<Decision>)| !decisions.contains(&Decision::Refused);
-        let served = found.operations.iter().filter(served).count();
-        let denied = |(_, decisions): &&(_, BTreeSet<Decision>)| decisions.contains(&Decision::NotSponsored);
-        let denied = found.operations.iter().filter(denied).count();
+        let with = |decision| found.operations.iter().filter(|(_, all)| all.contains(&decision)).count();
+        let (tried, denied) = (found.operations.len(), with(Decision::NotSponsored));
+        let served = tried - with(Decision::Refused);
         self.only_you(
             "Operations that it does not sponsor: two rules wait for one.",
             &[r#"refused = [{ sender = "0x...", nonce = "0", callData = "0x..." }]"#],
@@ -207,14 +217,14 @@ impl File<'_> {
     }
 
     fn tokens(&mut self) {
-        self.line("");
-        self.line("[tokens]");
+        self.table("tokens");
         let context = &self.found.context;
-        let known: Vec<&str> = context
-            .tokens_with(Support::Supported)
-            .take(MOST_TOKENS)
-            .filter(|token| is_address(token))
-            .collect();
+        let addresses =
+            |support| context.tokens_with(support).take(MOST_TOKENS).filter(|token| is_address(token));
+        let known: Vec<String> =
+            addresses(Support::Supported).map(|token| format!("  {},", self.token(token))).collect();
+        let unsupported: Vec<String> =
+            addresses(Support::Unsupported).map(|token| format!("\"{token}\"")).collect();
         if known.is_empty() {
             self.only_you(
                 &format!(
@@ -224,23 +234,11 @@ impl File<'_> {
                 &[r#"supported = [{ address = "0x..." }]"#],
             );
         } else {
-            self.line("# found: quoted");
-            self.line("supported = [");
-            for token in known {
-                let line = self.token(token);
-                self.line(&format!("  {line},"));
-            }
-            self.line("]");
+            self.found("found: quoted", &["supported = [", &known.join("\n"), "]"]);
         }
-        let unsupported: Vec<String> = context
-            .tokens_with(Support::Unsupported)
-            .take(MOST_TOKENS)
-            .filter(|token| is_address(token))
-            .map(|token| format!("\"{token}\""))
-            .collect();
         if !unsupported.is_empty() {
-            self.line("# found: in unsupportedTokens of a quote");
-            self.line(&format!("unsupported = [{}]", unsupported.join(", ")));
+            let line = format!("unsupported = [{}]", unsupported.join(", "));
+            self.found("found: in unsupportedTokens of a quote", &[&line]);
         }
         self.only_you(
             "Whether the list above is complete: every other token is then unsupported.",
@@ -292,11 +290,9 @@ impl File<'_> {
         if smaller.is_empty() && larger.is_empty() {
             return;
         }
-        self.line("");
-        self.line("[limits]");
+        self.table("limits");
         for line in smaller {
-            self.line("# found: a larger request was refused");
-            self.line(&line);
+            self.found("found: a larger request was refused", &[&line]);
         }
         for line in larger {
             self.only_you(
@@ -307,14 +303,12 @@ impl File<'_> {
     }
 
     fn target(&mut self) {
-        self.line("");
-        self.line("[target]");
+        self.table("target");
         match &self.given.place.literal {
             Some(url)
                 if !url.contains(['"', '\\']) && url.chars().all(|letter| letter.is_ascii_graphic()) =>
             {
-                self.line("# given");
-                self.line(&format!("url = \"{url}\""));
+                self.found("given", &[&format!("url = \"{url}\"")]);
             }
             _ => {
                 self.comment("The URL holds a secret and is not written here: set PAYMASTER_URL to it.");
@@ -328,13 +322,9 @@ impl File<'_> {
             self.line(&format!("#: headers = [{}]", lines.join(", ")));
         }
         match (self.given.rate, self.surveyed.rate_limit) {
-            (Some(rate), _) => {
-                self.line("# given");
-                self.line(&format!("requests-per-second = {}", number(rate)));
-            }
+            (Some(rate), _) => self.found("given", &[&number(rate)]),
             (None, Some(rate)) => {
-                self.line("# found: it asked for pauses (429 or 503) when more were sent");
-                self.line(&format!("requests-per-second = {}", number(rate)));
+                self.found("found: it asked for pauses (429 or 503) when more were sent", &[&number(rate)]);
             }
             (None, None) if self.surveyed.was_throttled => self.only_you(
                 "found: it asked for a pause (429 or 503). The most requests a second that it serves:",
@@ -364,12 +354,8 @@ impl File<'_> {
         if dialect.quoted_tokens != QuotedTokens::Unknown {
             lines.push(format!("quoted-tokens = \"{}\"", name_of(&dialect.quoted_tokens)));
         }
-        self.line("");
-        self.line("[dialect]");
-        self.line("# found: served");
-        for line in lines {
-            self.line(&line);
-        }
+        self.table("dialect");
+        self.found("found: served", &[&lines.join("\n")]);
     }
 
     fn accounts(&mut self) {
@@ -387,18 +373,12 @@ impl File<'_> {
         let writable: Vec<SmartAccount> = accounts.into_iter().filter(is_writable).collect();
         for account in &writable {
             self.line("");
-            let lines = [
-                "[[accounts]]".to_owned(),
-                format!("name = \"{}\"", account.name),
-                format!("version = \"{}\"", account.version),
-            ];
+            let (name, version) =
+                (format!("name = \"{}\"", account.name), format!("version = \"{}\"", account.version));
+            let lines = ["[[accounts]]", &name, &version];
             if is_full(account) {
-                self.line("# found: served");
-                for line in lines {
-                    self.line(&line);
-                }
+                self.found("found: served", &lines);
             } else {
-                let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
                 self.only_you("found: served, but not as well as others", &lines);
             }
         }
@@ -427,11 +407,6 @@ fn inline_table(operation: &Map<String, Value>) -> String {
     format!("{{ {} }}", members.join(", "))
 }
 
-fn is_address(text: &str) -> bool {
-    let digits = text.strip_prefix("0x").unwrap_or_default();
-    digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 /// `x-api-key` as the name of an environment variable: `PAYMASTER_HEADER_X_API_KEY`.
 fn variable(header: &str) -> String {
     let letters = header.chars().map(|letter| match letter {
@@ -441,13 +416,8 @@ fn variable(header: &str) -> String {
     format!("PAYMASTER_HEADER_{}", letters.collect::<String>())
 }
 
-/// A rate as TOML writes floating-point numbers.
+/// A rate, as the file states it.
 fn number(rate: f64) -> String {
     let rounded = (rate * 10.0).floor().max(1.0) / 10.0;
-    format!("{rounded:?}")
-}
-
-/// The name of a value in a configuration file.
-fn name_of(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    format!("requests-per-second = {rounded:?}")
 }

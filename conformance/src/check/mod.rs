@@ -1,7 +1,5 @@
 //! The API for Rust programs: judges a service at a URL or in this process, and gives the outcome.
 
-mod error;
-mod listeners;
 mod outcome;
 mod route;
 mod service;
@@ -33,13 +31,11 @@ use paymaster_reference_server::Config;
 
 use crate::{
     events::{Event, SentExchange},
-    run::{self, Suite},
+    run::{self, Reporter, Suite},
 };
 
-pub use error::CheckError;
 pub use outcome::Outcome;
 
-use listeners::Listeners;
 use route::{Judged, Server, parse};
 use service::Connections;
 
@@ -319,6 +315,48 @@ impl<'l> Check<'l> {
             redactor,
             place: ShownTarget { shown, embedded, ..ShownTarget::default() },
         })
+    }
+}
+
+/// Why a run could not start. [`Error::source`] is the cause.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The text is no URL that can be judged.
+    #[error("the URL cannot be judged")]
+    Url(#[source] Box<dyn Error + Send + Sync>),
+    /// The settings for TLS cannot be used: the file of certificates, or the host name of the URL.
+    #[error("the settings for TLS cannot be used")]
+    Tls(#[source] Box<dyn Error + Send + Sync>),
+    /// The reference server could not be set up.
+    #[error("the reference server could not be set up")]
+    ReferenceServer(#[source] Box<dyn Error + Send + Sync>),
+    /// The file of the profile cannot be read.
+    #[error("the profile cannot be read")]
+    Profile(#[source] Box<dyn Error + Send + Sync>),
+}
+
+type EventListener<'l> = Box<dyn FnMut(&Event<'_>) + 'l>;
+type ExchangeListener<'l> = Box<dyn FnMut(&SentExchange) + 'l>;
+
+/// The listeners of a run.
+#[derive(Default)]
+struct Listeners<'l> {
+    events: Vec<EventListener<'l>>,
+    exchanges: Vec<ExchangeListener<'l>>,
+}
+
+impl Reporter for Listeners<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Exchanged(delivered) = event {
+            self.exchanges.iter_mut().for_each(|listener| listener(delivered));
+        } else {
+            self.events.iter_mut().for_each(|listener| listener(event));
+        }
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        !self.exchanges.is_empty()
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::{fmt, sync::Arc};
 
-use paymaster_cli::{
-    output::terminal::{escape_controls, wrapped},
-    settings::ShownTarget,
+use crate::report::{
+    Finished,
+    machine::json,
+    text::{compact, words},
 };
+use paymaster_cli::{output::terminal::wrapped, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 use paymaster_judge::{
     rules::Rule,
@@ -18,12 +20,6 @@ use paymaster_judge::{
         strictness::Strictness,
         summary::{RuleOutcome, Summary},
     },
-};
-
-use crate::report::{
-    Finished,
-    machine::json,
-    text::{compact, words},
 };
 
 /// The widest line of [`Outcome`] as text.
@@ -87,19 +83,12 @@ impl Outcome {
     }
 
     fn finished(&self) -> Finished<'_> {
-        Finished {
-            summary: &self.summary,
-            context: &self.context,
-            strictness: self.strictness,
-            place: &self.place,
-            redactor: &self.redactor,
-            replays: &[],
-        }
+        Finished::new(&self.summary, &self.context, self.strictness, &self.place, &self.redactor)
     }
 
     /// Text of the target: secrets replaced, control characters escaped.
     fn foreign(&self, text: &str) -> String {
-        escape_controls(&self.redactor.apply(text))
+        self.finished().safe(text)
     }
 
     fn write_finding(&self, f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! Filters by name with `*`, and suggestions for names that match nothing.
 
-use crate::cli::process::error::CommandError;
+use crate::cli::process::CommandError;
 use paymaster_cli::suggestion::did_you_mean;
 use paymaster_judge::rules::Rule;
 

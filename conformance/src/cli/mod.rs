@@ -12,13 +12,10 @@ mod traffic;
 
 use std::process::ExitCode;
 
+use args::Cli;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 
-use args::Cli;
-use paymaster_cli::exit;
-use paymaster_cli::output;
-use paymaster_cli::settings::environment::Environment;
-use paymaster_cli::suggestion::mistyped_command;
+use paymaster_cli::{exit, output, settings::environment::Environment, suggestion::mistyped_command};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {

@@ -4,7 +4,7 @@ use alloy_primitives::Address;
 use paymaster_schemas::Basis;
 
 use crate::{
-    cli::{args::ChainArgs, process::error::CommandError},
+    cli::{args::ChainArgs, process::CommandError},
     report::text::curl,
     run::{Chain, ChainError},
 };

@@ -1,18 +1,21 @@
 //! `--report FORMAT=PATH`: opens and writes the requested reports, for every command that ends with one.
 
-use crate::cli::process::output;
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
-use crate::cli::{args::ReportArgs, process::error::CommandError};
+use crate::cli::{args::ReportArgs, known::KnownFailures, process::CommandError};
 use crate::{
     events::Event,
     report::{
         Finished, ReportLog,
         formats::{self, FORMATS, Format, Render},
-        terminal,
+        replay_folder, terminal,
     },
     run::Reporter,
 };
+use paymaster_cli::output;
 use paymaster_cli::{
     exit,
     output::report_file::{self, Destination, FormatNames, PendingFile, check_writable},
@@ -81,19 +84,22 @@ impl Reports {
         }
     }
 
-    /// Prints the report for the terminal and writes the requested ones. Returns the exit code. `errors` are those of files that were
-    /// written before; all errors are printed.
+    /// Writes the replay files and every report, and updates the list of known failures. Returns the exit code.
     pub(crate) fn finish(
         self,
         finished: &Finished<'_>,
+        replay_dir: &Path,
+        known: &KnownFailures,
         environment: &Environment,
-        mut errors: Vec<String>,
     ) -> u8 {
-        errors.extend(self.write(finished, environment));
+        let replays = replay_folder::write_all(replay_dir, finished);
+        let mut errors = replays.errors;
+        errors.extend(self.write(&Finished { replays: &replays.paths, ..*finished }, environment));
         for cause in &errors {
             output::error(cause);
         }
-        if errors.is_empty() { exit::code(finished.summary.conclusion) } else { exit::USAGE }
+        let code = if errors.is_empty() { exit::code(finished.summary.conclusion) } else { exit::USAGE };
+        known.update(code, finished.summary, finished.strictness)
     }
 
     /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.

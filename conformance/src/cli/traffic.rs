@@ -13,12 +13,12 @@ use crate::cli::{
     args::{ChainArgs, JudgingArgs},
     filter,
     known::KnownFailures,
-    process::error::CommandError,
+    process::CommandError,
     reports::Reports,
 };
 use crate::{
     events::{Event, SentExchange},
-    report::{Finished, replay_folder},
+    report::Finished,
     run::{Reporter, Suite},
 };
 use paymaster_cli::settings::public_words::is_common;
@@ -221,17 +221,7 @@ impl TrafficSession {
             self.reports.event(&Event::Found(finding));
         }
         self.reports.event(&Event::Finished(&summary));
-        let mut finished = Finished {
-            summary: &summary,
-            context: &context,
-            strictness,
-            place: &self.place,
-            redactor: &self.options.redactor,
-            replays: &[],
-        };
-        let replays = replay_folder::write_all(&self.replay_dir, &finished);
-        finished.replays = &replays.paths;
-        let code = self.reports.finish(&finished, environment, replays.errors);
-        self.options.known.update(code, &summary, strictness)
+        let finished = Finished::new(&summary, &context, strictness, &self.place, &self.options.redactor);
+        self.reports.finish(&finished, &self.replay_dir, &self.options.known, environment)
     }
 }

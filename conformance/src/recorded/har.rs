@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::recorded::{
-    Entry, Malformation, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
+    Entry, Header, Malformation, Recording, RecordingError, duration, moment, request_skip_reason,
     response_skip_reason, secrets,
 };
 use paymaster_exchange::{Exchange, Response};
@@ -25,9 +25,8 @@ struct Log {
 struct Row {
     request: Request,
     response: Answer,
-    #[serde(default)]
     time: Option<f64>,
-    #[serde(default, rename = "startedDateTime")]
+    #[serde(rename = "startedDateTime")]
     started: Option<String>,
 }
 
@@ -38,7 +37,6 @@ struct Request {
     url: String,
     #[serde(default)]
     headers: Vec<Header>,
-    #[serde(default)]
     post_data: Option<Body>,
 }
 
@@ -47,27 +45,18 @@ struct Answer {
     status: i64,
     #[serde(default)]
     headers: Vec<Header>,
-    #[serde(default)]
     content: Option<Body>,
     /// Written by Chromium beside a response that it could not read completely.
-    #[serde(default, rename = "_error")]
+    #[serde(rename = "_error")]
     error: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Header {
-    name: String,
-    value: String,
 }
 
 #[derive(Default, Deserialize)]
 struct Body {
-    #[serde(default)]
     text: Option<String>,
     /// HAR defines it for responses only; some writers use `_encoding` for requests.
-    #[serde(default, alias = "_encoding")]
+    #[serde(alias = "_encoding")]
     encoding: Option<String>,
-    #[serde(default)]
     size: Option<i64>,
 }
 
@@ -123,36 +112,24 @@ fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
         }
         None => Bytes::new(),
     };
-    let response = Response {
-        status,
-        headers: row
-            .response
-            .headers
-            .into_iter()
-            .map(|header| (header.name.to_ascii_lowercase(), header.value))
-            .collect(),
-        body,
-    };
+    let headers = row.response.headers.into_iter();
+    let headers = headers.map(|header| (header.name.to_ascii_lowercase(), header.value)).collect();
+    let response = Response { status, headers, body };
     if let Some(reason) = response_skip_reason(&response) {
         return Ok(Entry::skipped(reason));
     }
-    let sent = row.request.headers.iter();
     let took = duration(row.time);
     let ended = moment(row.started.as_deref()).map(|started| started + took);
-    Ok(Entry::Exchange(Box::new(RecordedExchange {
+    let sent = row.request.headers.iter();
+    let secrets = secrets(sent.map(|header| (header.name.as_str(), header.value.as_str())));
+    let request = request.unwrap_or_default();
+    Ok(Entry::exchange(
         place,
-        url: Some(row.request.url),
-        secrets: secrets(sent.map(|header| (header.name.as_str(), header.value.as_str()))),
+        Some(row.request.url),
+        secrets,
         ended,
-        exchange: Exchange {
-            on_chain: None,
-            received: ended,
-            sent_as: None,
-            request: request.unwrap_or_default(),
-            outcome: Ok(response),
-            took,
-        },
-    })))
+        Exchange::new(request, Ok(response), took),
+    ))
 }
 
 /// The bytes of a body; none where the recording has no text for it.

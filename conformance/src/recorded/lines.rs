@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::recorded::{
-    Entry, Malformation, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
+    Entry, Header, Malformation, Recording, RecordingError, duration, moment, request_skip_reason,
     response_skip_reason, secrets,
 };
 use paymaster_exchange::{Exchange, Response};
@@ -58,12 +58,6 @@ struct Message {
 enum Headers {
     Map(BTreeMap<String, String>),
     List(Vec<Header>),
-}
-
-#[derive(Deserialize)]
-struct Header {
-    name: String,
-    value: String,
 }
 
 impl Default for Headers {
@@ -141,21 +135,10 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
         return Ok(Entry::skipped(reason));
     }
     let sent_headers = sent.headers.pairs();
-    let ended = moment(line.ended.as_deref());
-    Ok(Entry::Exchange(Box::new(RecordedExchange {
-        place,
-        url: line.url.or_else(|| target.cloned()),
-        secrets: secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
-        ended,
-        exchange: Exchange {
-            on_chain: None,
-            received: ended,
-            sent_as: None,
-            request,
-            outcome: Ok(response),
-            took: duration(line.took_ms),
-        },
-    })))
+    let secrets = secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let exchange = Exchange::new(request, Ok(response), duration(line.took_ms));
+    let url = line.url.or_else(|| target.cloned());
+    Ok(Entry::exchange(place, url, secrets, moment(line.ended.as_deref()), exchange))
 }
 
 fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> Result<Bytes, Malformation> {

@@ -172,12 +172,30 @@ enum Entry {
 }
 
 impl Entry {
+    fn exchange(
+        place: String,
+        url: Option<String>,
+        secrets: Vec<String>,
+        ended: Option<SystemTime>,
+        exchange: Exchange,
+    ) -> Self {
+        let exchange = Exchange { received: ended, ..exchange };
+        Self::Exchange(Box::new(RecordedExchange { place, url, exchange, ended, secrets }))
+    }
+
     fn skipped(reason: impl Into<String>) -> Self {
         Self::Skipped(reason.into())
     }
 }
 
 /// A duration in milliseconds; an invalid one counts as zero.
+/// A header, as HAR and lines of JSON write it.
+#[derive(serde::Deserialize)]
+struct Header {
+    name: String,
+    value: String,
+}
+
 fn duration(milliseconds: Option<f64>) -> Duration {
     milliseconds.and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok()).unwrap_or_default()
 }

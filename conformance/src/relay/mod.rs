@@ -5,7 +5,6 @@
 
 mod forward;
 mod headers;
-mod own_answers;
 mod serve;
 
 use std::time::{Duration, SystemTime};

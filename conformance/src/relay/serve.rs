@@ -8,14 +8,21 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Method, Request, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::Incoming,
+    header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
 use crate::recorded::secrets;
-use crate::relay::{Limits, RelayedExchange, Upstream, forward::RequestHead, headers, own_answers};
+use crate::relay::{Limits, RelayedExchange, Upstream, forward::RequestHead, headers};
 use paymaster_client::stop::Stop;
-use paymaster_exchange::{Exchange, Response as Answer};
+use paymaster_exchange::{Exchange, Failure, Response as Answer};
 
 /// How long exchanges under way may take to end when the relay is stopped.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(3);
@@ -84,7 +91,7 @@ async fn relay(
     let Limits { timeout, body: limit } = upstream.limits;
     let arriving = Limited::new(body, limit).collect();
     let Ok(Ok(body)) = tokio::time::timeout(timeout, arriving).await else {
-        return own_answers::not_forwarded(limit);
+        return not_forwarded(limit);
     };
     let body = body.to_bytes();
     let request_head = RequestHead { method: head.method, uri: head.uri, headers: head.headers };
@@ -97,18 +104,13 @@ async fn relay(
             *response.status_mut() = answer.status();
             let to_head = request_head.method == Method::HEAD;
             *response.headers_mut() = headers::of_answer(answer.headers(), to_head);
-            let headers = answer
-                .headers()
-                .iter()
-                .map(|(name, value)| {
-                    let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                    (name.as_str().to_owned(), value)
-                })
-                .collect();
+            let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+            let headers = answer.headers().iter();
+            let headers = headers.map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect();
             let outcome = Ok(Answer { status: answer.status().as_u16(), headers, body: answer.into_body() });
             (response, outcome)
         }
-        Err(failure) => (own_answers::unanswered(&body, &failure), Err(failure)),
+        Err(failure) => (unanswered(&body, &failure), Err(failure)),
     };
     let sent = request_head.headers.iter();
     let sent = sent.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
@@ -118,16 +120,50 @@ async fn relay(
             method: request_head.method.to_string(),
             path: upstream.path(&request_head.uri),
             secrets: secrets(sent),
-            exchange: Exchange {
-                request: body,
-                outcome,
-                took,
-                on_chain: None,
-                received: Some(SystemTime::now()),
-                sent_as: None,
-            },
+            exchange: Exchange { received: Some(SystemTime::now()), ..Exchange::new(body, outcome, took) },
             ended: SystemTime::now(),
         })
         .await;
+    response
+}
+
+/// The header that marks an answer of the relay.
+const MARK: &str = "x-paymaster-conformance-proxy";
+
+/// The code that JSON-RPC 2.0 reserves for internal errors.
+const INTERNAL_ERROR: i64 = -32_603;
+
+/// The answer to a request that the upstream did not answer.
+fn unanswered(request: &[u8], failure: &Failure) -> Response<Full<Bytes>> {
+    let status = match failure {
+        Failure::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::BAD_GATEWAY,
+    };
+    answer(status, request, &format!("the upstream gave no answer: {failure}"))
+}
+
+/// The answer to a request that did not arrive completely, in time and within the size limit.
+fn not_forwarded(limit: usize) -> Response<Full<Bytes>> {
+    let message = format!(
+        "the request is larger than {limit} bytes, broke off or took too long, and was not forwarded"
+    );
+    answer(StatusCode::PAYLOAD_TOO_LARGE, b"", &message)
+}
+
+fn answer(status: StatusCode, request: &[u8], text: &str) -> Response<Full<Bytes>> {
+    let id = serde_json::from_slice::<Value>(request)
+        .ok()
+        .and_then(|call| call.get("id").cloned())
+        .filter(|id| id.is_string() || id.is_number())
+        .unwrap_or_default();
+    let message = format!("paymaster-conformance proxy: {text}");
+    let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL_ERROR, "message": message}});
+    let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(MARK, HeaderValue::from_static("answered by the proxy itself"));
+    // Lets a web page read why its call failed.
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }

@@ -45,7 +45,28 @@ pub struct Finished<'a> {
     pub replays: &'a [Option<PathBuf>],
 }
 
-impl Finished<'_> {
+impl<'a> Finished<'a> {
+    /// A finished run without replay files.
+    pub(crate) fn new(
+        summary: &'a Summary,
+        context: &'a Context,
+        strictness: Strictness,
+        place: &'a ShownTarget,
+        redactor: &'a Redactor,
+    ) -> Self {
+        Self { summary, context, strictness, place, redactor, replays: &[] }
+    }
+
+    /// A text without its secrets.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        self.redactor.apply(text).into_owned()
+    }
+
+    /// A text on one line without its secrets, with escapes in place of control characters.
+    pub(crate) fn safe(&self, text: &str) -> String {
+        escape_controls(&self.redactor.apply(text))
+    }
+
     /// The command line that replays the finding with this index; none where it has no replay file.
     pub(crate) fn replay_line(&self, number: usize) -> Option<String> {
         let path = self.replays.get(number)?.as_ref()?;
@@ -59,7 +80,7 @@ impl Finished<'_> {
         let refusals = self.summary.refusal.iter();
         let refusals = refusals.map(|refusal| text::words::refused(refusal, self.redactor));
         let warnings = self.place.warnings();
-        refusals.chain(warnings.map(|text| escape_controls(&self.redactor.apply(text)))).collect()
+        refusals.chain(warnings.map(|text| self.safe(text))).collect()
     }
 
     /// The verdict in words.

@@ -1,7 +1,7 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
 use std::{
-    fmt, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -51,7 +51,7 @@ pub(crate) struct ReplayFile {
     /// The violation, and what a replay needs to show that it is fixed.
     pub finding: Original,
     /// The defect that the finding belongs to; none for a known failure, and in files of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub defect: Option<ReplayDefect>,
     /// The target, secrets replaced, or [`EMBEDDED`].
     pub target: String,
@@ -86,13 +86,13 @@ pub(crate) struct ReplayRequest {
     /// What distinguishes it from the other requests.
     pub label: String,
     /// The body, where it is UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// The body in base64, where it is not UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub body_base64: Option<String>,
     /// The name of the published client whose request headers are sent; none for the plain headers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The headers of that client, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -148,7 +148,7 @@ impl ReplayFile {
         let summary = finished.summary;
         let mut original = Original::of(finding, summary);
         for text in [&mut original.pointer, &mut original.expected, &mut original.actual] {
-            *text = finished.redactor.apply(text).into_owned();
+            *text = finished.redacted(text);
         }
         Self {
             format: FORMAT.to_owned(),
@@ -304,65 +304,33 @@ impl ReplayContext {
 }
 
 /// Why a replay file cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayFileError {
     /// The file cannot be read, or is not JSON of the right form.
+    #[error("{}: {cause}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// What went wrong.
+        #[source]
         cause: io::Error,
     },
     /// The file has a format that this version does not know.
-    OtherFormat {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        format: String,
-    },
+    #[error("{}: the format is `{format}`; this version reads `{FORMAT}`", path.display())]
+    OtherFormat { path: PathBuf, format: String },
     /// This version has no relation with this id.
+    #[error("there is no relation `{0}` in this version")]
     UnknownRelation(String),
     /// This version has no role with this name.
+    #[error("there is no role `{0}` in this version")]
     UnknownRole(String),
     /// This version has no published client with this name.
+    #[error("there is no client `{0}` in this version: its request headers are not known")]
     UnknownClient(String),
     /// A body is not base64.
-    NotBase64(base64::DecodeError),
+    #[error("a body is not base64: {0}")]
+    NotBase64(#[source] base64::DecodeError),
     /// A member has no body, or two.
+    #[error("a member needs exactly one of body and body_base64")]
     NotOneBody,
-}
-
-impl fmt::Display for ReplayFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable { path, cause } => write!(f, "{}: {cause}", path.display()),
-            Self::OtherFormat { path, format } => {
-                let path = path.display();
-                write!(f, "{path}: the format is `{format}`; this version reads `{FORMAT}`")
-            }
-            Self::UnknownRelation(id) => write!(f, "there is no relation `{id}` in this version"),
-            Self::UnknownRole(name) => write!(f, "there is no role `{name}` in this version"),
-            Self::UnknownClient(name) => {
-                write!(f, "there is no client `{name}` in this version: its request headers are not known")
-            }
-            Self::NotBase64(cause) => write!(f, "a body is not base64: {cause}"),
-            Self::NotOneBody => f.write_str("a member needs exactly one of body and body_base64"),
-        }
-    }
-}
-
-impl std::error::Error for ReplayFileError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Unreadable { cause, .. } => Some(cause),
-            Self::NotBase64(cause) => Some(cause),
-            Self::OtherFormat { .. }
-            | Self::UnknownRelation(_)
-            | Self::UnknownRole(_)
-            | Self::UnknownClient(_)
-            | Self::NotOneBody => None,
-        }
-    }
 }
 
 /// The target of a run as its replay files name it.

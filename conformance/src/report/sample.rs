@@ -7,12 +7,11 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
 use crate::report::Finished;
-use paymaster_cli::settings::public_words::is_common;
-use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
+use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
-    cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+    cases::case::{Group, Member, Relation, Role, Rounds},
     diagnosis::{
         cause::{Cause, Contrast},
         defect::defects,
@@ -39,18 +38,8 @@ url = "http://127.0.0.1:3000/api/s3cr3t-key"
 senders = ["0x00000000000000000000000000000000000000A1"]
 "#;
 
-static TWICE: Relation = Relation {
-    id: "twice",
-    about: "the same request twice",
-    bases: &[],
-    rounds: Rounds::Fixed(1),
-    order: Order::Sequential,
-    members: nothing,
-};
-
-fn nothing(_: &BuildInput<'_>, _: &mut Ids) -> Vec<Member> {
-    Vec::new()
-}
+static TWICE: Relation =
+    Relation::new("twice", "the same request twice", &[], Rounds::Fixed(1), |_, _| Vec::new());
 
 /// What a [`Finished`] borrows from.
 pub(crate) struct Sample {
@@ -63,14 +52,9 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn finished(&self) -> Finished<'_> {
-        Finished {
-            summary: &self.summary,
-            context: &self.context,
-            strictness: Strictness::default(),
-            place: &self.place,
-            redactor: &self.redactor,
-            replays: &self.replays,
-        }
+        let strictness = Strictness::default();
+        let finished = Finished::new(&self.summary, &self.context, strictness, &self.place, &self.redactor);
+        Finished { replays: &self.replays, ..finished }
     }
 }
 

@@ -54,6 +54,14 @@ pub struct Base {
 }
 
 impl Base {
+    /// One base for each pair, with an operation that should be accepted.
+    pub(super) const ALL_PAIRS: &[Self] = &[
+        Self::accepted(Pair::QUOTE_SPONSORED),
+        Self::accepted(Pair::QUOTE_ERC20),
+        Self::accepted(Pair::SPONSOR_SPONSORED),
+        Self::accepted(Pair::SPONSOR_ERC20),
+    ];
+
     /// A base with an operation that should be accepted and supported tokens only.
     pub const fn accepted(pair: Pair) -> Self {
         Self { pair, draw: Draw::Accepted, tokens: Tokens::Supported }
@@ -72,6 +80,11 @@ impl Base {
     /// A base with an operation that is not sponsored.
     pub const fn refused(pair: Pair) -> Self {
         Self { pair, draw: Draw::Refused, tokens: Tokens::Supported }
+    }
+
+    /// A base with an operation that should be accepted and an unsupported token.
+    pub(super) const fn unsupported_token(pair: Pair) -> Self {
+        Self { tokens: Tokens::SomeUnsupported, ..Self::accepted(pair) }
     }
 }
 
@@ -105,42 +118,30 @@ pub enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 12] = [
-        Self::Baseline,
-        Self::Variant,
-        Self::SameDecision,
-        Self::Other,
-        Self::Again,
-        Self::Call,
-        Self::Alone,
-        Self::Batch,
-        Self::Malformed,
-        Self::Probe,
-        Self::Discovery,
-        Self::Recorded,
+    /// Every role, in the order of its declaration, with its name in reports and replay files.
+    const ALL: [(Self, &str); 12] = [
+        (Self::Baseline, "baseline"),
+        (Self::Variant, "variant"),
+        (Self::SameDecision, "same decision"),
+        (Self::Other, "other"),
+        (Self::Again, "again"),
+        (Self::Call, "call"),
+        (Self::Alone, "alone"),
+        (Self::Batch, "batch"),
+        (Self::Malformed, "malformed"),
+        (Self::Probe, "probe"),
+        (Self::Discovery, "discovery"),
+        (Self::Recorded, "recorded"),
     ];
 
     /// The name in reports and replay files: `baseline`, `same decision`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Baseline => "baseline",
-            Self::Variant => "variant",
-            Self::SameDecision => "same decision",
-            Self::Other => "other",
-            Self::Again => "again",
-            Self::Call => "call",
-            Self::Alone => "alone",
-            Self::Batch => "batch",
-            Self::Malformed => "malformed",
-            Self::Probe => "probe",
-            Self::Discovery => "discovery",
-            Self::Recorded => "recorded",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// The role with that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(role, _)| role)
     }
 }
 
@@ -163,6 +164,17 @@ pub struct Member {
     pub sent_as: Option<&'static HeaderSet>,
 }
 
+impl Member {
+    /// A member that is sent with the plain headers.
+    pub(super) fn plain(role: Role, label: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Self { role, label: label.into(), body: body.into(), sent_as: None }
+    }
+}
+
+/// Builds the members of a group: a pure function, so that the same input and ids give the same bytes. Empty when the relation cannot be
+/// built from this base.
+pub type BuildMembers = fn(&BuildInput<'_>, &mut Ids) -> Vec<Member>;
+
 /// A way of building related requests from a base request.
 #[derive(Debug)]
 pub struct Relation {
@@ -174,11 +186,31 @@ pub struct Relation {
     pub bases: &'static [Base],
     /// How many groups for each base in a default run.
     pub rounds: Rounds,
+    /// How many groups for each base in a quick run.
+    pub quick_rounds: u32,
     /// How the members are sent.
     pub order: Order,
-    /// Builds the members: a pure function, so that the same input and ids give the same bytes. Empty when the relation cannot be
-    /// built from this base.
-    pub members: fn(&BuildInput<'_>, &mut Ids) -> Vec<Member>,
+    /// Builds the members.
+    pub members: BuildMembers,
+}
+
+impl Relation {
+    /// A relation whose members are sent one after the other. A quick run has one round of it, or two where few base requests are built.
+    pub const fn new(
+        id: &'static str,
+        about: &'static str,
+        bases: &'static [Base],
+        rounds: Rounds,
+        members: BuildMembers,
+    ) -> Self {
+        let quick_rounds = if bases.len() > 2 { 1 } else { 2 };
+        Self { id, about, bases, rounds, quick_rounds, order: Order::Sequential, members }
+    }
+
+    /// The same with so many rounds in a quick run, because its later rounds exercise other rules.
+    pub(super) const fn quick(self, quick_rounds: u32) -> Self {
+        Self { quick_rounds, ..self }
+    }
 }
 
 /// How often a relation is built for each of its bases.
@@ -326,6 +358,11 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_role_is_in_the_place_of_its_number() {
+        assert!(Role::ALL.iter().enumerate().all(|(place, (role, _))| *role as usize == place));
+    }
 
     #[test]
     fn a_short_run_has_a_part_of_the_rounds_and_every_variant_with_some_base() {

@@ -91,14 +91,21 @@ pub static CLIENTS: &[HeaderSet] = &[
 /// One group in this many is sent with the headers of a client.
 const SHARE: u64 = 4;
 
+/// The step of splitmix64 from one state to the next.
+pub(super) const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The number that splitmix64 makes of a state: well mixed, and the same everywhere.
+pub(super) fn mixed(state: u64) -> u64 {
+    let mut mixed = state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
 /// The client whose headers a group is sent with; none for the plain headers. It depends on the seed and the number of the group
 /// alone, so that the same seed sends the same bytes at any concurrency.
 pub fn client_of_group(seed: u64, number: usize) -> Option<&'static HeaderSet> {
-    // One step of splitmix64: well mixed, and the same everywhere.
-    let mut mixed = seed.wrapping_add((number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^= mixed >> 31;
+    let mixed = mixed(seed.wrapping_add((number as u64 + 1).wrapping_mul(GOLDEN)));
     let place = (mixed / SHARE) % CLIENTS.len() as u64;
     let client = usize::try_from(place).ok().and_then(|place| CLIENTS.get(place));
     client.filter(|_| mixed.is_multiple_of(SHARE))

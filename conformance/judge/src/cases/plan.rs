@@ -7,7 +7,7 @@ use crate::{
         case::{Base, BuildInput, Group, Ids, Relation},
         clients::client_of_group,
         generate::source::Source,
-        relations::{HEADERS, RELATIONS},
+        relations::RELATIONS,
         scope::Scope,
     },
     target::context::Context,
@@ -113,11 +113,11 @@ impl Iterator for Plan<'_> {
     }
 }
 
-/// The group at this place of the plan, with the request headers of the client that is sent there, unless the target refuses these. The
-/// relation about headers has headers of its own.
+/// The group at this place of the plan, with the request headers of the client that is sent there, unless the target refuses these. A
+/// group of the relation about headers has headers of its own.
 fn numbered(group: Group, number: usize, seed: u64, context: &Context) -> Group {
     let group = Group { number, ..group };
-    if group.relation.id == HEADERS.id {
+    if group.members.iter().any(|member| member.sent_as.is_some()) {
         return group;
     }
     let client = client_of_group(seed, number);

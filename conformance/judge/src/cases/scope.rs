@@ -1,18 +1,18 @@
 //! How much of the plan a run sends: every relation, or only those that some rules need; with all their rounds, or with the fewest.
 
-pub(crate) mod needs;
-
 use std::collections::BTreeSet;
 
 use crate::{
     cases::{case::Relation, relations::RELATIONS},
-    rules::{self, Rule},
+    rules::{self, Check, Exercise, Rule},
 };
-use needs::RelationOfPair;
 use paymaster_schemas::Pair;
 
 /// How often a rule must hold in a quick run, unless its quota is smaller.
 pub const QUICK_QUOTA: u64 = 2;
+
+/// A relation, and a pair of its base requests; none for every pair.
+type RelationOfPair = (&'static str, Option<Pair>);
 
 /// How much of the plan is sent. The default is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,9 +35,19 @@ impl Scope {
         }
         let mut scope = Self { whole: Some(BTreeSet::new()), ..Self::default() };
         for rule in selected {
-            let needed = needs::of(rule);
-            scope.others |= needed.others;
-            scope.whole.get_or_insert_default().extend(needed.whole);
+            let whole = scope.whole.get_or_insert_default();
+            if let Check::Group(relation, _) = rule.check {
+                whole.insert((relation.id, None));
+                continue;
+            }
+            let Exercise { relations, pairs, others } = rule.exercise;
+            scope.others |= others;
+            for relation in relations {
+                if pairs.is_empty() {
+                    whole.insert((relation.id, None));
+                }
+                whole.extend(pairs.iter().map(|pair| (relation.id, Some(*pair))));
+            }
         }
         scope
     }
@@ -70,9 +80,8 @@ impl Scope {
         if is_whole && !self.quick {
             return relation.rounds.count(cases);
         }
-        let fewest = needs::quick_rounds(relation);
         // A share of cases has as many rounds as are wanted.
-        relation.rounds.count(u32::MAX / 100).min(fewest)
+        relation.rounds.count(u32::MAX / 100).min(relation.quick_rounds)
     }
 
     /// The most groups that a plan of this scope can have. It has fewer when a relation cannot be built for the target.

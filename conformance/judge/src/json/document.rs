@@ -64,12 +64,13 @@ impl Document {
             .map_err(|cause| NotJson::new(format!("invalid UTF-8 at byte {}", cause.valid_up_to())))?;
         let mut duplicates = Vec::new();
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = Node { path: &Path::Root, duplicates: &mut duplicates, left: &Cell::new(MOST_VALUES) };
+        let left = Cell::new(Some(MOST_VALUES));
+        let seed = Node { path: &Path::Root, duplicates: &mut duplicates, left: &left };
         let value = seed.deserialize(&mut deserializer).map_err(|cause| {
             let message = cause.to_string();
             if message.starts_with("recursion limit") {
                 NotJson::our_limit(format!("JSON nested deeper than {DEEPEST} levels"))
-            } else if message.starts_with(TOO_MANY) {
+            } else if left.get().is_none() {
                 NotJson::our_limit(format!("JSON of more than {MOST_VALUES} values"))
             } else {
                 NotJson::new(format!("no JSON: {message}"))
@@ -82,9 +83,6 @@ impl Document {
 
 /// The most values that one text may have: each takes many times its bytes in memory.
 const MOST_VALUES: usize = 100_000;
-
-/// The error message for a text with more values.
-const TOO_MANY: &str = "too many values";
 
 /// The nesting limit of `serde_json`, in levels.
 const DEEPEST: usize = 127;
@@ -111,8 +109,8 @@ impl fmt::Display for Path<'_> {
 struct Node<'a> {
     path: &'a Path<'a>,
     duplicates: &'a mut Vec<Duplicate>,
-    /// How many values may follow.
-    left: &'a Cell<usize>,
+    /// How many values may follow; none once there were more.
+    left: &'a Cell<Option<usize>>,
 }
 
 /// The key under which serde_json, with arbitrary precision, hands a number's text to a visitor.
@@ -122,10 +120,10 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let Some(left) = self.left.get().checked_sub(1) else {
-            return Err(D::Error::custom(TOO_MANY));
-        };
-        self.left.set(left);
+        self.left.set(self.left.get().and_then(|left| left.checked_sub(1)));
+        if self.left.get().is_none() {
+            return Err(D::Error::custom("too many values"));
+        }
         deserializer.deserialize_any(self)
     }
 }

@@ -1,7 +1,5 @@
 //! Reads what the calls return.
 
-use std::{error::Error, fmt};
-
 use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Revert, SolCall, SolError};
 use paymaster_schemas::Mode;
@@ -23,36 +21,20 @@ pub enum CallOutcome {
 }
 
 /// Why the outcome of an `eth_call` is unknown.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NodeError {
     /// The body is not JSON.
-    NotJson(serde_json::Error),
+    #[error("the answer is not that of a JSON-RPC node")]
+    NotJson(#[source] serde_json::Error),
     /// The result is not a hex string.
+    #[error("the node's result is not hex")]
     NotHex,
     /// The node returned an error other than a revert, with this message.
+    #[error("the node says: {0}")]
     Refused(String),
     /// The body has neither a result nor an error with a message.
+    #[error("the node's answer has neither result nor error")]
     NoResult,
-}
-
-impl fmt::Display for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotJson(_) => f.write_str("the answer is not that of a JSON-RPC node"),
-            Self::NotHex => f.write_str("the node's result is not hex"),
-            Self::Refused(message) => write!(f, "the node says: {message}"),
-            Self::NoResult => f.write_str("the node's answer has neither result nor error"),
-        }
-    }
-}
-
-impl Error for NodeError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::NotJson(cause) => Some(cause),
-            Self::NotHex | Self::Refused(_) | Self::NoResult => None,
-        }
-    }
 }
 
 impl CallOutcome {

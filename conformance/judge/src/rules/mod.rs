@@ -13,9 +13,13 @@ mod view;
 
 use std::fmt;
 
-use paymaster_schemas::{Basis, Clause, find_clause};
+use paymaster_schemas::{Basis, Clause, Pair, find_clause};
+use serde_json::Value;
 
-use crate::{cases::case::Relation, target::context::Context};
+use crate::{
+    cases::{case::Relation, relations::HEADERS},
+    target::context::Context,
+};
 
 pub(crate) use crate::verdict::profile_line::MissingLine;
 
@@ -25,28 +29,24 @@ pub use results::rows::check as check_row;
 pub(crate) use text::{describe_answer, shown, shown_member};
 pub use view::View;
 
-/// The id of the rule about request headers, and of its clause.
-pub(crate) const HEADERS: &str = "request.headers";
-
 /// The groups of rules, in the order of the reports.
 const GROUPS: &[&[Rule]] = &[
     responses::answer_form::RULES,
-    results::rows::RULES,
+    results::rows::SPONSORED_RESULT,
+    results::rows::QUOTE_RESULT,
+    results::rows::FEE_QUOTE,
+    results::rows::TOKEN_SPONSOR_RESULT,
     requests::served::RULES,
     requests::decision::RULES,
     results::quoted_tokens::RULES,
     results::token_facts::RULES,
-    results::times::RULES,
     responses::errors::RULES,
     requests::accepted::RULES,
     requests::notation::RULES,
-    requests::headers::RULES,
     responses::json_rpc::RULES,
     responses::batches::RULES,
-    responses::http::RULES,
     responses::interoperability::RULES,
     results::plausibility::RULES,
-    results::on_chain::RULES,
 ];
 
 /// Every rule, in the order of the reports.
@@ -67,7 +67,7 @@ pub fn find_rule(id: &str) -> Option<&'static Rule> {
 }
 
 /// A rule.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Its name: the id of its clause when it is the only rule of that clause.
     pub id: &'static str,
@@ -81,8 +81,28 @@ pub struct Rule {
     pub hint: &'static str,
     /// Why the profile excludes the rule; none when it applies.
     pub not_applicable: fn(&Context) -> Option<&'static str>,
+    /// Whether it is about results with a token, so that it waits for a supported token until one is known.
+    pub(crate) needs_token: bool,
     /// How it judges.
     pub check: Check,
+    /// The requests that exercise it. A rule over a group is exercised by its relation alone.
+    pub(crate) exercise: Exercise,
+}
+
+/// Which requests of the plan show every kind of fault of a rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exercise {
+    /// The relations that need all of their rounds.
+    pub(crate) relations: &'static [&'static Relation],
+    /// The pairs of method and mode of their base requests; all when it is empty.
+    pub(crate) pairs: &'static [Pair],
+    /// Whether every other relation is needed too, in its fewest rounds.
+    pub(crate) others: bool,
+}
+
+impl Exercise {
+    /// Every answer exercises the rule.
+    const EVERY_ANSWER: Self = Self { relations: &[], pairs: &[], others: true };
 }
 
 /// What makes an inconclusive rule conclusive.
@@ -105,20 +125,26 @@ impl Advice {
 }
 
 /// For rules that apply to every target.
-pub(crate) fn always(_: &Context) -> Option<&'static str> {
+fn always(_: &Context) -> Option<&'static str> {
     None
 }
 
 /// For rules about results that contain a token.
-pub(crate) fn no_token(context: &Context) -> Option<&'static str> {
+fn no_token(context: &Context) -> Option<&'static str> {
     let none = context.profile.tokens.is_none_supported();
     none.then_some("the profile says that the target supports no token")
 }
 
+/// Judges one exchange.
+type ExchangeCheck = fn(&View<'_>, &Context, &mut Report);
+/// Judges the exchanges of a group.
+type GroupCheck = fn(&[View<'_>], &Context, &mut Report);
+
 /// How a rule judges.
+#[derive(Clone, Copy)]
 pub enum Check {
     /// One exchange at a time.
-    Exchange(fn(&View<'_>, &Context, &mut Report)),
+    Exchange(ExchangeCheck),
     /// One row of a result table, in every result of that document.
     Row {
         /// The schema document of the table.
@@ -129,7 +155,7 @@ pub enum Check {
         expected: &'static str,
     },
     /// All exchanges of a group of that relation together.
-    Group(&'static Relation, fn(&[View<'_>], &Context, &mut Report)),
+    Group(&'static Relation, GroupCheck),
 }
 
 impl fmt::Debug for Check {
@@ -143,15 +169,61 @@ impl fmt::Debug for Check {
 }
 
 impl Rule {
-    /// A rule about single exchanges that applies to every target and is the only rule of its clause.
+    /// A rule that applies to every target, is the only rule of its clause, and is exercised by every answer.
+    const fn new(id: &'static str, quota: u64, advice: Advice, hint: &'static str, check: Check) -> Self {
+        let exercise = Exercise::EVERY_ANSWER;
+        let not_applicable = always;
+        Self { id, clause: id, quota, advice, hint, not_applicable, needs_token: false, check, exercise }
+    }
+
+    /// A rule about single exchanges.
     const fn exchange(
         id: &'static str,
         quota: u64,
         advice: Advice,
         hint: &'static str,
-        check: fn(&View<'_>, &Context, &mut Report),
+        check: ExchangeCheck,
     ) -> Self {
-        Self { id, clause: id, quota, advice, hint, not_applicable: always, check: Check::Exchange(check) }
+        Self::new(id, quota, advice, hint, Check::Exchange(check))
+    }
+
+    /// The same rule, which does not apply where the profile excludes it.
+    const fn unless(self, not_applicable: fn(&Context) -> Option<&'static str>) -> Self {
+        Self { not_applicable, ..self }
+    }
+
+    /// The same rule, about results with a token: it does not apply to a target without tokens.
+    const fn about_tokens(self) -> Self {
+        Self { needs_token: true, ..self.unless(no_token) }
+    }
+
+    /// The same rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.
+    const fn exercised_by(self, relations: &'static [&'static Relation], pairs: &'static [Pair]) -> Self {
+        Self { exercise: Exercise { relations, pairs, others: false }, ..self }
+    }
+
+    /// The same rule, exercised by every answer, and above all by these relations.
+    const fn exercised_above_all_by(
+        self,
+        relations: &'static [&'static Relation],
+        pairs: &'static [Pair],
+    ) -> Self {
+        Self { exercise: Exercise { relations, pairs, others: true }, ..self }
+    }
+
+    /// Whether it is mainly about requests of the relation with this id, with base requests of this pair.
+    pub(crate) fn is_about(&self, relation: &str, pair: Pair) -> bool {
+        if let Check::Group(own, _) = self.check {
+            return own.id == relation;
+        }
+        let Exercise { relations, pairs, .. } = self.exercise;
+        let is_of_pair = pairs.is_empty() || pairs.contains(&pair);
+        relations.is_empty() || is_of_pair && relations.iter().any(|own| own.id == relation)
+    }
+
+    /// Whether it compares request headers, so that it also judges requests whose headers the target refuses.
+    pub(crate) fn compares_headers(&self) -> bool {
+        matches!(self.check, Check::Group(relation, _) if relation.id == HEADERS.id)
     }
 
     /// Its place among all rules.
@@ -169,4 +241,23 @@ impl Rule {
     pub fn basis(&self) -> Basis {
         self.clause().basis
     }
+}
+
+/// Judges each request of a group after the first one, which is its baseline.
+fn for_each_variant(
+    views: &[View<'_>],
+    report: &mut Report,
+    judge: impl Fn(&View<'_>, &View<'_>, &mut Report),
+) {
+    for (place, view) in views.iter().enumerate().skip(1) {
+        report.set_member(place);
+        judge(&views[0], view, report);
+    }
+}
+
+/// Every quote of a result in token mode, with its index.
+fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a Value)> {
+    let call = view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20);
+    let result = call.and_then(|_| view.answer.result());
+    result.and_then(|result| result["feeQuotes"].as_array()).into_iter().flatten().enumerate()
 }

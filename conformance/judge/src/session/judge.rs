@@ -3,7 +3,7 @@
 use crate::{
     cases::case::Group,
     rules::Violation,
-    rules::{Check, HEADERS, Members, Report, Rule, View, check_row},
+    rules::{Check, Members, Report, Rule, View, check_row},
     target::context::Context,
 };
 use paymaster_exchange::Exchange;
@@ -53,7 +53,7 @@ impl Judge {
         self.rules
             .iter()
             .zip(&self.numbers)
-            .filter(|(rule, _)| !refused || rule.clause == HEADERS)
+            .filter(|(rule, _)| !refused || rule.compares_headers())
             .filter_map(|(rule, number)| {
                 let report = apply(rule, views, group, context);
                 (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {

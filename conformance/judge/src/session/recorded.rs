@@ -6,7 +6,7 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use crate::{
-    cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+    cases::case::{Group, Member, Relation, Role, Rounds},
     diagnosis::recorded::RecentExchanges,
     rules::Rule,
     session::{Ending, Observe, Session, conclude::End, learn::Learner, tally::NewlyBroken},
@@ -19,18 +19,10 @@ use crate::{
 };
 
 /// The relation of recorded exchanges. Each is a group of its own.
-pub static RECORDED: Relation = Relation {
-    id: "recorded",
-    about: "exchanges of recorded traffic, each alone",
-    bases: &[],
-    rounds: Rounds::Fixed(0),
-    order: Order::Sequential,
-    members: none,
-};
-
-fn none(_: &BuildInput<'_>, _: &mut Ids) -> Vec<Member> {
-    Vec::new()
-}
+pub static RECORDED: Relation =
+    Relation::new("recorded", "exchanges of recorded traffic, each alone", &[], Rounds::Fixed(0), |_, _| {
+        Vec::new()
+    });
 
 /// How many entries were left out, by the reason.
 pub type Skipped = BTreeMap<String, u64>;

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use paymaster_schemas::Pair;
 
 use crate::{
-    cases::scope::needs,
     message::request::Call,
     rules::{Rule, View},
 };
@@ -128,7 +127,7 @@ impl Outcomes {
 
     /// Why a rule was exercised too seldom, where no line of the profile helps: most requests of its kind got no answer of the service.
     pub(crate) fn why_unjudged(&self, rule: &Rule) -> Option<String> {
-        let is_of_rule = |(relation, pair, _): &Key| needs::is_about(rule, relation, *pair);
+        let is_of_rule = |(relation, pair, _): &Key| rule.is_about(relation, *pair);
         let (mut all, mut unanswered) = (0, BTreeMap::<&str, u64>::new());
         for (key, requests) in self.0.iter().filter(|(key, _)| is_of_rule(key)) {
             all += requests.times;

@@ -113,20 +113,7 @@ impl Context {
         let older_name = profile.operations.max_call_data_bytes;
         limits.call_data_bytes =
             limits.call_data_bytes.or(older_name.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)));
-        Self {
-            profile,
-            limits,
-            dialect,
-            tokens,
-            facts: TokenFacts::default(),
-            quoted: QuotedFacts::default(),
-            served_accounts: ServedAccounts::default(),
-            served_forms: ServedForms::default(),
-            served_capitals: ServedCapitals::default(),
-            refused_clients: BTreeSet::new(),
-            unlisted_tokens,
-            on_chain: false,
-        }
+        Self { profile, dialect, tokens, unlisted_tokens, limits, ..Self::default() }
     }
 
     /// Sets whether returned operations are simulated on the target's chain.

@@ -14,6 +14,10 @@ use crate::{
 const GWEI: u64 = 1_000_000_000;
 /// The largest integer that a JSON parser with 64-bit floating-point numbers reads exactly.
 pub const LARGEST_EXACT_INTEGER: u64 = (1 << 53) - 1;
+/// The longest ordinary callData and initCode, in bytes.
+pub const CALL_DATA_BYTES: u64 = 4_096;
+/// The most addresses in an ordinary `tokenList`.
+pub const TOKEN_LIST_LENGTH: u64 = 10;
 /// The shortest ordinary duration of a sponsorship, in seconds.
 const SHORTEST_EXPIRY: u128 = 60;
 /// How deep the content of ordinary webhookData is nested, itself included.
@@ -91,21 +95,21 @@ impl PartialEq for Bound {
 pub static BOUNDS: &[Bound] = &[
     Bound {
         beyond: "call data of more than {} bytes",
-        most: 4_096,
+        most: CALL_DATA_BYTES,
         reason: "a batch of a dozen token transfers takes about 2 KiB",
         limit: |limits| limits.call_data_bytes,
         size: |parts| bytes(&parts.operation["callData"]),
     },
     Bound {
         beyond: "init code of more than {} bytes",
-        most: 4_096,
+        most: CALL_DATA_BYTES,
         reason: "the factories of published accounts take less than 1 KiB",
-        limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(4_096)),
+        limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(CALL_DATA_BYTES)),
         size: |parts| bytes(&parts.operation["initCode"]),
     },
     Bound {
         beyond: "a list of more than {} tokens",
-        most: 10,
+        most: TOKEN_LIST_LENGTH,
         reason: "wallets request the tokens that their user holds",
         limit: |limits| limits.token_list_length,
         size: |parts| Size::Of(listed(parts).count() as u128),

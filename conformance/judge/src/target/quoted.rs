@@ -7,7 +7,6 @@ use std::{
 };
 
 use num_bigint::BigUint;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

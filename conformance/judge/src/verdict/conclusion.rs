@@ -73,27 +73,23 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
+    /// Of each conclusion, in the order of their declaration: the name for machines, and the headline.
+    const TEXTS: [[&str; 2]; 6] = [
+        ["conforms", "CONFORMS"],
+        ["nothing-broken", "NOTHING BROKEN"],
+        ["violations", "VIOLATIONS"],
+        ["list-out-of-date", "KNOWN-FAILURES LIST IS OUT OF DATE"],
+        ["incomplete", "INCOMPLETE"],
+        ["could-not-test", "COULD NOT TEST"],
+    ];
+
     /// The name, for machines.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conforms => "conforms",
-            Self::NothingBroken => "nothing-broken",
-            Self::Violations => "violations",
-            Self::ListOutOfDate => "list-out-of-date",
-            Self::Incomplete => "incomplete",
-            Self::CouldNotTest => "could-not-test",
-        }
+        Self::TEXTS[self as usize][0]
     }
 
     /// The words in capitals with which a report begins.
     pub const fn headline(self) -> &'static str {
-        match self {
-            Self::Conforms => "CONFORMS",
-            Self::NothingBroken => "NOTHING BROKEN",
-            Self::Violations => "VIOLATIONS",
-            Self::ListOutOfDate => "KNOWN-FAILURES LIST IS OUT OF DATE",
-            Self::Incomplete => "INCOMPLETE",
-            Self::CouldNotTest => "COULD NOT TEST",
-        }
+        Self::TEXTS[self as usize][1]
     }
 }

@@ -68,43 +68,31 @@ impl RuleState {
         matches!(self, Self::Broken | Self::Warned)
     }
 
+    /// Of each state, in the order of [`RuleState::ALL`]: the name for machines, the sign, and the name for people.
+    const TEXTS: [[&str; 3]; 8] = [
+        ["broken", "✗", "broken"],
+        ["warned", "!", "warned"],
+        ["known-failing", "≈", "known failing"],
+        ["unexpectedly-passing", "‼", "unexpectedly passing"],
+        ["passed", "✓", "passed"],
+        ["covered", "≋", "covered by known failures"],
+        ["inconclusive", "?", "inconclusive"],
+        ["not-applicable", "–", "not applicable"],
+    ];
+
     /// The name, for machines.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Broken => "broken",
-            Self::Warned => "warned",
-            Self::KnownFailing => "known-failing",
-            Self::UnexpectedlyPassing => "unexpectedly-passing",
-            Self::Passed => "passed",
-            Self::Covered => "covered",
-            Self::Inconclusive => "inconclusive",
-            Self::NotApplicable => "not-applicable",
-        }
+        Self::TEXTS[self as usize][0]
     }
 
     /// A sign for the state that does not depend on colour.
     pub const fn sign(self) -> &'static str {
-        match self {
-            Self::Broken => "✗",
-            Self::Warned => "!",
-            Self::KnownFailing => "≈",
-            Self::UnexpectedlyPassing => "‼",
-            Self::Passed => "✓",
-            Self::Covered => "≋",
-            Self::Inconclusive => "?",
-            Self::NotApplicable => "–",
-        }
+        Self::TEXTS[self as usize][1]
     }
 
     /// The name, for people.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::KnownFailing => "known failing",
-            Self::Covered => "covered by known failures",
-            Self::UnexpectedlyPassing => "unexpectedly passing",
-            Self::NotApplicable => "not applicable",
-            other => other.name(),
-        }
+        Self::TEXTS[self as usize][2]
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! A rule about results with tokens needs a supported token, as long as none is known; the others need what their advice names.
 
-use std::{cmp::Reverse, fmt::Write as _};
+use std::cmp::Reverse;
 
 use crate::{
     rules::{Advice, Rule},
     target::{
         context::{Context, Support},
-        profile::{Profile, TokenLists},
+        profile::SmartAccount,
     },
     verdict::summary::RuleOutcome,
 };
@@ -28,52 +28,76 @@ pub enum MissingLine {
     Accounts,
 }
 
-/// What each line is for.
+/// What a line is for.
 struct Remedy {
-    line: MissingLine,
     /// The table of the profile.
     table: &'static str,
     /// What to write there, for people.
     meaning: &'static str,
     /// What to do, where several rules wait for it.
     advice: &'static str,
+    /// The line as it stands in the file.
+    text: fn(&Context) -> String,
 }
 
-/// Every line.
-const REMEDIES: &[Remedy] = &[
-    Remedy {
-        line: MissingLine::Refused,
-        table: "[operations]",
-        meaning: "an operation that the target does not sponsor",
-        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), \
-                 or set operations.sponsors = \"any\" or \"none\"",
-    },
-    Remedy {
-        line: MissingLine::Accounts,
-        table: "",
-        meaning: "the smart accounts that the target serves",
-        advice: "name the smart accounts of the target in the profile (accounts)",
-    },
-    Remedy {
-        line: MissingLine::Sponsorable,
-        table: "[operations]",
-        meaning: "an operation that the target sponsors",
-        advice: "name operations that the target sponsors in the profile: operations.sponsorable; or operations.accepts = \"any\" where \
-                 every well-formed one gets a result, and operations.sponsors = \"any\" where each is sponsored",
-    },
-    Remedy {
-        line: MissingLine::UnsupportedTokens,
-        table: "[tokens]",
-        meaning: "a token that the target does not support",
-        advice: "name tokens that the target does not support in the profile (tokens.unsupported)",
-    },
-    Remedy {
-        line: MissingLine::SupportedTokens,
-        table: "[tokens]",
-        meaning: "a token that the target supports",
-        advice: "name supported tokens in the profile (tokens.supported), or tokens.complete = true where the target supports none",
-    },
-];
+impl MissingLine {
+    const fn remedy(self) -> Remedy {
+        match self {
+            Self::Refused => Remedy {
+                table: "[operations]",
+                meaning: "an operation that the target does not sponsor",
+                advice: "name an operation that the target does not sponsor in the profile (operations.refused or \
+                         operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"",
+                text: |_| {
+                    r#"refused = [{ sender = "<address>", nonce = "<nonce>", callData = "<0x...>" }]"#
+                        .to_owned()
+                },
+            },
+            Self::Accounts => Remedy {
+                table: "",
+                meaning: "the smart accounts that the target serves",
+                advice: "name the smart accounts of the target in the profile (accounts)",
+                text: |context| {
+                    let account = |account: SmartAccount| {
+                        // Debug escapes quotes as TOML does.
+                        format!("{{ name = {:?}, version = {:?} }}", account.name, account.version)
+                    };
+                    let accounts: Vec<String> = context.accounts().into_iter().map(account).collect();
+                    format!("accounts = [{}]", accounts.join(", "))
+                },
+            },
+            Self::Sponsorable => Remedy {
+                table: "[operations]",
+                meaning: "an operation that the target sponsors",
+                advice: "name operations that the target sponsors in the profile: operations.sponsorable; or \
+                         operations.accepts = \"any\" where every well-formed one gets a result, and operations.sponsors = \
+                         \"any\" where each is sponsored",
+                text: |_| {
+                    r#"sponsorable = [{ sender = "<address>", nonce = "<nonce>", callData = "<0x...>" }]"#
+                        .to_owned()
+                },
+            },
+            Self::UnsupportedTokens => Remedy {
+                table: "[tokens]",
+                meaning: "a token that the target does not support",
+                advice: "name tokens that the target does not support in the profile (tokens.unsupported)",
+                text: |_| r#"unsupported = ["<address>"]"#.to_owned(),
+            },
+            Self::SupportedTokens => Remedy {
+                table: "[tokens]",
+                meaning: "a token that the target supports",
+                advice: "name supported tokens in the profile (tokens.supported), or tokens.complete = true where the \
+                         target supports none",
+                text: |_| r#"supported = [{ address = "<address>" }]"#.to_owned(),
+            },
+        }
+    }
+
+    /// What to do, where rules wait for it.
+    pub const fn advice(self) -> &'static str {
+        self.remedy().advice
+    }
+}
 
 /// A line to write into the profile, and what it is worth.
 #[derive(Clone, Debug)]
@@ -99,77 +123,27 @@ pub fn missing_line(rule: &Rule, context: &Context) -> Option<MissingLine> {
     let line = match own {
         // Results with tokens need an operation as well: that is what is missing once a token is known.
         MissingLine::SupportedTokens if knows_a_token => MissingLine::Sponsorable,
-        _ if needs_tokens(rule) && !knows_a_token => MissingLine::SupportedTokens,
+        _ if rule.needs_token && !knows_a_token => MissingLine::SupportedTokens,
         line => line,
     };
     Some(line)
-}
-
-impl MissingLine {
-    /// What to do, where rules wait for it.
-    pub fn advice(self) -> &'static str {
-        remedy(self).map_or("", |remedy| remedy.advice)
-    }
-}
-
-fn remedy(line: MissingLine) -> Option<&'static Remedy> {
-    REMEDIES.iter().find(|remedy| remedy.line == line)
-}
-
-/// Whether a rule does not apply to a target without tokens.
-fn needs_tokens(rule: &Rule) -> bool {
-    let without = Context::new(Profile {
-        tokens: TokenLists { complete: true, ..TokenLists::default() },
-        ..Profile::default()
-    });
-    (rule.not_applicable)(&without).is_some() && (rule.not_applicable)(&Context::default()).is_none()
 }
 
 /// The missing lines that inconclusive rules wait for, the one that most rules wait for first.
 pub fn by_value(rules: &[RuleOutcome], context: &Context) -> Vec<ProfileLine> {
     let mut lines: Vec<ProfileLine> = Vec::new();
     for outcome in rules {
-        let Some(remedy) = outcome.waits_for.and_then(remedy) else {
+        let Some(kind) = outcome.waits_for else { continue };
+        if let Some(line) = lines.iter_mut().find(|line| line.kind == kind) {
+            line.rules.push(outcome.rule.id);
             continue;
-        };
-        match lines.iter_mut().find(|line| line.kind == remedy.line) {
-            Some(line) => line.rules.push(outcome.rule.id),
-            None => lines.push(ProfileLine {
-                kind: remedy.line,
-                table: remedy.table,
-                text: text(remedy.line, context),
-                meaning: remedy.meaning,
-                rules: vec![outcome.rule.id],
-            }),
         }
+        let Remedy { table, meaning, text, .. } = kind.remedy();
+        lines.push(ProfileLine { kind, table, text: text(context), meaning, rules: vec![outcome.rule.id] });
     }
     // Stable: of two lines that are worth the same, the one of the first rule comes first.
     lines.sort_by_key(|line| Reverse(line.rules.len()));
     lines
-}
-
-/// The line as it stands in the file.
-fn text(line: MissingLine, context: &Context) -> String {
-    match line {
-        MissingLine::Sponsorable => {
-            r#"sponsorable = [{ sender = "<address>", nonce = "<nonce>", callData = "<0x...>" }]"#.to_owned()
-        }
-        MissingLine::Refused => {
-            r#"refused = [{ sender = "<address>", nonce = "<nonce>", callData = "<0x...>" }]"#.to_owned()
-        }
-        MissingLine::SupportedTokens => r#"supported = [{ address = "<address>" }]"#.to_owned(),
-        MissingLine::UnsupportedTokens => r#"unsupported = ["<address>"]"#.to_owned(),
-        MissingLine::Accounts => {
-            let mut text = "accounts = [".to_owned();
-            for (place, account) in context.accounts().iter().enumerate() {
-                let between = if place > 0 { ", " } else { "" };
-                // Writing to a String cannot fail. Debug escapes quotes as TOML does.
-                let _ =
-                    write!(text, "{between}{{ name = {:?}, version = {:?} }}", account.name, account.version);
-            }
-            text + "]"
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_judge::{
     cases::scope::Scope,
+    rules::Rule,
     session::{
         outcomes::{AnswerKind, RequestPlace},
         tally::Tally,
@@ -11,7 +12,7 @@ use paymaster_judge::{
         context::Context,
         profile::{Operations, Profile, Sponsors},
     },
-    verdict::{conclusion::Verdict, known::KnownFailureList},
+    verdict::{conclusion::Verdict, finding::Key, known::KnownFailureList},
 };
 use paymaster_schemas::Pair;
 
@@ -127,9 +128,11 @@ fn a_run_keeps_which_requests_each_rule_judged() {
         (7, 2, AnswerKind::Other, true),
     ];
     assert_eq!(of_rule, expected);
-    let share = outcomes.share(rule(ID), Some(Pair::SPONSOR_SPONSORED));
-    assert_eq!((share.broken, share.judged), (2, 4));
-    assert_eq!(outcomes.share(rule(ROW), None).judged, 0);
+    let key = |rule: &Rule, pair| Key { rule: rule.id, pair, pointer: "/id".to_owned() };
+    let pair = Some(Pair::SPONSOR_SPONSORED);
+    let share = outcomes.share(rule(ID), &key(rule(ID), pair));
+    assert_eq!((share.broken, share.judged, share.all), (2, 4, 6));
+    assert_eq!(outcomes.share(rule(ROW), &key(rule(ROW), None)).judged, 0);
     let second = RequestPlace { group: 7, member: 1 };
     let keys: Vec<_> = outcomes.keys_of(second).map(|key| key.pointer.as_str()).collect();
     assert_eq!(keys, ["/id"]);

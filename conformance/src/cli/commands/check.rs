@@ -8,14 +8,11 @@ use crate::cli::{
     filter,
     known::KnownFailures,
     on_chain,
-    process::{
-        error::CommandError,
-        runtime::{Runtime, stop_at_interrupt},
-    },
+    process::{CommandError, Runtime, stop_at_interrupt},
     reports::Reports,
 };
 use crate::{
-    report::{Finished, replay_folder, terminal::progress::Progress},
+    report::{Finished, terminal::progress::Progress},
     run::{self, Reporters, Suite},
 };
 use paymaster_cli::{
@@ -85,16 +82,6 @@ async fn judge(
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let mut finished = Finished {
-        summary: &outcome.summary,
-        context: &outcome.context,
-        strictness: settings.strictness,
-        place: &place,
-        redactor: &redactor,
-        replays: &[],
-    };
-    let replays = replay_folder::write_all(&args.replay_dir, &finished);
-    finished.replays = &replays.paths;
-    let code = reports.finish(&finished, environment, replays.errors);
-    Ok(known.update(code, &outcome.summary, settings.strictness))
+    let finished = Finished::new(&outcome.summary, &outcome.context, settings.strictness, &place, &redactor);
+    Ok(reports.finish(&finished, &args.replay_dir, known, environment))
 }

@@ -5,11 +5,7 @@ use std::path::Path;
 use crate::cli::{
     args::{ChainArgs, CompareArgs},
     filter,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
+    process::{CommandError, Runtime, stop_at_interrupt},
 };
 use crate::{
     report::{
@@ -23,6 +19,7 @@ use crate::{
     },
     run::{self, Suite},
 };
+use paymaster_cli::output;
 use paymaster_cli::settings::{
     environment::Environment,
     setup::{RunSetup, Setup},
@@ -98,15 +95,9 @@ impl Source {
         let url = setup.layer.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
-        let finished = Finished {
-            summary: &outcome.summary,
-            context: &outcome.context,
-            strictness: settings.strictness,
-            place: &place,
-            redactor: &redactor,
-            replays: &[],
-        };
-        let report = SavedReport::from_json(json::report(&finished))?;
+        let (summary, context) = (&outcome.summary, &outcome.context);
+        let finished = Finished::new(summary, context, settings.strictness, &place, &redactor);
+        let report = serde_json::from_value::<SavedReport>(json::report(&finished))?;
         let name = place.shown;
         Ok(NamedReport { name, report })
     }

@@ -1,18 +1,17 @@
 //! `check --dry-run`: prints what would be sent.
 
-use crate::cli::process::output;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use paymaster_schemas::Basis;
 
-use crate::cli::process::error::CommandError;
 use crate::{
+    cli::process::CommandError,
     report::text::words::count,
     run::{Cost, Suite, expected},
 };
 use paymaster_cli::{
     embedded::EMBEDDED_WARNING,
-    exit,
+    exit, output,
     settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
 };
 use paymaster_judge::{

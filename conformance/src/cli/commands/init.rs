@@ -9,18 +9,14 @@ use std::{
 use crate::{
     cli::{
         args::InitArgs,
-        process::{
-            error::{CommandError, at},
-            output,
-            runtime::{Runtime, stop_at_interrupt},
-        },
+        process::{CommandError, Runtime, at, stop_at_interrupt},
     },
     first_profile::{self, Given, ONE_KEY},
     run,
 };
 use paymaster_cli::{
     exit,
-    output::{report_file, terminal::escape_controls},
+    output::{self, report_file, terminal::escape_controls},
     settings::{
         environment::Environment,
         file,

@@ -7,17 +7,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::cli::{
-    args::JudgeArgs,
-    process::error::CommandError,
-    traffic::{TrafficOptions, TrafficSession},
-};
 use crate::{
+    cli::{
+        args::JudgeArgs,
+        process::CommandError,
+        traffic::{TrafficOptions, TrafficSession},
+    },
     recorded::{self, RecordedExchange, Recording},
     report::text::words::count,
 };
-use paymaster_cli::settings::ShownTarget;
-use paymaster_cli::settings::environment::Environment;
+use paymaster_cli::settings::{ShownTarget, environment::Environment};
 
 /// Longest recording that is read, in bytes: it is held in memory.
 const LONGEST: u64 = 512 * 1024 * 1024;

@@ -7,16 +7,14 @@ use std::{
 
 use crate::cli::{
     args::MatrixArgs,
-    process::{
-        error::{CommandError, PathError, at},
-        output,
-    },
+    process::{CommandError, PathError, at},
 };
 use crate::report::comparison::{
     badge,
     matrix::{self, Column},
     saved_report::SavedReport,
 };
+use paymaster_cli::output;
 use paymaster_cli::{exit, output::report_file};
 
 /// Runs the command; returns the exit code.

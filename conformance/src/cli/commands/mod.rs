@@ -11,27 +11,26 @@ mod proxy;
 mod replay;
 mod selftest;
 
-use paymaster_cli::settings::environment::Environment;
-
 use crate::cli::{
     args::{Cli, Command},
-    process::error::CommandError,
+    process::CommandError,
 };
+use paymaster_cli::settings::environment::Environment;
 
 /// Runs a command; returns the exit code.
 pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandError> {
     match &cli.command {
         None => check::run(&cli.check, environment),
         Some(Command::Check(args)) => check::run(args, environment),
-        Some(Command::Rules(args)) => documentation::rules::run(args),
+        Some(Command::Rules(args)) => documentation::rules(args),
         Some(Command::Explain { rule }) => documentation::explain::run(rule),
         Some(Command::Compare(args)) => compare::run(args, environment),
         Some(Command::Matrix(args)) => matrix::run(args),
         Some(Command::Selftest(args)) => selftest::run(args),
         Some(Command::Proxy(args)) => proxy::run(args, environment),
         Some(Command::Judge(args)) => judge::run(args, environment),
-        Some(Command::Completions { shell }) => documentation::pages::completions(*shell),
-        Some(Command::Man { folder }) => documentation::pages::man(folder),
+        Some(Command::Completions { shell }) => documentation::completions(*shell),
+        Some(Command::Man { folder }) => documentation::man(folder),
         Some(Command::Docs { folder }) => documentation::docs::run(folder),
         Some(Command::Init(args)) => init::run(args, environment),
         Some(Command::Replay(args)) => replay::run(args, environment),

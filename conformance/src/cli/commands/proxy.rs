@@ -6,17 +6,14 @@ use tokio::{net::TcpListener, sync::mpsc};
 
 use crate::cli::{
     args::ProxyArgs,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
+    process::{CommandError, Runtime, stop_at_interrupt},
     traffic::{TrafficOptions, TrafficSession},
 };
 use crate::{
     recorded,
     relay::{self, Limits, RelayedExchange, Upstream},
 };
+use paymaster_cli::output;
 use paymaster_cli::output::terminal::{Paint, escape_controls};
 use paymaster_cli::settings::{environment::Environment, setup::trust_notes};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};

@@ -4,16 +4,12 @@ mod folder;
 
 use std::path::Path;
 
-use crate::cli::{
-    args::ReplayArgs,
-    on_chain,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
-};
 use crate::{
+    cli::{
+        args::ReplayArgs,
+        on_chain,
+        process::{CommandError, Runtime, stop_at_interrupt},
+    },
     report::{
         replay_file::{EMBEDDED, ReplayFile},
         text::{compact, words},
@@ -22,10 +18,8 @@ use crate::{
 };
 use paymaster_cli::{
     embedded::{EMBEDDED_WARNING, Embedded},
-    output::terminal::escape_controls,
-};
-use paymaster_cli::{
     exit,
+    output::{self, terminal::escape_controls},
     settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
@@ -83,8 +77,13 @@ enum State {
 }
 
 impl State {
-    /// The worst one first.
-    const ALL: [Self; 4] = [Self::StillThere, Self::CouldNotTest, Self::NotProved, Self::Fixed];
+    /// Each state with its words and its exit code, the worst one first.
+    const ALL: [(Self, &str, u8); 4] = [
+        (Self::StillThere, "STILL THERE", exit::VIOLATIONS),
+        (Self::CouldNotTest, "COULD NOT TEST", exit::COULD_NOT_TEST),
+        (Self::NotProved, "NOT PROVED", exit::INCOMPLETE),
+        (Self::Fixed, "FIXED", exit::CONFORMS),
+    ];
 
     fn of(conclusion: &ReplayOutcome) -> Self {
         match conclusion {
@@ -96,21 +95,11 @@ impl State {
     }
 
     const fn words(self) -> &'static str {
-        match self {
-            Self::StillThere => "STILL THERE",
-            Self::CouldNotTest => "COULD NOT TEST",
-            Self::NotProved => "NOT PROVED",
-            Self::Fixed => "FIXED",
-        }
+        Self::ALL[self as usize].1
     }
 
     const fn code(self) -> u8 {
-        match self {
-            Self::StillThere => exit::VIOLATIONS,
-            Self::CouldNotTest => exit::COULD_NOT_TEST,
-            Self::NotProved => exit::INCOMPLETE,
-            Self::Fixed => exit::CONFORMS,
-        }
+        Self::ALL[self as usize].2
     }
 }
 

@@ -8,22 +8,18 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use crate::cli::{
-    args::SelftestArgs,
-    filter,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
-};
 use crate::{
+    cli::{
+        args::SelftestArgs,
+        filter,
+        process::{CommandError, Runtime, stop_at_interrupt},
+    },
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{
         self, Cases, Causes, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation,
     },
 };
-use paymaster_cli::exit;
+use paymaster_cli::{exit, output};
 use paymaster_client::stop::Stop;
 use paymaster_judge::cases::plan::DEFAULT_CASES;
 

@@ -3,13 +3,12 @@
 mod file;
 mod update;
 
-use crate::cli::process::output;
 use std::{path::PathBuf, sync::Arc};
 
 use chrono::{NaiveDate, Utc};
 
-use crate::cli::{args::KnownArgs, process::error::CommandError};
-use paymaster_cli::exit;
+use crate::cli::{args::KnownArgs, process::CommandError};
+use paymaster_cli::{exit, output};
 use paymaster_judge::verdict::{known::KnownFailureList, strictness::Strictness, summary::Summary};
 
 /// The file to update where none is named.

@@ -10,7 +10,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::cli::{
     known::file::PLACEHOLDER,
-    process::error::{PathError, at},
+    process::{PathError, at},
 };
 use paymaster_cli::output::{report_file, terminal::escape_controls};
 use paymaster_client::files;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -139,7 +139,7 @@ impl SavedReport {
             _ => NotAReport::NotJson(cause),
         })?;
         match value["format"].as_str().unwrap_or_default() {
-            json::FORMAT => Self::from_json(value).map_err(NotAReport::Damaged),
+            json::FORMAT => serde_json::from_value(value).map_err(NotAReport::Damaged),
             replay_file::FORMAT => Err(NotAReport::OtherFile("a replay file")),
             _ if value["log"]["version"].is_string() => Err(NotAReport::OtherFile("a HAR file")),
             _ if value["runs"].is_array() => Err(NotAReport::OtherFile("a SARIF log")),
@@ -148,11 +148,6 @@ impl SavedReport {
             }
             _ => Err(NotAReport::OtherFile("not a report of paymaster-conformance")),
         }
-    }
-
-    /// Reads a report from its JSON value.
-    pub(crate) fn from_json(report: Value) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(report)
     }
 
     /// The state of a rule: its verdict, and whether it fails the run.
@@ -210,65 +205,38 @@ impl SavedFinding {
 }
 
 /// A file that could not be read as a report.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {cause}", path.display())]
 pub(crate) struct ReadError {
     path: PathBuf,
+    #[source]
     cause: NotAReport,
 }
 
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.cause)
-    }
-}
-
-impl std::error::Error for ReadError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.cause)
-    }
-}
-
 /// Why a file is not a report of this version.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum NotAReport {
     /// The file cannot be read.
-    Unreadable(io::Error),
+    #[error("{0}")]
+    Unreadable(#[source] io::Error),
     /// The file is not JSON.
-    NotJson(serde_json::Error),
+    #[error("not JSON ({0}); {ADVICE}")]
+    NotJson(#[source] serde_json::Error),
     /// The file is something else; the text says what.
+    #[error("this is {0}; {ADVICE}")]
     OtherFile(&'static str),
     /// The report has this format, which this version does not read.
+    #[error(
+        "the report is `{0}`, and this version reads `{READS}`: run again, or use the version that wrote it"
+    )]
     OtherVersion(String),
     /// The report lacks something, or a value has the wrong type.
-    Damaged(serde_json::Error),
+    #[error("the report is damaged: {0}")]
+    Damaged(#[source] serde_json::Error),
 }
 
-impl fmt::Display for NotAReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
-        match self {
-            Self::Unreadable(cause) => write!(f, "{cause}"),
-            Self::NotJson(cause) => write!(f, "not JSON ({cause}); {ADVICE}"),
-            Self::OtherFile(what) => write!(f, "this is {what}; {ADVICE}"),
-            Self::OtherVersion(format) => write!(
-                f,
-                "the report is `{format}`, and this version reads `{}`: run again, or use the version that wrote it",
-                json::FORMAT
-            ),
-            Self::Damaged(cause) => write!(f, "the report is damaged: {cause}"),
-        }
-    }
-}
-
-impl std::error::Error for NotAReport {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Unreadable(cause) => Some(cause),
-            Self::NotJson(cause) | Self::Damaged(cause) => Some(cause),
-            Self::OtherFile(_) | Self::OtherVersion(_) => None,
-        }
-    }
-}
+const READS: &str = json::FORMAT;
+const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
 
 fn first_line(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next()?).ok()

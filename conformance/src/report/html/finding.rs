@@ -160,7 +160,7 @@ impl Page<'_> {
     }
 
     fn foreign_body(&self, bytes: &[u8]) -> String {
-        self.finished.redactor.apply(&String::from_utf8_lossy(bytes)).into_owned()
+        self.finished.redacted(&String::from_utf8_lossy(bytes))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Small pieces of the page that its parts share: ids, code in texts, signs of states.
 
 use maud::{Markup, html};
+use paymaster_schemas::Basis;
 
 use crate::report::counts::RuleState;
 
@@ -34,4 +35,55 @@ pub(crate) fn mark(state: RuleState) -> Markup {
 /// The sign of what is only observed.
 pub(super) fn observed_mark() -> Markup {
     html! { span.mark data-state=(OBSERVED) aria-hidden="true" { "○" } }
+}
+
+/// The legend.
+pub(super) fn legend() -> Markup {
+    html! {
+        details.legends {
+            summary { "What the signs and words mean" }
+            div.columns {
+                div {
+                    h4 { "Verdict" }
+                    dl {
+                        @for state in RuleState::ALL {
+                            div { dt { (mark(state)) (state.word()) } dd { (verdict(state)) } }
+                        }
+                        div { dt { (observed_mark()) "observed" } dd { "recorded only: the specification leaves it open" } }
+                    }
+                }
+                div {
+                    h4 { "Basis" }
+                    dl {
+                        @for basis in Basis::ALL { div { dt { (basis.name()) } dd { (reason(basis)) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+const fn verdict(state: RuleState) -> &'static str {
+    match state {
+        RuleState::Broken => "it did not hold, and fails the run",
+        RuleState::Warned => "it did not hold; only a strict run fails",
+        RuleState::KnownFailing => "it did not hold, as the list of known failures says",
+        RuleState::UnexpectedlyPassing => "it held, although the list of known failures names it",
+        RuleState::Passed => "it held as often as it must",
+        RuleState::Covered => "it can be judged once a known failure is mended",
+        RuleState::Inconclusive => "it was exercised too seldom to pass",
+        RuleState::NotApplicable => "the profile excludes it",
+    }
+}
+
+const fn reason(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Stated => "the specification says so: only this fails a run that is not strict",
+        Basis::JsonRpc => "JSON-RPC or its use over HTTP recommends it",
+        Basis::Interoperability => "published clients need it",
+        Basis::Plausibility => "lawful in form, without it senseless in content",
+        Basis::OnChain => "a simulation on the chain shows it",
+        Basis::Ambiguous => "the specification disagrees with itself",
+        Basis::NotShown => "the specification does not mention it",
+    }
 }

@@ -6,7 +6,6 @@ mod finding;
 mod fingerprint;
 mod head;
 pub(crate) mod json;
-mod legend;
 mod marks;
 pub(crate) mod shell;
 mod tree;
@@ -20,7 +19,7 @@ use crate::report::{
     counts::RuleState,
     text::{
         defects::{self, ShownDefect},
-        known_failures, words,
+        words,
     },
 };
 use paymaster_cli::output::terminal::escape_controls;
@@ -69,7 +68,7 @@ struct Page<'a> {
 impl Page<'_> {
     /// A text from the target with its secrets replaced and its control characters escaped. Markup is escaped where it is written.
     fn foreign(&self, text: &str) -> String {
-        escape_controls(&self.finished.redactor.apply(text))
+        self.finished.safe(text)
     }
 
     fn state(&self, outcome: &RuleOutcome) -> RuleState {
@@ -88,13 +87,13 @@ impl Page<'_> {
                         @for known in stale {
                             li.stale {
                                 (self.scope(known))
-                                p { b { "Out of date, which fails the run: " } (self.foreign(&known_failures::advice(known))) }
+                                p { b { "Out of date, which fails the run: " } (self.foreign(&words::known_advice(known))) }
                             }
                         }
                         @for known in rest {
                             li {
                                 (self.scope(known))
-                                p { (known_failures::state(known)) ": " (self.foreign(&known.entry.reason)) }
+                                p { (words::known_state(known)) ": " (self.foreign(&known.entry.reason)) }
                                 p.meta { (self.foreign(&known.entry.owner)) ", until " (known.entry.expires) }
                             }
                         }

@@ -1,5 +1,4 @@
-use crate::report::html::*;
-use crate::report::sample;
+use crate::report::{html::*, sample};
 use paymaster_judge::rules::Violation;
 
 #[test]

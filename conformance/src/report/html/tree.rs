@@ -8,8 +8,8 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 use crate::report::{
     counts::{Counts, RuleState},
     html::{
-        Page, defect, legend,
-        marks::{OBSERVED, code_spans, id, mark, observed_mark},
+        Page, defect,
+        marks::{OBSERVED, code_spans, id, legend, mark, observed_mark},
     },
     text::{compact, sections, words},
 };
@@ -43,7 +43,7 @@ impl Page<'_> {
         html! {
             section #rules {
                 h2 { "The rules, by section of the specification" }
-                (legend::legend())
+                (legend())
                 (self.filters(observed))
                 div.layout {
                     nav.toc aria-label="Sections" {
@@ -117,13 +117,16 @@ impl Page<'_> {
         }
     }
 
-    /// The counts of a section, for its line in the contents.
-    fn dots(&self, rows: &[Row<'_>]) -> Markup {
-        let states = rows.iter().filter_map(|row| match row {
+    fn counts<'r>(&self, rows: impl IntoIterator<Item = &'r Row<'r>>) -> Counts {
+        Counts::of_states(rows.into_iter().filter_map(|row| match row {
             Row::Rule(outcome) => Some(self.state(outcome)),
             Row::Observed(..) => None,
-        });
-        let counts = Counts::of_states(states);
+        }))
+    }
+
+    /// The counts of a section, for its line in the contents.
+    fn dots(&self, rows: &[Row<'_>]) -> Markup {
+        let counts = self.counts(rows);
         html! {
             @for state in [RuleState::Broken, RuleState::Warned, RuleState::Inconclusive] {
                 @if counts.get(state) > 0 {
@@ -148,11 +151,7 @@ impl Page<'_> {
 
     /// `✓ 12 passed – 1 not applicable`.
     fn tally(&self, rows: &[&Row<'_>]) -> Markup {
-        let states = rows.iter().filter_map(|row| match row {
-            Row::Rule(outcome) => Some(self.state(outcome)),
-            Row::Observed(..) => None,
-        });
-        let counts = Counts::of_states(states);
+        let counts = self.counts(rows.iter().copied());
         html! {
             @for state in RuleState::ALL {
                 @if counts.get(state) > 0 {

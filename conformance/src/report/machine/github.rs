@@ -4,9 +4,8 @@ use crate::report::{
     Finished,
     counts::Counts,
     machine::profile_place,
-    text::{defects, known_failures, words},
+    text::{defects, words},
 };
-use paymaster_cli::output::terminal::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.
 const MOST: usize = 10;
@@ -14,9 +13,8 @@ const MOST: usize = 10;
 /// The workflow commands, one a line.
 pub(crate) fn text(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
-    let safe = |text: &str| escape_controls(&finished.redactor.apply(text));
     let mut errors = Vec::new();
-    let cut_short = summary.cut_short.iter().map(|text| safe(text));
+    let cut_short = summary.cut_short.iter().map(|text| finished.safe(text));
     let mut warnings: Vec<String> = finished
         .warnings()
         .into_iter()
@@ -24,8 +22,8 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         .map(|text| command("warning", "Paymaster conformance", None, &[&text]))
         .collect();
     for known in summary.known.iter().filter(|known| known.state.fails_the_run()) {
-        let text = format!("known failure {}: {}", known.entry.scope(), known_failures::advice(known));
-        errors.push(command("error", "Paymaster conformance", None, &[&safe(&text)]));
+        let text = format!("known failure {}: {}", known.entry.scope(), words::known_advice(known));
+        errors.push(command("error", "Paymaster conformance", None, &[&finished.safe(&text)]));
     }
     let all = defects::shown(finished);
     for defect in &all {

@@ -46,15 +46,15 @@ pub(crate) fn report(finished: &Finished<'_>) -> Value {
         "conclusion": summary.conclusion.name(),
         "verdict": finished.verdict().sentence(),
         "exit_code": paymaster_cli::exit::code(summary.conclusion),
-        "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
+        "cut_short": summary.cut_short.as_deref().map(|text| finished.redacted(text)),
         "requests": summary.requests,
         "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
         "recorded": summary.recorded.as_ref().map(|recorded| json!({
             "exchanges": recorded.exchanges,
-            "skipped": recorded.skipped.iter().map(|(reason, entries)| json!({"reason": redacted(reason, finished), "entries": entries})).collect::<Vec<_>>(),
+            "skipped": recorded.skipped.iter().map(|(reason, entries)| json!({"reason": finished.redacted(reason), "entries": entries})).collect::<Vec<_>>(),
         })),
         "reached": reached,
-        "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": redacted(reason, finished), "groups": groups})).collect::<Vec<_>>(),
+        "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": finished.redacted(reason), "groups": groups})).collect::<Vec<_>>(),
         "left_out": summary.left_out,
         "rules": summary.rules.iter().map(rule).collect::<Vec<_>>(),
         "findings": summary.findings.iter().enumerate().map(|(number, finding)| {
@@ -107,9 +107,9 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "verdict": verdict.name(),
         "method": finding.pair.map(|pair| pair.method.name()),
         "mode": finding.pair.map(|pair| pair.mode.name()),
-        "pointer": redacted(&violation.pointer, finished),
-        "expected": redacted(&violation.expected, finished),
-        "actual": redacted(&violation.actual, finished),
+        "pointer": finished.redacted(&violation.pointer),
+        "expected": finished.redacted(&violation.expected),
+        "actual": finished.redacted(&violation.actual),
         "times": finding.times,
         "share": finding.share.map(|share| json!({"broken": share.broken, "judged": share.judged, "all": share.all})),
         "relation": finding.group.relation.id,
@@ -160,7 +160,7 @@ fn cause_value(cause: &Cause, finished: &Finished<'_>) -> Value {
     });
     json!({
         "kind": cause.name(),
-        "text": redacted(&sentence::explanation(cause), finished),
+        "text": finished.redacted(&sentence::explanation(cause)),
         "members": members.collect::<Vec<_>>(),
     })
 }
@@ -189,8 +189,8 @@ fn known_failure(known: &known::EntryOutcome, finished: &Finished<'_>) -> Value 
         "method": entry.method.map(Method::name),
         "mode": entry.mode.map(Mode::name),
         "pointer": entry.pointer,
-        "reason": redacted(&entry.reason, finished),
-        "owner": redacted(&entry.owner, finished),
+        "reason": finished.redacted(&entry.reason),
+        "owner": finished.redacted(&entry.owner),
         "expires": entry.expires.to_string(),
         "state": known.state.name(),
     })
@@ -199,7 +199,7 @@ fn known_failure(known: &known::EntryOutcome, finished: &Finished<'_>) -> Value 
 fn attempt_value(attempt: &Attempt, finished: &Finished<'_>) -> Value {
     json!({
         "broken": attempt.violation.is_some(),
-        "actual": attempt.violation.as_ref().map(|violation| redacted(&violation.actual, finished)),
+        "actual": attempt.violation.as_ref().map(|violation| finished.redacted(&violation.actual)),
         "answers": answers(&attempt.exchanges, finished),
     })
 }
@@ -210,10 +210,10 @@ fn answers(exchanges: &[Exchange], finished: &Finished<'_>) -> Vec<Value> {
         .map(|exchange| match &exchange.outcome {
             Ok(response) => {
                 let body = String::from_utf8_lossy(&response.body);
-                let shown: String = redacted(&body, finished).chars().take(LONGEST_BODY).collect();
+                let shown: String = finished.redacted(&body).chars().take(LONGEST_BODY).collect();
                 json!({"status": response.status, "body": shown, "bytes": response.body.len()})
             }
-            Err(failure) => json!({"failure": redacted(&failure.to_string(), finished)}),
+            Err(failure) => json!({"failure": finished.redacted(&failure.to_string())}),
         })
         .collect()
 }
@@ -224,15 +224,9 @@ fn observations(finished: &Finished<'_>) -> Map<String, Value> {
         .observations
         .iter()
         .map(|(clause, values)| {
-            let values: Map<String, Value> = values
-                .iter()
-                .map(|(value, times)| (redacted(value, finished), Value::from(*times)))
-                .collect();
+            let values: Map<String, Value> =
+                values.iter().map(|(value, times)| (finished.redacted(value), Value::from(*times))).collect();
             ((*clause).to_owned(), values.into())
         })
         .collect()
-}
-
-fn redacted(text: &str, finished: &Finished<'_>) -> String {
-    finished.redactor.apply(text).into_owned()
 }

@@ -9,10 +9,9 @@ use crate::report::{
     text::{
         curl,
         defects::{self, ShownDefect},
-        known_failures, words,
+        words,
     },
 };
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
     known::{EntryOutcome, EntryState},
@@ -60,10 +59,9 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
     let summary = finished.summary;
     let untested = summary.conclusion == Conclusion::CouldNotTest && !outcome.verdict.is_broken();
     if untested && outcome.verdict != Verdict::Passed {
-        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         let cause = summary.cut_short.as_deref().unwrap_or("could not test");
-        status.set_message(safe(cause, finished)).set_type("could-not-test");
-        return status;
+        let error = TestCaseStatus::non_success(NonSuccessKind::Error);
+        return with_message(error, &finished.safe(cause), "could-not-test");
     }
     match outcome.verdict {
         Verdict::Passed => TestCaseStatus::success(),
@@ -71,19 +69,13 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
             skipped(outcome, finished)
         }
         Verdict::UnexpectedlyPassing => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let reason = outcome.reason.as_deref().unwrap_or_default();
-            status.set_message(format!("{}: {reason}", outcome.verdict)).set_type(outcome.verdict.name());
-            status
+            with_message(failure(), &format!("{}: {reason}", outcome.verdict), outcome.verdict.name())
         }
         Verdict::Failed | Verdict::Flaky => {
             let fails = fails_the_run(outcome.rule.basis(), finished.strictness.strict);
-            let mut status = if fails {
-                TestCaseStatus::non_success(NonSuccessKind::Failure)
-            } else {
-                // JUnit has no warnings, and a failure would mark a run as failed that exits with 0.
-                TestCaseStatus::skipped()
-            };
+            // JUnit has no warnings, and a failure would mark a run as failed that exits with 0.
+            let status = if fails { failure() } else { TestCaseStatus::skipped() };
             let own = || defects.iter().filter(|defect| defect.breaks(outcome.rule));
             let findings = describe(outcome, finished);
             let message =
@@ -92,7 +84,8 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
             let kind = if fails { outcome.verdict.name() } else { "warning" };
             let message = if fails { message } else { format!("warning: {message}") };
             let text = XmlString::new(defects_text + &findings).into_string();
-            status.set_message(message).set_type(kind).set_description(text);
+            let mut status = with_message(status, &message, kind);
+            status.set_description(text);
             status
         }
     }
@@ -115,18 +108,25 @@ fn whole(defect: &ShownDefect<'_>, of: usize) -> String {
 
 /// The case of an out-of-date entry of the list of known failures.
 fn stale(known: &EntryOutcome, finished: &Finished<'_>) -> TestCase {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_message(safe(&known_failures::advice(known), finished)).set_type(known.state.name());
+    let advice = finished.safe(&words::known_advice(known));
+    let status = with_message(failure(), &advice, known.state.name());
     let mut case = TestCase::new(format!("known failure: {}", known.entry.scope()), status);
     case.set_classname("known failures");
     case
 }
 
 fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
-    let mut status = TestCaseStatus::skipped();
     let reason = outcome.reason.as_deref().unwrap_or_default();
-    let message = format!("{}: {reason}", outcome.verdict);
-    status.set_message(safe(&message, finished)).set_type(outcome.verdict.name());
+    let message = finished.safe(&format!("{}: {reason}", outcome.verdict));
+    with_message(TestCaseStatus::skipped(), &message, outcome.verdict.name())
+}
+
+fn failure() -> TestCaseStatus {
+    TestCaseStatus::non_success(NonSuccessKind::Failure)
+}
+
+fn with_message(mut status: TestCaseStatus, message: &str, kind: &str) -> TestCaseStatus {
+    status.set_message(message).set_type(kind);
     status
 }
 
@@ -143,23 +143,12 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
             violation.pointer,
             words::reproduced(finding)
         );
-        text.push_str(&safe(&line, finished));
-        text.push('\n');
         let broken = finding.group.members.get(violation.member);
-        if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
-            text.push_str(&line);
-            text.push('\n');
-        }
-        if let Some(line) = finished.replay_line(number) {
-            text.push_str(&line);
-            text.push('\n');
-        }
+        let curl = broken.and_then(|member| curl::line(finished.place, member));
+        let lines = [Some(finished.safe(&line)), curl, finished.replay_line(number)];
+        text.extend(lines.into_iter().flatten().map(|line| line + "\n"));
     }
     XmlString::new(text).into_string()
-}
-
-fn safe(text: &str, finished: &Finished<'_>) -> String {
-    escape_controls(&finished.redactor.apply(text))
 }
 
 #[cfg(test)]

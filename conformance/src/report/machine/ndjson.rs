@@ -33,20 +33,11 @@ pub(crate) fn exchanges(place: &ShownTarget, redactor: &Redactor) -> Box<dyn Rep
 }
 
 fn log(place: &ShownTarget, redactor: &Redactor, every_exchange: bool) -> Box<dyn ReportLog> {
-    Box::new(Events {
-        target: place.shown.clone(),
-        embedded: place.embedded,
-        warnings: place.warnings().map(str::to_owned).collect(),
-        redactor: redactor.clone(),
-        every_exchange,
-        begun: false,
-    })
+    Box::new(Events { place: place.clone(), redactor: redactor.clone(), every_exchange, begun: false })
 }
 
 struct Events {
-    target: String,
-    embedded: bool,
-    warnings: Vec<String>,
+    place: ShownTarget,
     redactor: Redactor,
     every_exchange: bool,
     begun: bool,
@@ -135,9 +126,9 @@ impl Events {
         let mut rest = json!({
             "format": FORMAT,
             "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
-            "target": self.target,
-            "embedded": self.embedded,
-            "warnings": self.warnings,
+            "target": self.place.shown,
+            "embedded": self.place.embedded,
+            "warnings": self.place.warnings().collect::<Vec<_>>(),
             "seed": seed,
         });
         line("started", &mut rest, out)

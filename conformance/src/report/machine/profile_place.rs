@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::report::text::words::is_address;
 use paymaster_cli::settings::profile_file::ProfileFile;
 use paymaster_judge::{diagnosis::cause::Cause, verdict::finding::Finding};
 use serde_json::Value;
@@ -71,11 +72,6 @@ fn texts(value: &Value, all: &mut Vec<String>) {
         Value::Object(members) => members.values().for_each(|member| texts(member, all)),
         _ => {}
     }
-}
-
-fn is_address(text: &str) -> bool {
-    text.strip_prefix("0x")
-        .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]

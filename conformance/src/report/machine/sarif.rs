@@ -9,10 +9,9 @@ use crate::report::{
     text::{
         compact, curl,
         defects::{self, ShownDefect},
-        known_failures, sections, words,
+        sections, words,
     },
 };
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::{
     diagnosis::{cause::Cause, sentence},
     rules::Rule,
@@ -93,7 +92,7 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
 fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finished: &Finished<'_>) -> Value {
     let violation = &finding.violation;
     // In a message, `](` in a text of the target would make a link.
-    let safe = |text: &str| escape_controls(&finished.redactor.apply(text)).replace("](", "] (");
+    let safe = |text: &str| finished.safe(text).replace("](", "] (");
     let call = finding
         .pair
         .map_or("any request".to_owned(), |pair| format!("{} in mode {}", pair.method, pair.mode));
@@ -212,8 +211,8 @@ fn related(
 fn stale(finished: &Finished<'_>) -> Vec<Value> {
     let known = finished.summary.known.iter().filter(|known| known.state.fails_the_run());
     let notifications = known.map(|known| {
-        let text = format!("known failure {}: {}", known.entry.scope(), known_failures::advice(known));
-        json!({"level": "error", "message": {"text": escape_controls(&finished.redactor.apply(&text))}})
+        let text = format!("known failure {}: {}", known.entry.scope(), words::known_advice(known));
+        json!({"level": "error", "message": {"text": finished.safe(&text)}})
     });
     notifications.collect()
 }
@@ -221,7 +220,6 @@ fn stale(finished: &Finished<'_>) -> Vec<Value> {
 /// The warnings, why the run was cut short, and the inconclusive rules.
 fn notifications(finished: &Finished<'_>) -> Vec<Value> {
     let summary = finished.summary;
-    let safe = |text: &str| escape_controls(&finished.redactor.apply(text));
     let inconclusive = summary
         .rules
         .iter()
@@ -230,14 +228,14 @@ fn notifications(finished: &Finished<'_>) -> Vec<Value> {
             let reason = outcome.reason.as_deref().unwrap_or("exercised too seldom to pass");
             json!({
                 "level": "note",
-                "message": {"text": format!("inconclusive, held {} of {} times: {}", outcome.held, outcome.quota, safe(reason))},
+                "message": {"text": format!("inconclusive, held {} of {} times: {}", outcome.held, outcome.quota, finished.safe(reason))},
                 "associatedRule": {"id": outcome.rule.id, "index": index(outcome.rule, finished)},
             })
         });
     let cut = summary
         .cut_short
         .iter()
-        .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", safe(cause))}}));
+        .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", finished.safe(cause))}}));
     let warnings = finished.warnings().into_iter();
     let warnings = warnings.map(|warning| json!({"level": "warning", "message": {"text": warning}}));
     warnings.chain(cut).chain(inconclusive).collect()

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::report::{
     Finished,
     counts::RuleState,
-    markdown::{code, fenced, foreign},
+    markdown::{code, fenced},
     text::{
         compact, curl,
         defects::{self, ShownDefect},
@@ -121,11 +121,11 @@ fn exchange(
     if let Some(member) = sent {
         let request = String::from_utf8_lossy(&member.body);
         let pretty = serde_json::from_str(&finished.redactor.apply(&request))
-            .map_or_else(|_| foreign(&request, finished), |value| compact::pretty(&value, 0, 100));
+            .map_or_else(|_| finished.safe(&request), |value| compact::pretty(&value, 0, 100));
         let _ = write!(text, "\n{}\n\n{}", titles[0], fenced("json", &pretty));
     }
     if let Some(exchange) = answered {
-        let answer = compact::cut(&foreign(&words::answer(exchange), finished), LONGEST_ANSWER);
+        let answer = compact::cut(&finished.safe(&words::answer(exchange)), LONGEST_ANSWER);
         let _ = write!(text, "\n{}\n\n{}", titles[1], fenced("", &answer));
     }
     text

@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
-    text::{compact, contradictions, defects::shown as shown_defects, known_failures, words},
+    text::{compact, contradictions, defects::shown as shown_defects, words},
 };
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{conclusion::Verdict, summary::RuleOutcome};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
@@ -33,11 +32,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     }
     text.push_str(&contradicted(finished));
     if let Some(cause) = &summary.cut_short {
-        let _ = write!(text, "\nCut short: {}\n", code(&foreign(cause, finished)));
+        let _ = write!(text, "\nCut short: {}\n", code(&finished.safe(cause)));
     }
     for (reason, groups) in &summary.unjudged {
         let groups = words::count(*groups as u128, "group");
-        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&foreign(reason, finished)));
+        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&finished.safe(reason)));
     }
     if let Some((about, line)) = words::missing_line(finished) {
         let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", &line));
@@ -80,8 +79,8 @@ fn stale(finished: &Finished<'_>) -> String {
     }
     let mut text = "\n### Known failures that are out of date\n\n".to_owned();
     for known in stale {
-        let scope = code(&foreign(&known.entry.scope(), finished));
-        let _ = writeln!(text, "- {scope}: {}", code(&foreign(&known_failures::advice(known), finished)));
+        let scope = code(&finished.safe(&known.entry.scope()));
+        let _ = writeln!(text, "- {scope}: {}", code(&finished.safe(&words::known_advice(known))));
     }
     text
 }
@@ -89,66 +88,49 @@ fn stale(finished: &Finished<'_>) -> String {
 fn known(finished: &Finished<'_>) -> String {
     let known = finished.summary.known.iter();
     let excused: Vec<_> = known.filter(|known| !known.state.fails_the_run()).collect();
-    if excused.is_empty() {
-        return String::new();
-    }
-    let mut text =
-        format!("\n<details>\n<summary>{} on the list of known failures</summary>\n\n", excused.len());
-    for known in excused {
+    let mut text = String::new();
+    for known in &excused {
         let entry = &known.entry;
         let _ = writeln!(
             text,
             "- {} ({}): {} ({}, until {})",
-            code(&foreign(&entry.scope(), finished)),
-            known_failures::state(known),
-            code(&foreign(&entry.reason, finished)),
-            code(&foreign(&entry.owner, finished)),
+            code(&finished.safe(&entry.scope())),
+            words::known_state(known),
+            code(&finished.safe(&entry.reason)),
+            code(&finished.safe(&entry.owner)),
             entry.expires
         );
     }
-    text.push_str("\n</details>\n");
-    text
+    details(&format!("{} on the list of known failures", excused.len()), &text)
 }
 
 fn inconclusive(finished: &Finished<'_>) -> String {
     let rules = &finished.summary.rules;
     let number = Counts::of(rules, finished.strictness).get(RuleState::Inconclusive);
-    if number == 0 {
-        return String::new();
-    }
-    let mut text = format!(
-        "\n<details>\n<summary>{} inconclusive: why</summary>\n\n",
-        words::count(number as u128, "rule")
-    );
+    let mut text = String::new();
     for (advice, rules) in words::by_reason(rules, Verdict::Inconclusive) {
         let held = |outcome: &&RuleOutcome| {
             format!("{} (held {} of {} times)", code(outcome.rule.id), outcome.held, outcome.quota)
         };
         let held: Vec<String> = rules.iter().map(held).collect();
-        let advice = foreign(advice, finished);
+        let advice = finished.safe(advice);
         // Other reasons quote requests and the network.
         let waits = rules.iter().all(|outcome| outcome.waits_for.is_some());
         let advice = if waits { advice } else { code(&advice) };
         let _ = writeln!(text, "- {advice}: {}", held.join(", "));
     }
-    text.push_str("\n</details>\n");
-    text
+    details(&format!("{} inconclusive: why", words::count(number as u128, "rule")), &text)
 }
 
 fn unjudged(finished: &Finished<'_>, verdict: Verdict, meaning: &str) -> String {
     let by_reason = words::by_reason(&finished.summary.rules, verdict);
     let rules: usize = by_reason.iter().map(|(_, rules)| rules.len()).sum();
-    if rules == 0 {
-        return String::new();
-    }
-    let mut text =
-        format!("\n<details>\n<summary>{} {meaning}</summary>\n\n", words::count(rules as u128, "rule"));
+    let mut text = String::new();
     for (reason, rules) in by_reason {
         let ids: Vec<String> = rules.iter().map(|outcome| code(outcome.rule.id)).collect();
-        let _ = writeln!(text, "- {}: {}", foreign(reason, finished), ids.join(", "));
+        let _ = writeln!(text, "- {}: {}", finished.safe(reason), ids.join(", "));
     }
-    text.push_str("\n</details>\n");
-    text
+    details(&format!("{} {meaning}", words::count(rules as u128, "rule")), &text)
 }
 
 fn fingerprint(finished: &Finished<'_>) -> String {
@@ -156,27 +138,21 @@ fn fingerprint(finished: &Finished<'_>) -> String {
     if summary.observations.is_empty() {
         return String::new();
     }
-    let mut text = "\n<details>\n<summary>Dialect and behaviour</summary>\n\n".to_owned();
+    let mut text = String::new();
     for (name, value) in compact::members(&summary.dialect) {
-        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&foreign(&value, finished)));
+        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&finished.safe(&value)));
     }
     for (clause, values) in &summary.observations {
         let listed: Vec<String> = values
             .iter()
             .take(8)
-            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&foreign(value, finished), 60))))
+            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&finished.safe(value), 60))))
             .collect();
         let more = values.len().saturating_sub(listed.len());
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
         let _ = writeln!(text, "- {}: {}{more}", code(clause), listed.join(", "));
     }
-    text.push_str("\n</details>\n");
-    text
-}
-
-/// A text from the target with its secrets replaced, on one line.
-fn foreign(text: &str, finished: &Finished<'_>) -> String {
-    escape_controls(&finished.redactor.apply(text))
+    details("Dialect and behaviour", &text)
 }
 
 /// A text as inline code, so that nothing in it is markup, a link or a mention.
@@ -184,6 +160,14 @@ fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Lines that unfold below a summary; nothing where there are none.
+fn details(summary: &str, lines: &str) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n<details>\n<summary>{summary}</summary>\n\n{lines}\n</details>\n")
 }
 
 /// Lines as a block of code.

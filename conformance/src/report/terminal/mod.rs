@@ -1,7 +1,6 @@
 //! The report for a terminal: verdict, defects, inconclusive rules, dialect of the target, and what to do next.
 
 mod defect;
-mod known;
 pub(crate) mod progress;
 
 use std::fmt::Write as _;
@@ -13,9 +12,10 @@ use crate::report::{
     counts::Counts,
     text::{compact, contradictions, defects, words},
 };
-use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
+use paymaster_cli::output::terminal::{Paint, wrapped};
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
+    known::EntryOutcome,
     summary::{RuleOutcome, Summary},
 };
 
@@ -28,7 +28,7 @@ pub(crate) fn render(finished: &Finished<'_>, paint: Paint) -> String {
     page.verdict();
     page.defects(true);
     page.defects(false);
-    known::write(&mut page);
+    page.known();
     page.inconclusive();
     page.unjudged(Verdict::Covered, "Covered", "these rules wait for known failures alone");
     page.unjudged(Verdict::NotApplicable, "Not applicable", "these rules were not judged");
@@ -64,7 +64,7 @@ impl Page<'_> {
 
     /// A text from the target with its secrets replaced and its control characters escaped.
     pub(crate) fn foreign(&self, text: &str) -> String {
-        escape_controls(&self.finished.redactor.apply(text))
+        self.finished.safe(text)
     }
 
     fn summary(&self) -> &Summary {
@@ -159,6 +159,42 @@ impl Page<'_> {
     }
 
     /// Writes the inconclusive rules, grouped by what would make them conclusive, or by why they are not.
+    /// The known failures: entries that are out of date, then those that still apply.
+    fn known(&mut self) {
+        let finished = self.finished;
+        let known = &finished.summary.known;
+        let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.state.fails_the_run());
+        if !stale.is_empty() {
+            self.line("");
+            let title = self.paint.bad("Out of date");
+            self.line(&format!("{title} in the list of known failures; each of these fails the run"));
+            for known in stale {
+                self.known_failure(known, &words::known_advice(known));
+            }
+        }
+        if !rest.is_empty() {
+            self.line("");
+            let title = self.paint.odd("Known");
+            self.line(&format!("{title} to fail: listed, explained and dated"));
+            for known in rest {
+                let text = format!(
+                    "{}: {} ({}, until {})",
+                    words::known_state(known),
+                    known.entry.reason,
+                    known.entry.owner,
+                    known.entry.expires
+                );
+                self.known_failure(known, &text);
+            }
+        }
+    }
+
+    fn known_failure(&mut self, known: &EntryOutcome, text: &str) {
+        self.hanging("  ", 4, &known.entry.scope());
+        let text = self.foreign(text);
+        self.hanging("    ", 4, &text);
+    }
+
     fn inconclusive(&mut self) {
         let finished = self.finished;
         let by_reason = words::by_reason(&finished.summary.rules, Verdict::Inconclusive);
@@ -216,8 +252,8 @@ impl Page<'_> {
             dialect.sponsored_name,
             dialect.fee_token_member,
             dialect.mode_member,
-            name_of(&dialect.amount_notation),
-            name_of(&dialect.quoted_tokens),
+            words::name_of(&dialect.amount_notation),
+            words::name_of(&dialect.quoted_tokens),
         );
         self.hanging(&format!("{title}: "), 9, &text);
         if summary.observations.is_empty() {
@@ -311,11 +347,6 @@ impl Page<'_> {
 
 /// How many values of one observation are listed. The rest is counted.
 const MOST_VALUES: usize = 6;
-
-/// The name of a value in a configuration file.
-fn name_of(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
-}
 
 #[cfg(test)]
 mod tests {

@@ -75,42 +75,32 @@ fn pace(groups: usize, at_most: usize, sent: usize, elapsed: Duration) -> String
 impl Reporter for Progress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Started { target, .. } => self
-                .status
-                .show(&format!("discovering the dialect of {target} ...")),
+            Event::Started { target, .. } => {
+                self.status.show(&format!("discovering the dialect of {target} ..."));
+            }
             Event::Planned { at_most, .. } => {
                 self.at_most = *at_most;
                 self.planned = Some((Instant::now(), self.requests));
-                self.status
-                    .show(&format!("sending at most {at_most} groups of requests"));
+                self.status.show(&format!("sending at most {at_most} groups of requests"));
             }
-            Event::Judged {
-                groups,
-                requests,
-                findings,
-            } => {
-                let elapsed = self.planned.map(|(since, before)| {
-                    (since.elapsed(), requests.saturating_sub(before))
-                });
-                let progress = format!(
-                    "{groups} of at most {} groups judged, {requests} requests sent{}, {findings} rules broken",
-                    self.at_most,
-                    elapsed.map_or(String::new(), |(elapsed, sent)| pace(
-                        *groups,
-                        self.at_most,
-                        sent,
-                        elapsed
-                    )),
-                );
+            Event::Judged { groups, requests, findings } => {
+                let elapsed =
+                    self.planned.map(|(since, before)| (since.elapsed(), requests.saturating_sub(before)));
+                let at_most = self.at_most;
+                let pace =
+                    elapsed.map_or(String::new(), |(elapsed, sent)| pace(*groups, at_most, sent, elapsed));
                 self.requests = *requests;
-                self.status.show(&progress);
+                self.status.show(&format!(
+                    "{groups} of at most {at_most} groups judged, {requests} requests sent{pace}, \
+                     {findings} rules broken"
+                ));
             }
             Event::Waiting { pause, reason } => {
-                self.status
-                    .show(&format!("waiting {} s: {reason}", pause.as_secs()));
+                self.status.show(&format!("waiting {} s: {reason}", pause.as_secs()));
             }
             Event::Overloaded { jobs, sign } => self.status.note(&format!(
-                "note: {sign} while other requests were in flight, and not for the same request alone: at most {jobs} at a time from now on"
+                "note: {sign} while other requests were in flight, and not for the same request alone: \
+                 at most {jobs} at a time from now on"
             )),
             Event::Estimated(estimate) => self.status.note(&estimate.to_string()),
             Event::Broken { .. } | Event::Exchanged(_) => {}

@@ -1,6 +1,5 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     session::contradictions::Contradiction,
@@ -68,7 +67,6 @@ fn one(
     defects: &[ShownDefect<'_>],
 ) -> Option<ShownContradiction> {
     let entry = entry(&contradiction.line, finished)?;
-    let safe = |text: &str| escape_controls(&finished.redactor.apply(text));
     let answers = words::count(u128::from(contradiction.times), "answer");
     let (value, states, cause) = match &entry {
         Entry::Token(address) => (
@@ -84,7 +82,7 @@ fn one(
     };
     let place = finished.place.profile.as_ref().and_then(|file| {
         let line = file.line_with(value)?;
-        Some(safe(&format!("{}, line {line}", file.shown)))
+        Some(finished.safe(&format!("{}, line {line}", file.shown)))
     });
     let example = finished
         .summary
@@ -99,9 +97,9 @@ fn one(
     Some(ShownContradiction {
         entry: contradiction.line.clone(),
         place,
-        states: safe(&states),
+        states: finished.safe(&states),
         cause,
-        answer: example.map(|(_, exchange)| cut(&safe(&words::answer(exchange)), LONGEST_ANSWER)),
+        answer: example.map(|(_, exchange)| cut(&finished.safe(&words::answer(exchange)), LONGEST_ANSWER)),
         defect,
     })
 }

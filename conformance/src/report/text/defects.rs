@@ -1,13 +1,11 @@
 //! Defects as every report shows them: headline and cause on one line each, without secrets.
 
-use paymaster_cli::output::terminal::escape_controls;
+use crate::report::{Finished, counts::RuleState, text::words};
 use paymaster_judge::{
     diagnosis::{defect::Defect, sentence},
     rules::Rule,
     verdict::{finding::Finding, strictness::fails_the_run, summary::RuleOutcome},
 };
-
-use crate::report::{Finished, counts::RuleState, text::words};
 
 /// A defect with what reports write about it.
 pub(crate) struct ShownDefect<'a> {
@@ -65,7 +63,7 @@ pub(crate) fn shown<'a>(finished: &Finished<'a>) -> Vec<ShownDefect<'a>> {
             number: 0,
             findings: &defect.findings,
             shown,
-            headline: one_line(&safe_headline(defect, finished), finished),
+            headline: finished.safe(&safe_headline(defect, finished)),
             cause: cause(shown, finished),
             rules,
             failing_rules,
@@ -87,13 +85,12 @@ pub(crate) fn safe_headline(defect: &Defect, finished: &Finished<'_>) -> String 
     let own = defect.findings.iter().filter_map(|number| findings.get(*number));
     let safe: Vec<Finding> = own.map(|finding| redacted(finding, finished)).collect();
     let renumbered = Defect { findings: (0..safe.len()).collect(), links: Vec::new() };
-    finished.redactor.apply(&renumbered.headline(&safe)).into_owned()
+    finished.redacted(&renumbered.headline(&safe))
 }
 
 /// The cause of a finding in words: `wrong with nonce "0", right with nonce "1"`. Where none was found, that sentence.
 pub(crate) fn cause(finding: &Finding, finished: &Finished<'_>) -> Option<String> {
-    let text = sentence::cause_of(finding)?;
-    Some(one_line(&text, finished))
+    Some(finished.safe(&sentence::cause_of(finding)?))
 }
 
 /// The rules of that state that no defect explains: a run without confirmation has no findings.
@@ -113,13 +110,9 @@ fn redacted(finding: &Finding, finished: &Finished<'_>) -> Finding {
     let mut safe = finding.clone();
     let violation = &mut safe.violation;
     for text in [&mut violation.pointer, &mut violation.expected, &mut violation.actual] {
-        *text = finished.redactor.apply(text).into_owned();
+        *text = finished.redacted(text);
     }
     safe
-}
-
-fn one_line(text: &str, finished: &Finished<'_>) -> String {
-    escape_controls(&finished.redactor.apply(text))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ pub(crate) mod compact;
 pub(crate) mod contradictions;
 pub(crate) mod curl;
 pub(crate) mod defects;
-pub(crate) mod known_failures;
 pub(crate) mod raw_json;
 pub(crate) mod sections;
 pub(crate) mod words;

@@ -16,6 +16,7 @@ use paymaster_judge::{
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::Finding,
+        known::{EntryOutcome, EntryState, KnownFailureKind},
         profile_line,
         summary::{RuleOutcome, Summary},
     },
@@ -164,4 +165,43 @@ pub(crate) fn answer(exchange: &Exchange) -> String {
         }
         Err(failure) => failure.to_string(),
     }
+}
+
+/// The state of an entry that does not fail the run.
+pub(crate) fn known_state(known: &EntryOutcome) -> &'static str {
+    match (known.entry.kind, known.state) {
+        (KnownFailureKind::Failing, EntryState::StillFailing) => "fails",
+        (KnownFailureKind::Flaky, EntryState::StillFailing) => "flaky, failed this time",
+        (_, EntryState::Quiet) => "flaky, did not fail this time",
+        _ => "did not fail in what was judged, which is too little to show that it is gone",
+    }
+}
+
+/// What to do about an entry that fails the run.
+pub(crate) fn known_advice(known: &EntryOutcome) -> String {
+    let entry = &known.entry;
+    match known.state {
+        EntryState::UnexpectedlyPassing => {
+            "unexpectedly passing: the rule held every time; delete the entry".to_owned()
+        }
+        EntryState::MatchesNothing => {
+            "matches nothing: no violation matches it; correct the entry or delete it".to_owned()
+        }
+        EntryState::Expired => format!(
+            "expired on {}: the failure counts again; fix it, or ask {} to set a later date",
+            entry.expires, entry.owner
+        ),
+        EntryState::StillFailing | EntryState::Quiet | EntryState::NotReached => entry.reason.clone(),
+    }
+}
+
+/// Whether a text is an address: 0x and 40 hex digits.
+pub(crate) fn is_address(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+/// The name of a value in a configuration file.
+pub(crate) fn name_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

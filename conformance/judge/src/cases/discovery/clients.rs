@@ -38,14 +38,13 @@ impl Discovery {
         clients: impl ExactSizeIterator<Item = &'static HeaderSet>,
         members: impl FnOnce(Member, &mut dyn Iterator<Item = Member>) -> Vec<Member>,
     ) -> Vec<Group> {
-        self.trials.clear();
         let context = self.context.clone();
         let pair = self.served.first().copied().unwrap_or(Pair::SPONSOR_SPONSORED);
         let wanted = Base::sponsored(pair);
         let request = Source::new(self.seed ^ u64::from(self.round), &context).base(&wanted);
         let mut groups = Vec::new();
         if let Some(request) = request.filter(|_| clients.len() > 0) {
-            self.push(&mut groups, wanted, request, &context);
+            self.push(&mut groups, None, wanted, request, &context);
         }
         if let Some(group) = groups.first_mut() {
             let plain = group.members.remove(0);

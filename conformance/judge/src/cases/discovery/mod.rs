@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+        case::{Base, BuildInput, Group, Ids, Member, Relation, Role, Rounds},
         generate::source::Source,
         plan::group,
     },
@@ -33,31 +33,25 @@ use crate::{
 use paymaster_exchange::{Exchange, HeaderSet};
 
 /// The relation under which discovery sends its requests.
-pub static DISCOVERY: Relation = Relation {
-    id: "discovery",
-    about: "the first calls of a run, which show the dialect and the tokens of the target",
-    bases: &[],
-    rounds: Rounds::Fixed(0),
-    order: Order::Sequential,
-    members: as_given,
-};
+pub static DISCOVERY: Relation = Relation::new(
+    "discovery",
+    "the first calls of a run, which show the dialect and the tokens of the target",
+    &[],
+    Rounds::Fixed(0),
+    as_given,
+);
 
 fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     request["id"] = json!(ids.next_id());
-    vec![Member {
-        role: Role::Discovery,
-        label: String::new(),
-        body: request.to_string().into(),
-        sent_as: None,
-    }]
+    vec![Member::plain(Role::Discovery, "", request.to_string())]
 }
 
 /// How many operations are sent for each smart account.
 const OPERATIONS_PER_ACCOUNT: usize = 2;
 
 /// A state machine: it returns the requests of a round, takes their exchanges and learns from them. Any sender can drive it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Discovery {
     context: Context,
     seed: u64,
@@ -100,17 +94,7 @@ impl Trial {
 impl Discovery {
     /// A discovery that starts from the context of the profile.
     pub fn new(context: Context, seed: u64) -> Self {
-        Self {
-            context,
-            seed,
-            round: 0,
-            next_id: 1,
-            trials: Vec::new(),
-            served: BTreeSet::new(),
-            access: Access::default(),
-            tries_clients: false,
-            suspects: Vec::new(),
-        }
+        Self { context, seed, next_id: 1, ..Self::default() }
     }
 
     /// Finds also the published clients whose request headers the target refuses.
@@ -211,7 +195,6 @@ impl Discovery {
     /// Sends each smart account of published clients in both methods. Several operations are sent for each, because one may be
     /// refused for another reason.
     fn which_accounts(&mut self) -> Vec<Group> {
-        self.trials.clear();
         if !self.context.profile.accounts.is_empty() {
             return Vec::new();
         }
@@ -227,8 +210,8 @@ impl Discovery {
                     };
                     request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
                         json!({ "name": account.name, "version": account.version });
-                    self.trials.push(Trial::plain(pair, context.dialect.clone()));
-                    self.push(&mut groups, wanted, request, &context);
+                    let trial = Trial::plain(pair, context.dialect.clone());
+                    self.push(&mut groups, Some(trial), wanted, request, &context);
                 }
             }
         }
@@ -237,7 +220,6 @@ impl Discovery {
 
     /// Every form of requests, and addresses in capital letters at every place, in every pair that was served.
     fn which_forms(&mut self) -> Vec<Group> {
-        self.trials.clear();
         let context = self.context.clone();
         let extras = context.form_extras();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
@@ -249,8 +231,8 @@ impl Discovery {
                 else {
                     continue;
                 };
-                self.trials.push(Trial { form: Some(index), ..Trial::plain(pair, context.dialect.clone()) });
-                self.push(&mut groups, wanted, request, &context);
+                let trial = Trial { form: Some(index), ..Trial::plain(pair, context.dialect.clone()) };
+                self.push(&mut groups, Some(trial), wanted, request, &context);
             }
             let fee_token = context.dialect.fee_token_member.as_str();
             for place in Place::of(pair) {
@@ -258,8 +240,8 @@ impl Discovery {
                 let in_capitals =
                     request.and_then(|request| place.respelled(&request, Spelling::Capitals, fee_token));
                 if let Some(request) = in_capitals {
-                    self.trials.push(Trial::plain(pair, context.dialect.clone()));
-                    self.push(&mut groups, wanted, request, &context);
+                    let trial = Trial::plain(pair, context.dialect.clone());
+                    self.push(&mut groups, Some(trial), wanted, request, &context);
                 }
             }
         }
@@ -268,7 +250,6 @@ impl Discovery {
 
     fn try_all(&mut self, trials: Vec<Trial>) -> Vec<Group> {
         let mut groups = Vec::new();
-        self.trials.clear();
         for trial in trials {
             let mut context = self.context.clone();
             context.dialect = trial.dialect.clone();
@@ -276,13 +257,21 @@ impl Discovery {
             let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
                 continue;
             };
-            self.trials.push(trial);
-            self.push(&mut groups, wanted, request, &context);
+            self.push(&mut groups, Some(trial), wanted, request, &context);
         }
         groups
     }
 
-    fn push(&mut self, groups: &mut Vec<Group>, wanted: Base, request: Value, context: &Context) {
+    /// Adds the group of a request, and what it tries.
+    fn push(
+        &mut self,
+        groups: &mut Vec<Group>,
+        trial: Option<Trial>,
+        wanted: Base,
+        request: Value,
+        context: &Context,
+    ) {
+        self.trials.extend(trial);
         if let Some((group, next)) = group(&DISCOVERY, wanted, request, 0, self.next_id, context) {
             self.next_id = next;
             groups.push(Group { number: groups.len(), ..group });

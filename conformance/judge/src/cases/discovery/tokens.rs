@@ -100,14 +100,13 @@ impl Discovery {
         let context = self.context.clone();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();
-        self.trials.clear();
         for info in infos {
             let Some(mut request) = source.base(&wanted) else {
                 continue;
             };
             request["params"][1]["tokenInfo"] = info.clone();
-            self.trials.push(Trial::plain(wanted.pair, context.dialect.clone()));
-            self.push(&mut groups, wanted, request, &context);
+            let trial = Trial::plain(wanted.pair, context.dialect.clone());
+            self.push(&mut groups, Some(trial), wanted, request, &context);
         }
         groups
     }

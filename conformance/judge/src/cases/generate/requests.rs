@@ -4,7 +4,7 @@
 //! A request is drawn from the schema of its pair (section 2.1), in the target's dialect, with operations, tokens and accounts of the
 //! target's profile.
 
-use std::{cell::OnceCell, error::Error, fmt, rc::Rc};
+use std::{cell::OnceCell, fmt, rc::Rc};
 
 use bytes::Bytes;
 use paymaster_schemas::{Mode, Pair, validator_for};
@@ -237,35 +237,22 @@ impl From<RequestEnvelope> for Value {
 }
 
 /// Why no request can be drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoRequests {
     /// The profile lists no operation, or no token, of the kind that is wanted.
+    #[error("the profile lists no operation, or no token, of the kind that is wanted")]
     NothingListed,
     /// What the profile pins is not valid against the schema of the pair.
+    #[error("what the profile pins is not valid against the schema of the request")]
     Invalid,
     /// A schema is not understood.
+    #[error("{0}")]
     Unsupported(Unsupported),
     /// A strategy inside rejected every draw.
+    #[error("{}", .0.message())]
     Rejected(Reason),
 }
-
-impl fmt::Display for NoRequests {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NothingListed => {
-                f.write_str("the profile lists no operation, or no token, of the kind that is wanted")
-            }
-            Self::Invalid => {
-                f.write_str("what the profile pins is not valid against the schema of the request")
-            }
-            Self::Unsupported(cause) => cause.fmt(f),
-            Self::Rejected(cause) => f.write_str(cause.message()),
-        }
-    }
-}
-
-impl Error for NoRequests {}
 
 /// What `wanted` is drawn from, if what it draws is valid: a profile may pin readings or accounts that no schema accepts.
 fn usable(context: &Context, wanted: Base) -> Result<FromSchema, NoRequests> {

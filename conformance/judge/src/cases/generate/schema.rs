@@ -1,23 +1,14 @@
 //! Walks the schema documents: places, references between them, and the keywords that the generators support.
 
-use std::fmt;
-
 use paymaster_schemas::{document, document_by_id, resolved};
 use serde_json::{Map, Value};
 
 use crate::json::pointer::escaped;
 
 /// A schema has a keyword that the generators do not support, or an override fits no place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct Unsupported(pub(super) String);
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unsupported {}
 
 /// Keywords that assert nothing.
 const ANNOTATIONS: [&str; 4] = ["$schema", "$id", "title", "description"];

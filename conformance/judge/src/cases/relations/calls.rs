@@ -3,87 +3,119 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds};
+use crate::cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds};
 use crate::cases::relations::{
-    edit::{MODE, OPERATION, id_of_any_kind, set, with_own_id},
+    edit::{MODE, OPERATION, id_of_any_kind, item_of_round, set, with_own_id},
     mode_object::other_info,
 };
 use crate::message::tables::is_hex;
 
 /// Valid calls of all four pairs.
-pub static CALLS: Relation = Relation {
-    id: "calls",
-    about: "single valid calls, every lawful mix of tokens",
-    bases: &[
+pub static CALLS: Relation = Relation::new(
+    "calls",
+    "single valid calls, every lawful mix of tokens",
+    &[
         Base::any_tokens(Pair::QUOTE_SPONSORED),
         Base::any_tokens(Pair::QUOTE_ERC20),
         Base::any_tokens(Pair::SPONSOR_SPONSORED),
         Base::any_tokens(Pair::SPONSOR_ERC20),
     ],
-    rounds: Rounds::Share(100),
-    order: Order::Sequential,
-    members: single,
-};
+    Rounds::Share(100),
+    single,
+)
+.quick(2);
 
 /// Valid calls whose operation the target does not sponsor.
-pub static REFUSED_CALLS: Relation = Relation {
-    id: "refused-calls",
-    about: "single valid calls of operations that cannot be sponsored",
-    bases: &[Base::refused(Pair::QUOTE_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
-    rounds: Rounds::Share(60),
-    order: Order::Sequential,
-    members: single,
-};
+pub static REFUSED_CALLS: Relation = Relation::new(
+    "refused-calls",
+    "single valid calls of operations that cannot be sponsored",
+    &[Base::refused(Pair::QUOTE_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
+    Rounds::Share(60),
+    single,
+);
 
 /// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
-pub static REFUSED_IN_TOKEN_MODE: Relation = Relation {
-    id: "refused-in-token-mode",
-    about: "calls in token mode of operations that cannot be sponsored",
-    bases: &[Base::refused(Pair::QUOTE_ERC20), Base::refused(Pair::SPONSOR_ERC20)],
-    rounds: Rounds::Share(8),
-    order: Order::Sequential,
-    members: single,
-};
+pub static REFUSED_IN_TOKEN_MODE: Relation = Relation::new(
+    "refused-in-token-mode",
+    "calls in token mode of operations that cannot be sponsored",
+    &[Base::refused(Pair::QUOTE_ERC20), Base::refused(Pair::SPONSOR_ERC20)],
+    Rounds::Share(8),
+    single,
+);
 
-pub(super) fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+/// Valid calls of the three pairs whose result carries paymasterAndData, which is simulated on a chain. They are few, because each takes
+/// several calls of the chain; there are none without a chain.
+pub static ON_CHAIN: Relation = Relation::new(
+    "on-chain",
+    "single valid calls whose paymasterAndData is simulated on a chain",
+    &[
+        Base::accepted(Pair::QUOTE_SPONSORED),
+        Base::accepted(Pair::SPONSOR_SPONSORED),
+        Base::accepted(Pair::SPONSOR_ERC20),
+    ],
+    Rounds::Fixed(8),
+    when_asked,
+);
+
+fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)
 }
 
-/// The request, with a variation in five rounds of eight: a string id; a form of published clients that the target serves (in two);
-/// both info objects, as published clients send them; the same bytes sent twice.
+fn when_asked(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    if input.context.on_chain { single(input, ids) } else { Vec::new() }
+}
+
+/// How a single call differs from its request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variation {
+    /// Not at all.
+    Plain,
+    /// The same bytes are sent twice.
+    SentTwice,
+    /// It has a form of published clients that the target serves.
+    ServedForm,
+    /// Its id is a string.
+    StringId,
+    /// It has both info objects, as published clients send them.
+    BothInfos,
+    /// Its operation is the same in all such rounds.
+    RepeatedOperation,
+}
+
+/// The variation of each of eight rounds.
+const VARIATIONS: [Variation; 8] = {
+    use Variation::{BothInfos, Plain, RepeatedOperation, SentTwice, ServedForm, StringId};
+    [Plain, SentTwice, ServedForm, StringId, Plain, BothInfos, ServedForm, RepeatedOperation]
+};
+
+/// The request with the variation of its round. A labelled request gets an error: its id is of every kind that other requests have, and
+/// its operation is not replaced.
 pub(super) fn with_variations(
     input: &BuildInput<'_>,
     mut request: Value,
     label: &str,
     ids: &mut Ids,
 ) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let variation = *item_of_round(input, &VARIATIONS);
     let id = ids.next_id();
-    request["id"] = match label {
-        "" if input.round % 8 == 3 => json!(format!("call-{id}")),
-        "" => json!(id),
-        // A labelled request gets an error: its id is of every kind that other requests have.
+    request["id"] = match (label, variation) {
+        ("", Variation::StringId) => json!(format!("call-{id}")),
+        ("", _) => json!(id),
         _ => id_of_any_kind(input.round, id),
     };
-    if input.round % 8 == 7 && label.is_empty() {
-        repeat_operation(input, &mut request);
-    }
-    if input.round % 4 == 2
-        && let Some(pair) = input.pair
-    {
-        request = in_a_served_form(input, pair, request);
-    }
-    if input.round % 8 == 5
-        && let Some(pair) = input.pair
-    {
-        let (name, info) = other_info(input, pair);
-        set(&mut request, MODE, name, info);
+    match variation {
+        Variation::RepeatedOperation if label.is_empty() => repeat_operation(input, &mut request),
+        Variation::ServedForm => request = in_a_served_form(input, pair, request),
+        Variation::BothInfos => {
+            let (name, info) = other_info(input, pair);
+            set(&mut request, MODE, name, info);
+        }
+        _ => {}
     }
     let call = with_own_id(Role::Call, label, &request);
-    if input.round % 8 != 1 {
-        return vec![call];
-    }
     let again = Member { label: "the same bytes again".to_owned(), ..call.clone() };
-    vec![call, again]
+    if variation == Variation::SentTwice { vec![call, again] } else { vec![call] }
 }
 
 /// Replaces a generated operation by one that is the same in all such rounds, so that a target sees one sender and one operation many

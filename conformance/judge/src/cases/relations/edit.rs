@@ -2,24 +2,23 @@
 
 use std::{borrow::Borrow, fmt::Write as _};
 
-use bytes::Bytes;
-use paymaster_schemas::Pair;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
-use crate::cases::case::{Base, BuildInput, Ids, Member, Role};
+use crate::cases::{
+    case::{BuildInput, Ids, Member, Role},
+    clients::{GOLDEN, mixed},
+};
 
-/// One base for each pair, with an operation that should be accepted.
-pub(super) const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
 /// The partial user operation.
 pub(super) const OPERATION: &str = "/params/0";
 /// The mode object.
 pub(super) const MODE: &str = "/params/1";
+
+/// The info object of token mode.
+pub(super) const TOKEN_INFO: &str = "/params/1/tokenInfo";
+/// The info object of sponsored mode.
+pub(super) const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
 
 /// Sets or adds the member `name` of the object at `place`.
 pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
@@ -28,11 +27,25 @@ pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
     }
 }
 
+/// The request with another value of the member `name` of the object at `place`.
+pub(super) fn with(request: &Value, place: &str, name: &str, value: impl Into<Value>) -> Value {
+    let mut request = request.clone();
+    set(&mut request, place, name, value.into());
+    request
+}
+
 /// Removes the member `name` from the object at `place`.
 pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
     if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
         object.shift_remove(name);
     }
+}
+
+/// The request without the member `name` of the object at `place`.
+pub(super) fn without(request: &Value, place: &str, name: &str) -> Value {
+    let mut request = request.clone();
+    remove(&mut request, place, name);
+    request
 }
 
 /// A member of a group: the request with a fresh id.
@@ -43,16 +56,16 @@ pub(super) fn member(
     ids: &mut Ids,
 ) -> Member {
     let request = Renumbered { request: request.borrow(), id: ids.next_id() };
-    Member { role, label: label.into(), body: text(&request), sent_as: None }
+    Member::plain(role, label, text(&request))
 }
 
 /// A member of a group: the request with its own id.
 pub(super) fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
-    Member { role, label: label.into(), body: text(request), sent_as: None }
+    Member::plain(role, label, text(request))
 }
 
-fn text(request: &impl Serialize) -> Bytes {
-    Bytes::from(serde_json::to_vec(request).expect("a JSON value can always be written"))
+fn text(request: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(request).expect("a JSON value can always be written")
 }
 
 /// Serializes a request with another id, without copying it.
@@ -86,7 +99,7 @@ pub(super) fn baseline(input: &BuildInput<'_>, ids: &mut Ids) -> Member {
     member(Role::Baseline, "the baseline", input.base, ids)
 }
 
-/// The baseline and one variant of it.
+/// The base and one variant of it.
 pub(super) fn with_baseline(
     input: &BuildInput<'_>,
     ids: &mut Ids,
@@ -94,6 +107,15 @@ pub(super) fn with_baseline(
     variant: Value,
 ) -> Vec<Member> {
     vec![baseline(input, ids), member(Role::Variant, label, variant, ids)]
+}
+
+/// A baseline and a variant, each with its label.
+pub(super) fn compared(
+    ids: &mut Ids,
+    (label, baseline): (impl Into<String>, Value),
+    (variant_label, variant): (impl Into<String>, Value),
+) -> Vec<Member> {
+    vec![member(Role::Baseline, label, baseline, ids), member(Role::Variant, variant_label, variant, ids)]
 }
 
 /// How often [`alternately`] sends its two requests.
@@ -136,16 +158,11 @@ pub(super) fn item_of_round<'a, T>(input: &BuildInput<'_>, items: &'a [T]) -> &'
 
 /// A pseudo-random address in lower case. It depends on the round and `salt` only.
 pub(super) fn address(input: &BuildInput<'_>, salt: u64) -> String {
-    let mut state = (u64::from(input.round) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
+    let mut state = (u64::from(input.round) << 32) ^ salt.wrapping_mul(GOLDEN) ^ 0x5eed_5eed;
     let mut text = String::from("0x");
     for _ in 0..5 {
-        // One step of splitmix64 for each eight digits: well mixed, and the same everywhere.
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        let eight_digits = (mixed ^ (mixed >> 31)) >> 32;
-        write!(text, "{eight_digits:08x}").expect("a String takes all");
+        state = state.wrapping_add(GOLDEN);
+        write!(text, "{:08x}", mixed(state) >> 32).expect("a String takes all");
     }
     text
 }

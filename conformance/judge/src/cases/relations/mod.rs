@@ -7,36 +7,17 @@ mod calls;
 pub(in crate::cases) mod edit;
 mod forms;
 mod mode_object;
-mod on_chain;
+mod notation;
 mod operation;
 mod probes;
 mod protocol;
 mod sequences;
 mod tokens;
 
-pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
-pub use forms::client_forms::CLIENT_FORMS;
-pub use forms::letter_case::LETTER_CASE;
-pub use forms::notation::NOTATION;
-pub use forms::optional_members::OPTIONAL_MEMBERS;
-pub(crate) use forms::optional_members::{NULL_AS, WITHOUT};
-pub use mode_object::{
-    BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, SPONSORED_NAME, TOKEN_QUOTE_ROW,
-    WEBHOOK_DATA, WITHOUT_MODE,
+pub use self::{
+    calls::*, forms::*, mode_object::*, notation::*, operation::*, probes::*, protocol::*, sequences::*,
+    tokens::*,
 };
-pub use on_chain::ON_CHAIN;
-pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
-pub(crate) use probes::Probe;
-pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
-pub use protocol::batches::BATCH_ELEMENTS;
-pub use protocol::envelope::{NUMBER_IDS, STRING_IDS};
-pub use protocol::headers::HEADERS;
-pub use protocol::malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
-pub use sequences::{CONCURRENT, DECISION, LATER};
-pub use tokens::{
-    ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, TOKEN_DATA, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE,
-};
-
 use crate::cases::case::Relation;
 
 /// Every relation, in the order of the plan.

@@ -6,73 +6,68 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{
-    ALL_PAIRS, MODE, OPERATION, baseline, item_of_round, member, remove, set, with_baseline,
+    MODE, OPERATION, baseline, compared, item_of_round, member, remove, set, with, with_baseline,
 };
 use crate::{
-    cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
+    cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
     message::tables::{FEES, GAS, is_hex},
     target::context::Expectation,
 };
 
 /// All eight combinations of the three optional gas members, in token mode.
-pub static GAS_FIELDS: Relation = Relation {
-    id: "gas-fields",
-    about: "all eight combinations of the three optional gas limits when sponsoring in token mode",
-    bases: &[Base::accepted(Pair::SPONSOR_ERC20)],
-    rounds: Rounds::scaled(16),
-    order: Order::Sequential,
-    members: gas_fields,
-};
+pub static GAS_FIELDS: Relation = Relation::new(
+    "gas-fields",
+    "all eight combinations of the three optional gas limits when sponsoring in token mode",
+    &[Base::accepted(Pair::SPONSOR_ERC20)],
+    Rounds::scaled(16),
+    gas_fields,
+)
+.quick(4);
 
 /// The nine listed members, compared with the same and the members that some clients add.
-pub static LISTED_FIELDS: Relation = Relation {
-    id: "listed-fields",
-    about: "the listed members of the operation alone, beside the same with signature and paymasterAndData",
-    bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(3),
-    order: Order::Sequential,
-    members: listed_fields,
-};
+pub static LISTED_FIELDS: Relation = Relation::new(
+    "listed-fields",
+    "the listed members of the operation alone, beside the same with signature and paymasterAndData",
+    Base::ALL_PAIRS,
+    Rounds::Fixed(3),
+    listed_fields,
+);
 
 /// Nonces up to 2^256-1.
-pub static NONCES: Relation = Relation {
-    id: "nonces",
-    about: "nonces at the edges of 32, 53, 64, 128 and 256 bits",
-    bases: ALL_PAIRS,
-    rounds: Rounds::scaled(9),
-    order: Order::Sequential,
-    members: nonces,
-};
+pub static NONCES: Relation = Relation::new(
+    "nonces",
+    "nonces at the edges of 32, 53, 64, 128 and 256 bits",
+    Base::ALL_PAIRS,
+    Rounds::scaled(9),
+    nonces,
+);
 
 /// Gas limits and fees at the edges. Section 2.2 gives no range, so an error is lawful: only the form of the answer is judged.
-pub static AMOUNTS: Relation = Relation {
-    id: "amounts",
-    about: "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
-    bases: ALL_PAIRS,
-    rounds: Rounds::scaled(4),
-    order: Order::Sequential,
-    members: amounts,
-};
+pub static AMOUNTS: Relation = Relation::new(
+    "amounts",
+    "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
+    Base::ALL_PAIRS,
+    Rounds::scaled(4),
+    amounts,
+);
 
 /// Accounts that are not deployed yet.
-pub static INIT_CODE: Relation = Relation {
-    id: "init-code",
-    about: "the same call with an initCode that is not empty",
-    bases: ALL_PAIRS,
-    rounds: Rounds::scaled(6),
-    order: Order::Sequential,
-    members: init_code,
-};
+pub static INIT_CODE: Relation = Relation::new(
+    "init-code",
+    "the same call with an initCode that is not empty",
+    Base::ALL_PAIRS,
+    Rounds::scaled(6),
+    init_code,
+);
 
 /// Call data from empty to large.
-pub static CALL_DATA: Relation = Relation {
-    id: "call-data",
-    about: "call data from none to 24 kilobytes",
-    bases: ALL_PAIRS,
-    rounds: Rounds::scaled(7),
-    order: Order::Sequential,
-    members: call_data,
-};
+pub static CALL_DATA: Relation = Relation::new(
+    "call-data",
+    "call data from none to 24 kilobytes",
+    Base::ALL_PAIRS,
+    Rounds::scaled(7),
+    call_data,
+);
 
 fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let left_out: Vec<&str> = (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
@@ -87,14 +82,14 @@ fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn listed_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut full = input.base.clone();
-    set(&mut full, OPERATION, "paymasterAndData", json!("0x"));
-    set(&mut full, OPERATION, "signature", json!("0x"));
+    let full = with(input.base, OPERATION, "paymasterAndData", "0x");
+    let full = with(&full, OPERATION, "signature", "0x");
     // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
-    vec![
-        member(Role::Baseline, "with signature and paymasterAndData", full, ids),
-        member(Role::Variant, "only the listed members of the operation", input.base.clone(), ids),
-    ]
+    compared(
+        ids,
+        ("with signature and paymasterAndData", full),
+        ("only the listed members of the operation", input.base.clone()),
+    )
 }
 
 /// Hex digits of the nonces, small ones first.
@@ -130,10 +125,9 @@ fn amounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = Vec::new();
     for name in GAS.into_iter().chain(FEES) {
         let amount = Value::String(written(input, name, digits));
-        let mut one = input.base.clone();
-        set(&mut one, OPERATION, name, amount.clone());
-        set(&mut all, OPERATION, name, amount);
+        let one = with(input.base, OPERATION, name, amount.clone());
         members.push(member(Role::Call, format!("{name} 0x{digits}"), one, ids));
+        set(&mut all, OPERATION, name, amount);
     }
     for calculated in [true, false] {
         set(&mut all, MODE, "calculateGasLimits", json!(calculated));
@@ -170,16 +164,11 @@ fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.
 fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
-    let mut request = input.base.clone();
-    set(&mut request, OPERATION, name, Value::String(value.to_owned()));
+    let request = with(input.base, OPERATION, name, value);
     let is_refused = |request: &Value| {
-        let expectation = |pair| {
-            let params = &request["params"];
-            input.context.expectation(pair, &params[0], &params[1])
-        };
-        input
-            .pair
-            .is_some_and(|pair| matches!(expectation(pair), Expectation::Refused | Expectation::NotSponsored))
+        let params = &request["params"];
+        let expectation = input.pair.map(|pair| input.context.expectation(pair, &params[0], &params[1]));
+        matches!(expectation, Some(Expectation::Refused | Expectation::NotSponsored))
     };
     if is_refused(&request) && !is_refused(input.base) {
         Vec::new()

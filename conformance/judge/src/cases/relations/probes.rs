@@ -3,11 +3,11 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
 
-use crate::cases::relations::edit::{ALL_PAIRS, MODE, OPERATION, baseline, member, remove, set};
 use crate::{
     cases::{
-        case::{BuildInput, Ids, Member, Order, Relation, Role, Rounds},
+        case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
         generate::boundary::Notation,
+        relations::edit::{MODE, OPERATION, SPONSORSHIP_INFO, baseline, member, set, with, without},
     },
     json::number::amount,
     message::tables::{FEES, GAS},
@@ -15,24 +15,22 @@ use crate::{
 };
 
 /// The same call in every reading of each ambiguity.
-pub static DIALECT_PROBES: Relation = Relation {
-    id: "dialect-probes",
-    about: "the same call in each reading of what the specification leaves open",
-    bases: ALL_PAIRS,
-    rounds: Rounds::scaled(2),
-    order: Order::Sequential,
-    members: dialects,
-};
+pub static DIALECT_PROBES: Relation = Relation::new(
+    "dialect-probes",
+    "the same call in each reading of what the specification leaves open",
+    Base::ALL_PAIRS,
+    Rounds::scaled(2),
+    dialects,
+);
 
 /// Calls about which the specification is silent.
-pub static BEHAVIOUR_PROBES: Relation = Relation {
-    id: "behaviour-probes",
-    about: "calls whose answer the specification does not show",
-    bases: ALL_PAIRS,
-    rounds: Rounds::scaled(2),
-    order: Order::Sequential,
-    members: behaviours,
-};
+pub static BEHAVIOUR_PROBES: Relation = Relation::new(
+    "behaviour-probes",
+    "calls whose answer the specification does not show",
+    Base::ALL_PAIRS,
+    Rounds::scaled(2),
+    behaviours,
+);
 
 /// A probe that an observer evaluates. The other probes are only judged for the form of their answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,41 +80,39 @@ impl Probe {
 }
 
 fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    let mut members = vec![baseline(input, ids)];
-    let mut variant = |label: &str, request: Value| members.push(member(Role::Probe, label, request, ids));
-    for (probe, version) in [(Probe::Version20, "2.0"), (Probe::Version200, "2.0.0")] {
-        let mut request = input.base.clone();
-        request["jsonrpc"] = json!(version);
-        variant(probe.label(), request);
-    }
+    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+    let mut probes = vec![
+        (Probe::Version20, with(base, "", "jsonrpc", "2.0")),
+        (Probe::Version200, with(base, "", "jsonrpc", "2.0.0")),
+    ];
     if pair.mode == Mode::Sponsored {
-        for (probe, name) in [(Probe::ModeSponsored, "SPONSORED"), (Probe::ModeSponsorship, "SPONSORSHIP")] {
-            let mut request = input.base.clone();
-            set(&mut request, MODE, "mode", json!(name));
-            variant(probe.label(), request);
-        }
+        probes.push((Probe::ModeSponsored, with(base, MODE, "mode", "SPONSORED")));
+        probes.push((Probe::ModeSponsorship, with(base, MODE, "mode", "SPONSORSHIP")));
     }
     if pair == Pair::SPONSOR_ERC20 {
-        let own = &input.base["params"][1]["tokenInfo"][input.context.dialect.fee_token_member.as_str()];
+        let own = &base["params"][1]["tokenInfo"][input.context.dialect.fee_token_member.as_str()];
         for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
-            let name = probe.label();
-            let mut request = input.base.clone();
-            set(&mut request, MODE, "tokenInfo", json!({ name: own }));
-            variant(name, request);
+            probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.label(): own }))));
         }
     }
-    for (probe, notation) in [
-        (Probe::DecimalAmounts, Notation::Decimal),
-        (Probe::HexAmounts, Notation::Hex),
-        (Probe::IntegerAmounts, Notation::Integer),
-    ] {
-        variant(probe.label(), rewritten(input.base, notation));
-    }
-    members
+    probes.extend([
+        (Probe::DecimalAmounts, rewritten(base, Notation::Decimal)),
+        (Probe::HexAmounts, rewritten(base, Notation::Hex)),
+        (Probe::IntegerAmounts, rewritten(base, Notation::Integer)),
+    ]);
+    probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.label(), request)))
 }
 
-const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
+/// The baseline, and probes with their labels.
+fn probed(
+    input: &BuildInput<'_>,
+    ids: &mut Ids,
+    probes: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Vec<Member> {
+    let mut members = vec![baseline(input, ids)];
+    members.extend(probes.into_iter().map(|(label, request)| member(Role::Probe, label, request, ids)));
+    members
+}
 
 /// The base with every amount in another notation.
 fn rewritten(base: &Value, notation: Notation) -> Value {
@@ -130,68 +126,39 @@ fn rewritten(base: &Value, notation: Notation) -> Value {
 }
 
 fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    let base = input.base;
-    let mut members = vec![baseline(input, ids)];
-    let mut variant = |label: &str, request: Value| members.push(member(Role::Probe, label, request, ids));
-    let mut request = base.clone();
-    set(&mut request, OPERATION, "signature", json!("0x"));
-    set(&mut request, OPERATION, "paymasterAndData", json!("0x"));
-    variant(Probe::Signature.label(), request);
+    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+    let with_token_info = |info| with(base, MODE, "tokenInfo", info);
+    let signed = with(base, OPERATION, "signature", "0x");
+    let mut probes = vec![(Probe::Signature.label(), with(&signed, OPERATION, "paymasterAndData", "0x"))];
     if pair != Pair::SPONSOR_ERC20 {
-        let mut request = base.clone();
-        for name in GAS {
-            remove(&mut request, OPERATION, name);
-        }
-        let label = if pair.mode == Mode::Sponsored {
-            Probe::NoGasLimits.label()
-        } else {
-            "without the gas limits, in token mode"
-        };
-        variant(label, request);
+        let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
+        let in_token_mode = "without the gas limits, in token mode";
+        let label = if pair.mode == Mode::Sponsored { Probe::NoGasLimits.label() } else { in_token_mode };
+        probes.push((label, request));
     }
-    let mut request = base.clone();
-    remove(&mut request, OPERATION, "initCode");
-    variant(Probe::NoInitCode.label(), request);
-    let mut request = rewritten(base, Notation::Hex);
-    set(&mut request, MODE, "calculateGasLimits", json!(false));
-    variant("hex amounts, calculateGasLimits false", request);
+    probes.push((Probe::NoInitCode.label(), without(base, OPERATION, "initCode")));
+    let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
+    probes.push(("hex amounts, calculateGasLimits false", request));
     if pair.mode == Mode::Sponsored {
-        let mut request = base.clone();
         let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
-        set(&mut request, SPONSORSHIP_INFO, "webhookData", deep);
-        variant("webhookData 40 objects deep", request);
+        probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
     }
     if pair.method == Method::GetFeeQuoteOrData {
-        let mut request = base.clone();
-        remove(&mut request, MODE, "mode");
-        variant(Probe::NoMode.label(), request);
+        probes.push((Probe::NoMode.label(), without(base, MODE, "mode")));
     }
     if pair == Pair::QUOTE_ERC20 {
-        for (probe, info) in
-            [(Probe::EmptyTokenInfo, json!({})), (Probe::EmptyTokenList, json!({"tokenList": []}))]
-        {
-            let mut request = base.clone();
-            set(&mut request, MODE, "tokenInfo", info);
-            variant(probe.label(), request);
-        }
+        probes.push((Probe::EmptyTokenInfo.label(), with_token_info(json!({}))));
+        probes.push((Probe::EmptyTokenList.label(), with_token_info(json!({"tokenList": []}))));
         let supported = input.context.tokens_with(Support::Supported).next();
         let unsupported = input.context.tokens_with(Support::Unsupported).next();
         if let (Some(known), Some(unknown)) = (supported, unsupported) {
-            let mut request = base.clone();
-            set(&mut request, MODE, "tokenInfo", json!({"tokenList": [known, unknown]}));
-            variant(Probe::ListAlone.label(), request);
+            let info = json!({"tokenList": [known, unknown]});
+            probes.push((Probe::ListAlone.label(), with_token_info(info)));
         }
         if let Some(known) = supported {
-            let mut request = base.clone();
-            set(
-                &mut request,
-                MODE,
-                "tokenInfo",
-                json!({"preferredToken": known, "tokenList": [known, known]}),
-            );
-            variant(Probe::RepeatedToken.label(), request);
+            let info = json!({"preferredToken": known, "tokenList": [known, known]});
+            probes.push((Probe::RepeatedToken.label(), with_token_info(info)));
         }
     }
-    members
+    probed(input, ids, probes)
 }

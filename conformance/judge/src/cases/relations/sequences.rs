@@ -4,7 +4,7 @@ use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{
-    MODE, OPERATION, baseline, item_of_round, member, remove, set, with_own_id,
+    MODE, OPERATION, baseline, item_of_round, member, remove, set, with, with_own_id, without,
 };
 use crate::{
     cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
@@ -14,38 +14,38 @@ use crate::{
 };
 
 /// Requests with the same operation and sponsorshipInfo, in which everything else changes.
-pub static DECISION: Relation = Relation {
-    id: "decision",
-    about: "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
-    bases: &[Base::sponsored(Pair::SPONSOR_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
-    rounds: Rounds::scaled(22), // each of the steps twice
-    order: Order::Sequential,
-    members: decision,
-};
+pub static DECISION: Relation = Relation::new(
+    "decision",
+    "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
+    &[Base::sponsored(Pair::SPONSOR_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
+    Rounds::scaled(22), // each of the steps twice
+    decision,
+);
 
 /// A request, others that differ from it in one thing, and the request again.
-pub static LATER: Relation = Relation {
-    id: "later",
-    about: "a call, the same with another token, mode, sender or the same id, and the first call again",
-    bases: &[
+pub static LATER: Relation = Relation::new(
+    "later",
+    "a call, the same with another token, mode, sender or the same id, and the first call again",
+    &[
         Base::sponsored(Pair::QUOTE_SPONSORED),
         Base::accepted(Pair::QUOTE_ERC20),
         Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::SPONSOR_ERC20),
     ],
-    rounds: Rounds::Scaled { most: 12, least: 4 },
-    order: Order::Sequential,
-    members: later,
-};
+    Rounds::Scaled { most: 12, least: 4 },
+    later,
+);
 
 /// Different calls at the same time.
 pub static CONCURRENT: Relation = Relation {
-    id: "concurrent",
-    about: "calls with distinct ids, tokens, modes and methods at the same time",
-    bases: &[Base::accepted(Pair::QUOTE_ERC20), Base::sponsored(Pair::SPONSOR_SPONSORED)],
-    rounds: Rounds::Scaled { most: 12, least: 4 },
     order: Order::Concurrent,
-    members: concurrent,
+    ..Relation::new(
+        "concurrent",
+        "calls with distinct ids, tokens, modes and methods at the same time",
+        &[Base::accepted(Pair::QUOTE_ERC20), Base::sponsored(Pair::SPONSOR_SPONSORED)],
+        Rounds::Scaled { most: 12, least: 4 },
+        concurrent,
+    )
 };
 
 /// A request that is sent after the baseline: role, label and body. Its id is replaced, except in [`other_ids`].
@@ -88,55 +88,38 @@ fn repetitions(input: &BuildInput<'_>) -> Vec<Step> {
 
 fn other_ids(input: &BuildInput<'_>) -> Vec<Step> {
     let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
-    let with = |id: Value| {
-        let mut request = input.base.clone();
-        let label = format!("id {id}");
-        request["id"] = id;
-        (Role::SameDecision, label, request)
-    };
-    ids.into_iter().map(with).collect()
+    ids.map(|id| (Role::SameDecision, format!("id {id}"), with(input.base, "", "id", id))).into()
 }
 
 fn expiry_durations(input: &BuildInput<'_>) -> Vec<Step> {
     // A second, a minute, an hour, a year, and more than 32 bits.
-    [1_u64, 60, 3_600, 31_536_000, 4_294_967_296]
-        .map(|seconds| with_mode_member(input, Role::SameDecision, "expiryDuration", json!(seconds)))
-        .into()
+    let seconds = [1_u64, 60, 3_600, 31_536_000, 4_294_967_296];
+    seconds.map(|seconds| with_mode_member(input, "expiryDuration", json!(seconds))).into()
 }
 
 fn calculate_gas_limits(input: &BuildInput<'_>) -> Vec<Step> {
-    [true, false]
-        .map(|value| with_mode_member(input, Role::SameDecision, "calculateGasLimits", json!(value)))
-        .into()
+    [true, false].map(|value| with_mode_member(input, "calculateGasLimits", json!(value))).into()
 }
 
 /// Members of the other mode, and one that is in no table.
 fn foreign_members(input: &BuildInput<'_>) -> Vec<Step> {
-    let token =
-        input.context.tokens_with(Support::Supported).next().map(|token| json!({"feeTokenAddress": token}));
-    let infos = [Some(json!({})), token];
-    let mut steps: Vec<Step> = infos
-        .into_iter()
-        .flatten()
-        .map(|info| with_mode_member(input, Role::SameDecision, "tokenInfo", info))
-        .collect();
-    steps.push(with_mode_member(input, Role::SameDecision, "note", json!("a member that no table has")));
+    let token = input.context.tokens_with(Support::Supported).next();
+    let mut steps = vec![with_mode_member(input, "tokenInfo", json!({}))];
+    steps.extend(token.map(|token| with_mode_member(input, "tokenInfo", json!({"feeTokenAddress": token}))));
+    steps.push(with_mode_member(input, "note", json!("a member that no table has")));
     steps
 }
 
 /// Without the optional members of a sponsor request, and with the other version of JSON-RPC.
 fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    for name in ["expiryDuration", "calculateGasLimits"] {
-        let mut request = input.base.clone();
-        remove(&mut request, MODE, name);
-        steps.push((Role::SameDecision, format!("no {name}"), request));
-    }
-    let mut request = input.base.clone();
-    let other = if request["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
-    request["jsonrpc"] = json!(other);
-    steps.push((Role::SameDecision, format!("jsonrpc {other}"), request));
-    steps
+    let left_out = |name: &str| (Role::SameDecision, format!("no {name}"), without(input.base, MODE, name));
+    let other = if input.base["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
+    let in_other_version = with(input.base, "", "jsonrpc", other);
+    vec![
+        left_out("expiryDuration"),
+        left_out("calculateGasLimits"),
+        (Role::SameDecision, format!("jsonrpc {other}"), in_other_version),
+    ]
 }
 
 /// In every form of published clients that the target serves. Forms without gas limits are another operation.
@@ -151,11 +134,8 @@ fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
     written.collect()
 }
 
-fn with_mode_member(input: &BuildInput<'_>, role: Role, name: &str, value: Value) -> Step {
-    let mut request = input.base.clone();
-    let label = format!("{name} {value}");
-    set(&mut request, MODE, name, value);
-    (role, label, request)
+fn with_mode_member(input: &BuildInput<'_>, name: &str, value: Value) -> Step {
+    (Role::SameDecision, format!("{name} {value}"), with(input.base, MODE, name, value))
 }
 
 fn member_order(input: &BuildInput<'_>) -> Vec<Step> {
@@ -172,10 +152,8 @@ fn other_operations(input: &BuildInput<'_>) -> Vec<Step> {
 }
 
 fn a_quote(input: &BuildInput<'_>) -> Vec<Step> {
-    let mut quote = input.base.clone();
-    quote["method"] = json!(Method::GetFeeQuoteOrData.name());
-    remove(&mut quote, MODE, "expiryDuration");
-    between(input, "a quote for the same operation", quote).into()
+    let quote = with(input.base, "", "method", Method::GetFeeQuoteOrData.name());
+    between(input, "a quote for the same operation", without(&quote, MODE, "expiryDuration")).into()
 }
 
 /// A request that must get an error: token mode without a token.
@@ -198,17 +176,12 @@ fn others(base: &Value, context: &Context) -> Vec<Value> {
     let mut found = Vec::new();
     found.extend(refused_operation(base, context));
     for sender in context.profile.operations.refused_senders.iter().take(1) {
-        let mut other = base.clone();
-        if other["params"][0]["sender"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(sender)) {
-            set(&mut other, OPERATION, "sender", json!("0x00000000000000000000000000000000000c0ffe"));
-        } else {
-            set(&mut other, OPERATION, "sender", json!(sender));
-        }
-        found.push(other);
+        let own = base["params"][0]["sender"].as_str();
+        let is_own = own.is_some_and(|own| own.eq_ignore_ascii_case(sender));
+        let other = if is_own { "0x00000000000000000000000000000000000c0ffe" } else { sender };
+        found.push(with(base, OPERATION, "sender", other));
     }
-    let mut other = base.clone();
-    set(&mut other, OPERATION, "callData", json!("0x12345678"));
-    found.push(other);
+    found.push(with(base, OPERATION, "callData", "0x12345678"));
     found
 }
 
@@ -234,12 +207,8 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![send(Role::Baseline, "the baseline".to_owned(), input.base.clone(), ids)];
     for (label, other) in differing(input, pair) {
         members.push(send(Role::Other, label.clone(), other, ids));
-        members.push(send(
-            Role::Again,
-            format!("the baseline again, after {label}"),
-            input.base.clone(),
-            ids,
-        ));
+        let label = format!("the baseline again, after {label}");
+        members.push(send(Role::Again, label, input.base.clone(), ids));
     }
     members
 }
@@ -260,20 +229,17 @@ fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
         let unsupported = input.context.tokens_with(Support::Unsupported).next();
         let member = input.context.dialect.fee_token_member.clone();
         for token in unsupported.into_iter().chain(supported.get(round % supported.len().max(1)).copied()) {
-            let mut other = base.clone();
-            set(&mut other, MODE, "tokenInfo", json!({ member.clone(): token }));
+            let other = with(base, MODE, "tokenInfo", json!({ member.clone(): token }));
             found.push(("a request for another token".to_owned(), other));
         }
     }
     if pair.mode == Mode::Sponsored {
-        for other in others(base, input.context) {
-            found.push(("a request for another operation".to_owned(), other));
-        }
+        let others = others(base, input.context).into_iter();
+        found.extend(others.map(|other| ("a request for another operation".to_owned(), other)));
     }
-    let mut other = base.clone();
     let quote = pair.method == Method::GetFeeQuoteOrData;
     let method = if quote { Method::SponsorUserOperation } else { Method::GetFeeQuoteOrData };
-    other["method"] = json!(method.name());
+    let mut other = with(base, "", "method", method.name());
     if pair == Pair::QUOTE_SPONSORED {
         set(&mut other, MODE, "expiryDuration", json!(300));
     } else if pair == Pair::SPONSOR_SPONSORED {

@@ -5,53 +5,52 @@ use serde_json::{Value, json};
 
 use crate::cases::relations::{
     calls::with_variations,
-    edit::{MODE, OPERATION, address, member, remove, set, with_baseline},
+    edit::{
+        MODE, OPERATION, TOKEN_INFO, address, compared, item_of_round, member, remove, set, with,
+        with_baseline,
+    },
 };
 use crate::{
-    cases::case::{Base, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds, Tokens},
+    cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
     message::tables::{GAS, is_hex},
     target::{context::Support, profile::Accepts},
 };
 
 /// Sponsoring in token mode with a token that is not supported.
-pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
-    id: "unsupported-fee-token",
-    about: "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
-    bases: &[Base { pair: Pair::SPONSOR_ERC20, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported }],
-    rounds: Rounds::Share(50),
-    order: Order::Sequential,
-    members: unsupported_fee_token,
-};
+pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
+    "unsupported-fee-token",
+    "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
+    &[Base::unsupported_token(Pair::SPONSOR_ERC20)],
+    Rounds::Share(50),
+    unsupported_fee_token,
+);
 
 /// Sponsoring in token mode without a token.
-pub static ABSENT_FEE_TOKEN: Relation = Relation {
-    id: "absent-fee-token",
-    about: "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
-    bases: &[Base::any_tokens(Pair::SPONSOR_ERC20)],
-    rounds: Rounds::Share(40),
-    order: Order::Sequential,
-    members: absent_fee_token,
-};
+pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
+    "absent-fee-token",
+    "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
+    &[Base::any_tokens(Pair::SPONSOR_ERC20)],
+    Rounds::Share(40),
+    absent_fee_token,
+);
 
 /// Quotes for supported tokens alone, and the same with unsupported ones.
-pub static UNSUPPORTED_IN_QUOTE: Relation = Relation {
-    id: "unsupported-in-quote",
-    about: "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
-    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
-    rounds: Rounds::scaled(24),
-    order: Order::Sequential,
-    members: unsupported_in_quote,
-};
+pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
+    "unsupported-in-quote",
+    "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
+    &[Base::accepted(Pair::QUOTE_ERC20)],
+    Rounds::scaled(24),
+    unsupported_in_quote,
+);
 
 /// Different operations that are paid in the same token.
-pub static TOKEN_DATA: Relation = Relation {
-    id: "token-data",
-    about: "sponsor requests in token mode for three operations, paid in the same token",
-    bases: &[Base::accepted(Pair::SPONSOR_ERC20)],
-    rounds: Rounds::Scaled { most: 6, least: 4 },
-    order: Order::Sequential,
-    members: token_data,
-};
+pub static TOKEN_DATA: Relation = Relation::new(
+    "token-data",
+    "sponsor requests in token mode for three operations, paid in the same token",
+    &[Base::accepted(Pair::SPONSOR_ERC20)],
+    Rounds::Scaled { most: 6, least: 4 },
+    token_data,
+);
 
 /// The base, and two operations that differ in what every account's signature covers. An operation that only the profile's list
 /// has is changed in its fees alone, so that a target that simulates serves it.
@@ -77,17 +76,15 @@ fn token_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// Quotes for short and long token lists.
-pub static LONG_TOKEN_LIST: Relation = Relation {
-    id: "long-token-list",
-    about: "the same quote with lists of one token to 100",
-    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
-    rounds: Rounds::Fixed(8),
-    order: Order::Sequential,
-    members: long_token_list,
-};
+pub static LONG_TOKEN_LIST: Relation = Relation::new(
+    "long-token-list",
+    "the same quote with lists of one token to 100",
+    &[Base::accepted(Pair::QUOTE_ERC20)],
+    Rounds::Fixed(8),
+    long_token_list,
+);
 
 fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    const INFO: &str = "/params/1/tokenInfo";
     let mut request = input.base.clone();
     // A quoted token is not always an address.
     let mut known = input.context.tokens_with(Support::Supported);
@@ -104,18 +101,18 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             "without a gas limit"
         }
         (6, Some(known)) => {
-            set(&mut request, INFO, "preferredToken", json!(known));
-            set(&mut request, INFO, "tokenList", json!([known]));
+            set(&mut request, TOKEN_INFO, "preferredToken", json!(known));
+            set(&mut request, TOKEN_INFO, "tokenList", json!([known]));
             "beside supported tokens of a quote"
         }
         (8, Some(known)) => {
             let name = input.context.dialect.fee_token_member.as_str();
             // Alternately: the round increases by ten from one to the next.
             if (input.round / 10).is_multiple_of(2) {
-                set(&mut request, INFO, name, json!(format!("{known}00")));
+                set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
                 "a supported address and two digits more"
             } else {
-                set(&mut request, INFO, name, json!(known[..known.len() - 2]));
+                set(&mut request, TOKEN_INFO, name, json!(known[..known.len() - 2]));
                 "a supported address without its last two digits"
             }
         }
@@ -128,7 +125,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     let shapes = absent_tokens(input);
-    let (label, info) = &shapes[input.round as usize % shapes.len()];
+    let (label, info) = item_of_round(input, &shapes);
     match info {
         Some(info) => set(&mut request, MODE, "tokenInfo", info.clone()),
         None => remove(&mut request, MODE, "tokenInfo"),
@@ -178,7 +175,6 @@ fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
 }
 
 fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    const INFO: &str = "/params/1/tokenInfo";
     let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
         return Vec::new();
     };
@@ -190,7 +186,7 @@ fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             "an unsupported token in the list"
         }
         1 => {
-            set(&mut request, INFO, "preferredToken", json!(first));
+            set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
             "an unsupported preferred token"
         }
         2 => {
@@ -199,12 +195,12 @@ fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             "two unsupported tokens in the list"
         }
         _ => {
+            set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
             list = vec![json!(first), json!(second)];
-            set(&mut request, INFO, "preferredToken", json!(first));
             "only unsupported tokens"
         }
     };
-    set(&mut request, INFO, "tokenList", Value::Array(list));
+    set(&mut request, TOKEN_INFO, "tokenList", Value::Array(list));
     let mut members = with_baseline(input, ids, label, request);
     let again = members.last().cloned();
     members.extend(again.map(|member| Member { label: format!("{label}, the same bytes again"), ..member }));
@@ -216,7 +212,7 @@ const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
 /// The baseline has a short list with an unsupported token too, so that only the length differs.
 fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let length = LENGTHS[input.round as usize % LENGTHS.len()];
+    let length = *item_of_round(input, &LENGTHS);
     let known: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     if input.context.unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();
@@ -226,12 +222,7 @@ fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         let supported = known.iter().take(length.div_ceil(2)).map(|token| (*token).to_owned());
         let mut list: Vec<String> = supported.collect();
         list.extend((list.len()..length).map(|place| address(input, place as u64)));
-        let mut request = input.base.clone();
-        set(&mut request, "/params/1/tokenInfo", "tokenList", json!(list));
-        request
+        (format!("a list of {length} tokens"), with(input.base, TOKEN_INFO, "tokenList", list))
     };
-    vec![
-        member(Role::Baseline, "a list of 2 tokens", of_length(2), ids),
-        member(Role::Variant, format!("a list of {length} tokens"), of_length(length), ids),
-    ]
+    compared(ids, of_length(2), of_length(length))
 }

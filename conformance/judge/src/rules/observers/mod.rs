@@ -4,9 +4,8 @@ mod requests;
 mod results;
 mod tokens;
 
-use serde_json::Value;
-
 use requests::acceptance;
+use serde_json::Value;
 
 use crate::{
     cases::{case::Role, relations::Probe},
@@ -23,59 +22,32 @@ pub struct Observer {
     pub watch: fn(&[View<'_>], &Context, &mut Vec<String>),
 }
 
+/// An observer of how these probes are answered.
+macro_rules! probes {
+    ($clause:literal, $($probe:ident),+) => {
+        Observer { clause: $clause, watch: |views, _, values| acceptance(views, &[$(Probe::$probe),+], values) }
+    };
+}
+
 /// Every observer.
 pub static OBSERVERS: &[Observer] = &[
-    Observer {
-        clause: "dialect.jsonrpc-version",
-        watch: |views, _, values| acceptance(views, &[Probe::Version20, Probe::Version200], values),
-    },
-    Observer {
-        clause: "dialect.sponsored-name",
-        watch: |views, _, values| {
-            acceptance(views, &[Probe::ModeSponsored, Probe::ModeSponsorship], values);
-        },
-    },
-    Observer {
-        clause: "dialect.fee-token-member",
-        watch: |views, _, values| {
-            acceptance(views, &[Probe::FeeTokenAddress, Probe::TokenAddress], values);
-        },
-    },
-    Observer {
-        clause: "dialect.amount-notation",
-        watch: |views, _, values| {
-            acceptance(views, &[Probe::DecimalAmounts, Probe::HexAmounts, Probe::IntegerAmounts], values);
-        },
-    },
+    probes!("dialect.jsonrpc-version", Version20, Version200),
+    probes!("dialect.sponsored-name", ModeSponsored, ModeSponsorship),
+    probes!("dialect.fee-token-member", FeeTokenAddress, TokenAddress),
+    probes!("dialect.amount-notation", DecimalAmounts, HexAmounts, IntegerAmounts),
     Observer { clause: "dialect.mode-member", watch: results::mode_member },
     Observer { clause: "dialect.quoted-tokens", watch: tokens::quoted_tokens },
     Observer { clause: "behaviour.valid-until-unit", watch: tokens::valid_until_unit },
     Observer { clause: "behaviour.unsupported-when-none", watch: tokens::unsupported_when_none },
     Observer { clause: "behaviour.unsupported-without-both", watch: tokens::unsupported_without_both },
-    Observer {
-        clause: "behaviour.empty-token-list",
-        watch: |views, _, values| {
-            acceptance(views, &[Probe::EmptyTokenInfo, Probe::EmptyTokenList], values);
-        },
-    },
+    probes!("behaviour.empty-token-list", EmptyTokenInfo, EmptyTokenList),
     Observer { clause: "behaviour.token-letter-case", watch: tokens::token_letter_case },
     Observer { clause: "behaviour.repeated-tokens", watch: tokens::repeated_tokens },
     Observer { clause: "behaviour.error-codes", watch: results::error_codes },
     Observer { clause: "behaviour.error-status", watch: results::error_status },
-    Observer {
-        clause: "behaviour.extra-members",
-        watch: |views, _, values| acceptance(views, &[Probe::Signature], values),
-    },
-    Observer {
-        clause: "behaviour.sponsored-required-fields",
-        watch: |views, _, values| {
-            acceptance(views, &[Probe::NoGasLimits, Probe::NoInitCode], values);
-        },
-    },
-    Observer {
-        clause: "behaviour.quote-without-mode",
-        watch: |views, _, values| acceptance(views, &[Probe::NoMode], values),
-    },
+    probes!("behaviour.extra-members", Signature),
+    probes!("behaviour.sponsored-required-fields", NoGasLimits, NoInitCode),
+    probes!("behaviour.quote-without-mode", NoMode),
     Observer { clause: "behaviour.gas-limits-returned", watch: results::gas_limits_returned },
     Observer { clause: "behaviour.paymaster-and-data-layout", watch: results::layout },
     Observer { clause: "behaviour.deterministic-data", watch: results::deterministic_data },

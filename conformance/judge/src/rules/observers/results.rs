@@ -12,15 +12,13 @@ use crate::{
 
 pub(super) fn mode_member(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, _, result) in results(views) {
-        values.push(
-            match (result.get("MODE").is_some(), result.get("mode").is_some()) {
-                (true, true) => "MODE and mode",
-                (true, false) => "MODE",
-                (false, true) => "mode",
-                (false, false) => "neither",
-            }
-            .to_owned(),
-        );
+        let seen = match (result.get("MODE").is_some(), result.get("mode").is_some()) {
+            (true, true) => "MODE and mode",
+            (true, false) => "MODE",
+            (false, true) => "mode",
+            (false, false) => "neither",
+        };
+        values.push(seen.to_owned());
     }
 }
 

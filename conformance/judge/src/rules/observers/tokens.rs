@@ -29,15 +29,13 @@ pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut 
                 .flatten()
                 .any(|quote| lower(&quote["tokenAddress"]).as_ref() == Some(&token))
         };
-        values.push(
-            match (quotes(preferred), quotes(listed)) {
-                (true, true) => "the preferred token and the listed ones",
-                (true, false) => "the preferred token alone",
-                (false, true) => "the listed tokens alone",
-                (false, false) => "neither",
-            }
-            .to_owned(),
-        );
+        let seen = match (quotes(preferred), quotes(listed)) {
+            (true, true) => "the preferred token and the listed ones",
+            (true, false) => "the preferred token alone",
+            (false, true) => "the listed tokens alone",
+            (false, false) => "neither",
+        };
+        values.push(seen.to_owned());
     }
 }
 
@@ -45,14 +43,12 @@ pub(super) fn unsupported_when_none(views: &[View<'_>], context: &Context, value
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         if !named.is_empty() && named.iter().all(|token| context.support(token) == Support::Supported) {
-            values.push(
-                match result.get("unsupportedTokens") {
-                    None => "absent",
-                    Some(Value::Array(list)) if list.is_empty() => "empty",
-                    Some(_) => "something else",
-                }
-                .to_owned(),
-            );
+            let seen = match result.get("unsupportedTokens") {
+                None => "absent",
+                Some(Value::Array(list)) if list.is_empty() => "empty",
+                Some(_) => "something else",
+            };
+            values.push(seen.to_owned());
         }
     }
 }

@@ -4,140 +4,133 @@
 //! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
 //! must be served only when the profile states that any operation is accepted.
 
-use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, describe_answer, no_token};
+use crate::rules::{
+    Advice, Check, GroupCheck, MissingLine, Report, Rule, View, describe_answer, for_each_variant,
+};
 use crate::{
-    cases::relations as related,
+    cases::{case::Relation, relations as related},
     target::{
         context::{Context, Expectation},
         profile::Accepts,
     },
 };
 
-const NOT_SERVED: Advice = Advice::Write(MissingLine::Sponsorable);
-const NAME_ACCOUNTS: Advice = Advice::Write(MissingLine::Accounts);
+const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, hint: &'static str) -> Rule {
+    Rule::new(id, 4, Advice::Write(MissingLine::Sponsorable), hint, Check::Group(relation, check))
+}
 
-const fn rule(id: &'static str, hint: &'static str, check: Check) -> Rule {
-    Rule { id, clause: id, quota: 4, advice: NOT_SERVED, hint, not_applicable: always, check }
+/// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
+macro_rules! only_listed {
+    ($member:literal) => {
+        |context| {
+            let operations = &context.profile.operations;
+            (operations.accepts == Accepts::Listed && !operations.varies($member)).then_some(concat!(
+                "the profile says that only listed operations are accepted; where their ",
+                $member,
+                " may vary: operations.vary = [\"",
+                $member,
+                "\"]"
+            ))
+        }
+    };
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     rule(
         "request.id-number",
+        &related::NUMBER_IDS,
+        same_operation,
         "a number is a lawful id, 0 and negative ones included",
-        Check::Group(&related::NUMBER_IDS, same_operation),
     ),
     rule(
         "request.id-string",
+        &related::STRING_IDS,
+        same_operation,
         "a string is a lawful id, the empty one included",
-        Check::Group(&related::STRING_IDS, same_operation),
     ),
-    Rule {
-        not_applicable: no_token,
-        ..rule(
-            "request.gas-fields-optional",
-            "token mode must do without the three gas limits, each and all",
-            Check::Group(&related::GAS_FIELDS, same_operation),
-        )
-    },
+    rule(
+        "request.gas-fields-optional",
+        &related::GAS_FIELDS,
+        same_operation,
+        "token mode must do without the three gas limits, each and all",
+    )
+    .about_tokens(),
     rule(
         "request.listed-fields-suffice",
+        &related::LISTED_FIELDS,
+        same_operation,
         "signature and paymasterAndData are no part of the partial operation",
-        Check::Group(&related::LISTED_FIELDS, same_operation),
     ),
     rule(
         "request.sponsored-name",
+        &related::SPONSORED_NAME,
+        same_operation,
         "serve the mode SPONSORED, which every sample request sends; SPONSORSHIP is an additional name at most",
-        Check::Group(&related::SPONSORED_NAME, same_operation),
     ),
-    Rule {
-        not_applicable: no_token,
-        ..rule(
-            "request.token-quote-row",
-            "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
-            Check::Group(&related::TOKEN_QUOTE_ROW, same_operation),
-        )
-    },
+    rule(
+        "request.token-quote-row",
+        &related::TOKEN_QUOTE_ROW,
+        same_operation,
+        "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
+    )
+    .about_tokens(),
     rule(
         "request.calculate-gas-limits",
+        &related::CALCULATE_GAS_LIMITS,
+        same_operation,
         "calculateGasLimits is a boolean: accept both",
-        Check::Group(&related::CALCULATE_GAS_LIMITS, same_operation),
     ),
     rule(
         "request.expiry-duration",
+        &related::EXPIRY_DURATION,
+        same_operation,
         "expiryDuration is a number of seconds",
-        Check::Group(&related::EXPIRY_DURATION, same_operation),
     ),
     rule(
         "request.webhook-data",
+        &related::WEBHOOK_DATA,
+        same_operation,
         "webhookData is an object of any content",
-        Check::Group(&related::WEBHOOK_DATA, same_operation),
     ),
     Rule {
-        advice: NAME_ACCOUNTS,
-        not_applicable: one_account,
+        advice: Advice::Write(MissingLine::Accounts),
         ..rule(
             "request.smart-account-info",
+            &related::SMART_ACCOUNTS,
+            same_operation,
             "each of the two account names is accepted",
-            Check::Group(&related::SMART_ACCOUNTS, same_operation),
         )
+        .unless(one_account)
     },
-    Rule {
-        not_applicable: no_token,
-        ..rule(
-            "request.token-list",
-            "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
-            Check::Group(&related::LONG_TOKEN_LIST, same_operation),
-        )
-    },
-    Rule {
-        not_applicable: no_other_nonce,
-        ..rule(
-            "request.nonce-uint256",
-            "a nonce has 256 bits: read it as such",
-            Check::Group(&related::NONCES, other_operation),
-        )
-    },
-    Rule {
-        not_applicable: no_other_init_code,
-        ..rule(
-            "request.init-code",
-            "an account that is not deployed yet carries initCode",
-            Check::Group(&related::INIT_CODE, other_operation),
-        )
-    },
-    Rule {
-        not_applicable: no_other_call_data,
-        ..rule(
-            "request.call-data",
-            "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
-            Check::Group(&related::CALL_DATA, other_operation),
-        )
-    },
+    rule(
+        "request.token-list",
+        &related::LONG_TOKEN_LIST,
+        same_operation,
+        "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
+    )
+    .about_tokens(),
+    rule(
+        "request.nonce-uint256",
+        &related::NONCES,
+        other_operation,
+        "a nonce has 256 bits: read it as such",
+    )
+    .unless(only_listed!("nonce")),
+    rule(
+        "request.init-code",
+        &related::INIT_CODE,
+        other_operation,
+        "an account that is not deployed yet carries initCode",
+    )
+    .unless(only_listed!("initCode")),
+    rule(
+        "request.call-data",
+        &related::CALL_DATA,
+        other_operation,
+        "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
+    )
+    .unless(only_listed!("callData")),
 ];
-
-fn no_other_nonce(context: &Context) -> Option<&'static str> {
-    only_listed(context, "nonce").then_some(
-        "the profile says that only listed operations are accepted; where their nonce may vary: operations.vary = [\"nonce\"]",
-    )
-}
-
-fn no_other_init_code(context: &Context) -> Option<&'static str> {
-    only_listed(context, "initCode").then_some(
-        "the profile says that only listed operations are accepted; where their initCode may vary: operations.vary = [\"initCode\"]",
-    )
-}
-
-fn no_other_call_data(context: &Context) -> Option<&'static str> {
-    only_listed(context, "callData").then_some(
-        "the profile says that only listed operations are accepted; where their callData may vary: operations.vary = [\"callData\"]",
-    )
-}
-
-/// Whether only listed operations are accepted, and this member of them is as it is listed.
-fn only_listed(context: &Context, member: &str) -> bool {
-    let operations = &context.profile.operations;
-    operations.accepts == Accepts::Listed && !operations.varies(member)
-}
 
 fn one_account(context: &Context) -> Option<&'static str> {
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
@@ -145,29 +138,21 @@ fn one_account(context: &Context) -> Option<&'static str> {
 
 /// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
 fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
-    let Some((baseline, variants)) = views.split_first() else {
-        return;
-    };
-    for (place, view) in variants.iter().enumerate() {
-        report.set_member(place + 1);
+    for_each_variant(views, report, |baseline, view, report| {
         let required = baseline.answer.result().is_some() && view.beyond.is_none();
         served(view, required, report);
-    }
+    });
 }
 
 /// The operation is another one: it must be served only when the profile covers it and it is of ordinary size.
 fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
-    let Some((baseline, variants)) = views.split_first() else {
-        return;
-    };
-    for (place, view) in variants.iter().enumerate() {
-        report.set_member(place + 1);
+    for_each_variant(views, report, |baseline, view, report| {
         // An operation that is not sponsored gets a result too: `0x`.
         let required = baseline.answer.result().is_some()
             && view.beyond.is_none()
             && (view.expectation.requires_result() || view.expectation == Expectation::Refused);
         served(view, required, report);
-    }
+    });
 }
 
 fn served(view: &View<'_>, required: bool, report: &mut Report) {

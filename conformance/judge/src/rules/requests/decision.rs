@@ -3,53 +3,54 @@
 use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, describe_answer, shown};
 use crate::{
-    cases::case::Role,
+    cases::{case::Role, relations as related},
+    rules::{Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant, shown},
     target::{
         context::{Context, Expectation},
         profile::Sponsors,
     },
 };
 
+const SPONSORABLE: Advice = Advice::Write(MissingLine::Sponsorable);
+
 pub(in crate::rules) const RULES: &[Rule] = &[
-    Rule {
-        id: "sponsor.sponsorable-is-sponsored",
-        clause: "sponsor.sponsorable-is-sponsored",
-        quota: 10,
-        advice: Advice::Write(MissingLine::Sponsorable),
-        hint: "0x means that the user pays; an operation that can be sponsored gets a value",
-        not_applicable: sponsors_nothing,
-        check: Check::Exchange(sponsorable_is_sponsored),
-    },
-    Rule {
-        id: "sponsor.refused-gets-0x",
-        clause: "sponsor.refused-gets-0x",
-        quota: 5,
-        advice: Advice::Write(MissingLine::Refused),
-        hint: "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
-        not_applicable: refuses_nothing,
-        check: Check::Exchange(refused_gets_0x),
-    },
-    Rule {
-        id: "sponsor.decision-inputs",
-        clause: "sponsor.decision-inputs",
-        quota: 10,
-        advice: Advice::Write(MissingLine::Sponsorable),
-        hint: "decide from the operation and sponsorshipInfo alone; look at caches, counters and other members of the request",
-        not_applicable: always,
-        check: Check::Group(&crate::cases::relations::DECISION, decision_inputs),
-    },
-    Rule {
-        id: "sponsor.mode-mandatory-served",
-        clause: "sponsor.mode-mandatory-served",
-        quota: 5,
-        advice: Advice::Write(MissingLine::Sponsorable),
-        hint: "serve the mode that the request names; published clients send tokenInfo and sponsorshipInfo in both modes",
-        not_applicable: always,
-        check: Check::Group(&crate::cases::relations::BOTH_INFOS, mode_served),
-    },
+    Rule::exchange(
+        "sponsor.sponsorable-is-sponsored",
+        10,
+        SPONSORABLE,
+        "0x means that the user pays; an operation that can be sponsored gets a value",
+        sponsorable_is_sponsored,
+    )
+    .unless(sponsors_nothing)
+    .exercised_above_all_by(const { &[&related::CALLS, &related::CALCULATE_GAS_LIMITS] }, SPONSORED),
+    Rule::exchange(
+        "sponsor.refused-gets-0x",
+        5,
+        Advice::Write(MissingLine::Refused),
+        "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
+        refused_gets_0x,
+    )
+    .unless(refuses_nothing)
+    .exercised_above_all_by(const { &[&related::REFUSED_CALLS, &related::CLIENT_FORMS] }, &[]),
+    Rule::new(
+        "sponsor.decision-inputs",
+        10,
+        SPONSORABLE,
+        "decide from the operation and sponsorshipInfo alone; look at caches, counters and other members of the request",
+        Check::Group(&related::DECISION, decision_inputs),
+    ),
+    Rule::new(
+        "sponsor.mode-mandatory-served",
+        5,
+        SPONSORABLE,
+        "serve the mode that the request names; published clients send tokenInfo and sponsorshipInfo in both modes",
+        Check::Group(&related::BOTH_INFOS, mode_served),
+    ),
 ];
+
+/// The pairs of sponsored mode.
+pub(in crate::rules) const SPONSORED: &[Pair] = &[Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED];
 
 /// Why rules about refused operations do not apply; none when they do.
 pub(in crate::rules) fn refuses_nothing(context: &Context) -> Option<&'static str> {
@@ -99,13 +100,11 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
 
 fn decided(expectations: &[Expectation], view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view.valid_call().is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    let readable = |data: &&str| {
-        let row = member_validator("sponsored-result", "paymasterAndData");
-        row.is_some_and(|row| row.is_valid(&Value::String((*data).to_owned())))
-    };
-    if let Some(data) = paymaster_and_data(view)
-        .filter(readable)
-        .filter(|_| sponsored && expectations.contains(&view.expectation))
+    let row = member_validator("sponsored-result", "paymasterAndData");
+    let is_readable = |data: &&str| row.is_some_and(|row| row.is_valid(&Value::from(*data)));
+    if let Some(data) = paymaster_and_data(view).filter(is_readable)
+        && sponsored
+        && expectations.contains(&view.expectation)
     {
         judge(data);
     }
@@ -117,27 +116,19 @@ pub(crate) const SAME_AGAIN: &str = "the same request again";
 /// Only the operation and sponsorshipInfo decide. The first member is the baseline; requests for other operations may come
 /// between.
 fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
-    let Some((baseline, others)) = views.split_first() else {
-        return;
-    };
-    let Some(decision) = decision(baseline) else {
-        return;
-    };
-    for (place, view) in others.iter().enumerate() {
-        if view.role != Role::SameDecision {
-            continue;
-        }
-        report.set_member(place + 1);
+    for_each_variant(views, report, |baseline, view, report| {
         // An error is not a decision. Other rules report errors.
-        if let Some(other) = self::decision(view) {
+        if let (Role::SameDecision, Some(expected), Some(actual)) =
+            (view.role, decision(baseline), decision(view))
+        {
             report.expect(
-                other == decision,
+                actual == expected,
                 POINTER,
-                format_args!("{}, as without this change: {}", in_words(decision), view.label),
-                || in_words(other).to_owned(),
+                format_args!("{}, as without this change: {}", in_words(expected), view.label),
+                || in_words(actual).to_owned(),
             );
         }
-    }
+    });
 }
 
 /// Whether the request was sponsored; none when there is no readable decision.
@@ -152,37 +143,25 @@ const fn in_words(sponsored: bool) -> &'static str {
 /// The result is of the requested mode, whatever other members or earlier requests there are. Nothing is judged when the baseline
 /// has the wrong mode. A target may refuse members of the other mode.
 fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
-    let Some((baseline, variants)) = views.split_first() else {
-        return;
-    };
-    if is_foreign(baseline, context) != Some(false) {
-        return;
-    }
-    for (place, view) in variants.iter().enumerate() {
-        report.set_member(place + 1);
-        if let (Some(call), Some(foreign)) = (view.valid_call(), is_foreign(view, context)) {
+    for_each_variant(views, report, |baseline, view, report| {
+        if let (Some(false), Some(call), Some(foreign)) =
+            (is_foreign(baseline, context), view.valid_call(), is_foreign(view, context))
+        {
             report.expect(!foreign, "/result", format_args!("the result of {} mode", call.pair.mode), || {
                 describe_answer(&view.answer)
             });
         }
-    }
+    });
 }
 
 /// Whether a result is of the mode that was not requested; none without a result.
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
-    let other = in_other_mode(view.valid_call()?.pair);
+    let pair = view.valid_call()?.pair;
+    let other = if pair.mode == Mode::Sponsored { Mode::Erc20 } else { Mode::Sponsored };
+    let other = Pair { mode: other, ..pair };
     let result = view.answer.result()?;
     let mode = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
     Some(mode == Some(other.mode.name()) || is_of(other, result))
-}
-
-/// The same method in the other mode.
-fn in_other_mode(pair: Pair) -> Pair {
-    let mode = match pair.mode {
-        Mode::Sponsored => Mode::Erc20,
-        Mode::Erc20 => Mode::Sponsored,
-    };
-    Pair { mode, ..pair }
 }
 
 /// Whether a quote result has the shape of the other mode.

@@ -2,6 +2,5 @@
 
 pub(super) mod accepted;
 pub(super) mod decision;
-pub(super) mod headers;
 pub(super) mod notation;
 pub(super) mod served;

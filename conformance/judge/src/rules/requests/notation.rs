@@ -1,33 +1,43 @@
-//! Section 1: the JSON notation of a request has no meaning.
+//! Section 1: the JSON notation of a request has no meaning, and the request headers of published HTTP clients do not change the answer.
 
 use std::collections::BTreeSet;
 
-use crate::rules::{Advice, Check, Report, Rule, View, always, describe_answer};
+use crate::rules::{Advice, Check, Report, Rule, View, describe_answer};
 use crate::{
+    cases::relations as related,
     message::answer::{Answer, quoted_tokens, unsupported_tokens},
     target::context::Context,
 };
 
-pub(in crate::rules) const RULES: &[Rule] = &[Rule {
-    id: "request.json-notation",
-    clause: "request.json-notation",
-    quota: 10,
-    advice: Advice::Look("the target answered too few requests"),
-    hint: "read requests with a JSON parser: member order, white space and escapes mean nothing",
-    not_applicable: always,
-    check: Check::Group(&crate::cases::relations::NOTATION, notation),
-}];
+const TOO_FEW: Advice = Advice::Look("the target answered too few requests");
+
+pub(in crate::rules) const RULES: &[Rule] = &[
+    Rule::new(
+        "request.json-notation",
+        10,
+        TOO_FEW,
+        "read requests with a JSON parser: member order, white space and escapes mean nothing",
+        Check::Group(&related::NOTATION, notation),
+    ),
+    Rule::new(
+        "request.headers",
+        9,
+        TOO_FEW,
+        "accept every application/json content type, a missing Accept and */*; Origin and User-Agent decide nothing",
+        Check::Group(&related::HEADERS, headers),
+    ),
+];
 
 /// The part of an answer that the specification fixes: no signature, price or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::rules) enum Meaning {
+enum Meaning {
     Error,
     Sponsored(bool),
     Quote(BTreeSet<String>, BTreeSet<String>),
 }
 
 /// What the specification fixes of an answer; none where it is no JSON-RPC answer.
-pub(in crate::rules) fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
+fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
     if answer.error().is_some() {
         return Some(Meaning::Error);
     }
@@ -51,6 +61,38 @@ fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
     report.set_member(1);
     report.expect(
         actual == expected,
+        "",
+        format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
+        || describe_answer(&variant.answer),
+    );
+}
+
+/// The headers of a client get the same answer as plain ones. Nothing is judged when the answers to one of the two requests differ, and a
+/// refusal of the baseline gives no reason to expect a result.
+fn headers(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let pairs = || views.chunks_exact(2);
+    let Some([baseline, variant]) = pairs().next() else {
+        return;
+    };
+    let Some(expected) = meaning(&baseline.answer).filter(|meaning| *meaning != Meaning::Error) else {
+        return;
+    };
+    let actual = meaning(&variant.answer);
+    let is_same = |pair: &[View<'_>]| {
+        meaning(&pair[0].answer).as_ref() == Some(&expected) && meaning(&pair[1].answer) == actual
+    };
+    if !pairs().all(is_same) {
+        return;
+    }
+    // Other answers without a meaning are for the rules about the HTTP message and the JSON text.
+    let is_refused =
+        |pair: &[View<'_>]| pair[1].answer.response().is_some_and(|response| response.status >= 300);
+    if actual.is_none() && !pairs().all(is_refused) {
+        return;
+    }
+    report.set_member(1);
+    report.expect(
+        actual == Some(expected),
         "",
         format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
         || describe_answer(&variant.answer),

@@ -5,39 +5,47 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Advice, MissingLine, Report, Rule, View, describe_answer, no_token};
+use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, describe_answer};
 use crate::{
+    cases::{case::Relation, relations as related},
     json::number::same_number,
     message::{answer::Answer, request::Call, tables::GAS},
     target::context::{Context, Support},
 };
 
-const NAME_OPERATIONS: Advice = Advice::Write(MissingLine::Sponsorable);
-
-const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule::exchange(id, 10, NAME_OPERATIONS, hint, check)
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 10, Advice::Write(MissingLine::Sponsorable), hint, check)
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     rule("endpoint.both-methods", "route both methods at the one address", both_methods),
-    rule("quote.sponsored-result", "a quote in sponsored mode is refused", quote_sponsored),
-    Rule {
-        not_applicable: no_token,
-        ..rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
-    },
+    rule("quote.sponsored-result", "a quote in sponsored mode is refused", quote_sponsored).exercised_by(
+        const { &[&related::CALLS, &related::REFUSED_CALLS, &related::DECISION] },
+        &[Pair::QUOTE_SPONSORED],
+    ),
+    rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
+        .about_tokens()
+        .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
     rule(
         "sponsor.sponsored-result",
         "sponsoring in sponsored mode is refused with an error",
         sponsor_sponsored,
-    ),
-    Rule {
-        not_applicable: no_token,
-        ..rule(
-            "sponsor.erc20-result",
-            "sponsoring in token mode with a supported token is refused",
-            sponsor_erc20,
-        )
-    },
+    )
+    .exercised_above_all_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_SPONSORED]),
+    rule("sponsor.erc20-result", "sponsoring in token mode with a supported token is refused", sponsor_erc20)
+        .about_tokens()
+        .exercised_above_all_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_ERC20]),
+];
+
+/// The relations whose quotes in token mode name many mixes of tokens.
+pub(in crate::rules) const TOKEN_QUOTES: &[&Relation] = &[
+    &related::CALLS,
+    &related::REFUSED_IN_TOKEN_MODE,
+    &related::UNSUPPORTED_IN_QUOTE,
+    &related::LONG_TOKEN_LIST,
+    &related::LETTER_CASE,
+    &related::LATER,
+    &related::CONCURRENT,
 ];
 
 /// The JSON-RPC error code of an unknown method.

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::rules::{Advice, Report, Rule, View, describe_answer, shown, shown_member};
+use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
+    cases::relations as related,
     json::number::same_number,
     message::{answer::Answer, request::ParsedRequest},
     target::{context::Context, ordinary::is_rounded},
@@ -13,7 +14,7 @@ use paymaster_exchange::Failure;
 const UNANSWERED: Advice =
     Advice::Look("the target answered too few requests: look at its address, its headers and its log");
 
-const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
     Rule::exchange(id, 10, UNANSWERED, hint, check)
 }
 
@@ -40,7 +41,8 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         result_or_error,
     ),
     rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
-    rule("answer.id", "copy the id of the request without converting it; falsy ids such as 0 are valid", id),
+    rule("answer.id", "copy the id of the request without converting it; falsy ids such as 0 are valid", id)
+        .exercised_above_all_by(const { &[&related::NUMBER_IDS, &related::STRING_IDS] }, &[]),
     rule("answer.result-object", "the result of both methods is an object", result_object),
 ];
 

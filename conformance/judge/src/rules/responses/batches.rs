@@ -5,7 +5,7 @@ use std::fmt;
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
 
-use crate::rules::{Advice, Check, Report, Rule, View, always, shown};
+use crate::rules::{Advice, Check, Report, Rule, View, shown};
 use crate::{
     message::{
         answer::{error_of, result_of},
@@ -14,15 +14,13 @@ use crate::{
     target::context::Context,
 };
 
-pub(in crate::rules) const RULES: &[Rule] = &[Rule {
-    id: "json-rpc.batch-elements",
-    clause: "json-rpc.batch-elements",
-    quota: 4,
-    advice: Advice::Look("the target answered too few batches"),
-    hint: "answer each call of a batch as if it had come alone",
-    not_applicable: always,
-    check: Check::Group(&crate::cases::relations::BATCH_ELEMENTS, batch_elements),
-}];
+pub(in crate::rules) const RULES: &[Rule] = &[Rule::new(
+    "json-rpc.batch-elements",
+    4,
+    Advice::Look("the target answered too few batches"),
+    "answer each call of a batch as if it had come alone",
+    Check::Group(&crate::cases::relations::BATCH_ELEMENTS, batch_elements),
+)];
 
 /// The kind of an answer. Equal requests get answers of the same kind.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,17 +4,18 @@ use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use crate::rules::{
-    Advice, Check, MissingLine, Report, Rule, View, describe_answer, no_token, shown, shown_member,
+    Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant,
+    requests::decision::{SPONSORED, refuses_nothing},
+    shown, shown_member,
 };
 use crate::{
+    cases::{case::Relation, relations as related},
     json::number::is_integer,
     message::request::ParsedRequest,
     target::context::{Context, Expectation, Support},
 };
 
 const NO_ERRORS: Advice = Advice::Look("the target answered too few requests with an error");
-const NO_REFUSED: Advice = Advice::Write(MissingLine::Refused);
-const NO_TOKENS: Advice = Advice::Write(MissingLine::SupportedTokens);
 const NO_UNSUPPORTED: Advice = Advice::Write(MissingLine::UnsupportedTokens);
 
 pub(in crate::rules) const RULES: &[Rule] = &[
@@ -27,23 +28,23 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     ),
     Rule::exchange("error.code", 3, NO_ERRORS, "an error code is an integer, not a string", code),
     Rule::exchange("error.message", 3, NO_ERRORS, "an error message is a string", message),
-    Rule {
-        not_applicable: no_token,
-        ..Rule::exchange(
-            "error.token-absent",
-            5,
-            NO_TOKENS,
-            "token mode without feeTokenAddress is served instead of refused",
-            token_absent,
-        )
-    },
+    Rule::exchange(
+        "error.token-absent",
+        5,
+        Advice::Write(MissingLine::SupportedTokens),
+        "token mode without feeTokenAddress is served instead of refused",
+        token_absent,
+    )
+    .about_tokens()
+    .exercised_by(FEE_TOKENS, &[Pair::SPONSOR_ERC20]),
     Rule::exchange(
         "error.token-unsupported",
         5,
         NO_UNSUPPORTED,
         "token mode serves a token that the service does not support",
         token_unsupported,
-    ),
+    )
+    .exercised_by(FEE_TOKENS, &[Pair::SPONSOR_ERC20]),
     Rule::exchange(
         "request.mode-mandatory",
         3,
@@ -51,26 +52,28 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "refuse a sponsor request without mode: who pays must not be guessed",
         mode_mandatory,
     ),
-    Rule {
-        not_applicable: crate::rules::requests::decision::refuses_nothing,
-        ..Rule::exchange(
-            "error.refusal-is-none",
-            5,
-            NO_REFUSED,
-            "answer with a result whose paymasterAndData is 0x",
-            refusal_is_none,
-        )
-    },
-    Rule {
-        id: "error.unsupported-quote-is-none",
-        clause: "error.unsupported-quote-is-none",
-        quota: 5,
-        advice: NO_UNSUPPORTED,
-        hint: "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
-        not_applicable: no_token,
-        check: Check::Group(&crate::cases::relations::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
-    },
+    Rule::exchange(
+        "error.refusal-is-none",
+        5,
+        Advice::Write(MissingLine::Refused),
+        "answer with a result whose paymasterAndData is 0x",
+        refusal_is_none,
+    )
+    .unless(refuses_nothing)
+    .exercised_by(const { &[&related::REFUSED_CALLS, &related::DECISION] }, SPONSORED),
+    Rule::new(
+        "error.unsupported-quote-is-none",
+        5,
+        NO_UNSUPPORTED,
+        "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
+        Check::Group(&related::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
+    )
+    .about_tokens(),
 ];
+
+/// The relations with an absent or unsupported fee token.
+const FEE_TOKENS: &[&Relation] =
+    &[&related::ABSENT_FEE_TOKEN, &related::UNSUPPORTED_FEE_TOKEN, &related::LETTER_CASE];
 
 /// The error of an answer to a request that must be answered.
 fn error_of<'a>(view: &'a View<'_>) -> Option<&'a Value> {
@@ -188,19 +191,11 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
 /// A quote for unsupported tokens is answered with a result. Judged only when the same request with supported tokens gets a
 /// result, so that an error has no other reason.
 fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Report) {
-    let Some((baseline, variants)) = views.split_first() else {
-        return;
-    };
-    if baseline.answer.result().is_none() {
-        return;
-    }
-    for (place, view) in variants.iter().enumerate() {
-        if view.beyond.is_some() {
-            continue;
+    for_each_variant(views, report, |baseline, view, report| {
+        if baseline.answer.result().is_some() && view.beyond.is_none() {
+            a_result(view, "a result: unsupported tokens are not an error in a quote", report);
         }
-        report.set_member(place + 1);
-        a_result(view, "a result: unsupported tokens are not an error in a quote", report);
-    }
+    });
 }
 
 fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {

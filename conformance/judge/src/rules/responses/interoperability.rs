@@ -1,12 +1,22 @@
-//! What published clients need beyond the specification. These rules warn.
+//! The use of JSON-RPC over HTTP, and what published clients need beyond the specification. These rules warn.
 
 use paymaster_schemas::Method;
 use serde_json::Value;
 
-use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, describe_answer, shown_member};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, describe_answer, shown_member};
 use crate::{message::answer::Answer, target::context::Context};
 
+const TOO_FEW: Advice = Advice::Look("the target answered too few requests");
+
 pub(in crate::rules) const RULES: &[Rule] = &[
+    Rule::exchange(
+        "http.status-of-result",
+        10,
+        TOO_FEW,
+        "clients that look at the status first take anything but 200 for a failure",
+        status_of_result,
+    ),
+    Rule::exchange("http.content-type", 10, TOO_FEW, "send Content-Type: application/json", content_type),
     Rule::exchange(
         "interoperability.mode-member",
         10,
@@ -21,16 +31,39 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
         no_result_beside_error,
     ),
-    Rule {
-        id: "interoperability.client-forms",
-        clause: "interoperability.client-forms",
-        quota: 8,
-        advice: Advice::Write(MissingLine::Sponsorable),
-        hint: "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed",
-        not_applicable: always,
-        check: Check::Group(&crate::cases::relations::CLIENT_FORMS, client_forms),
-    },
+    Rule::new(
+        "interoperability.client-forms",
+        8,
+        Advice::Write(MissingLine::Sponsorable),
+        "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed",
+        Check::Group(&crate::cases::relations::CLIENT_FORMS, client_forms),
+    ),
 ];
+
+/// An answer with a result comes with an HTTP status of 200.
+fn status_of_result(view: &View<'_>, _: &Context, report: &mut Report) {
+    if let Some(response) = view.answer.response().filter(|_| view.answer.result().is_some()) {
+        report.expect(response.status == 200, "", "HTTP status 200", || {
+            format!("HTTP status {}", response.status)
+        });
+    }
+}
+
+/// An answer comes with the content type application/json.
+fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
+    let is_answer = view.answer.object().is_some() && !view.rejected_before_service();
+    let Some(response) = view.answer.response().filter(|_| is_answer) else {
+        return;
+    };
+    let actual = response.header("content-type");
+    let meaning =
+        actual.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
+    let json = matches!(meaning.as_str(), "application/json" | "application/json-rpc")
+        || (meaning.starts_with("application/") && meaning.ends_with("+json"));
+    report.expect(json, "", "Content-Type: application/json", || {
+        actual.map_or_else(|| "no Content-Type".to_owned(), |actual| format!("Content-Type: {actual}"))
+    });
+}
 
 /// Whether an answer refuses the request: with an error, or by its HTTP status. Other rules report an answer that is neither.
 fn is_refusal(answer: &Answer<'_>) -> bool {

@@ -3,8 +3,9 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Advice, Report, Rule, View, describe_answer, shown_member};
+use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown_member};
 use crate::{
+    cases::relations as related,
     json::number::same_number,
     message::{
         answer::Answer,
@@ -16,14 +17,13 @@ use crate::{
     },
 };
 
-const ADVICE: Advice = Advice::Look("the target answered too few malformed requests");
-
-const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule::exchange(id, 2, ADVICE, hint, check)
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 2, Advice::Look("the target answered too few malformed requests"), hint, check)
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
-    rule("json-rpc.parse-error", "answer a body that is not JSON with the error -32700", parse_error),
+    rule("json-rpc.parse-error", "answer a body that is not JSON with the error -32700", parse_error)
+        .exercised_by(const { &[&related::MALFORMED_BODIES] }, &[]),
     rule(
         "json-rpc.invalid-request",
         "answer JSON that is not a request object with the error -32600",
@@ -34,31 +34,33 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "json-rpc.invalid-params",
         "answer parameters of the wrong shape with the error -32602",
         invalid_params,
-    ),
+    )
+    .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
     rule(
         "json-rpc.reserved-codes",
         "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
         reserved_codes,
     ),
     rule("json-rpc.null-id", "an error without a readable request carries id null", null_id),
-    rule("json-rpc.batch", "answer an array with an array, one answer for each request with an id", batch),
-    rule("json-rpc.empty-batch", "answer an empty array with one error object", empty_batch),
-    rule("json-rpc.notification", "do not answer a request that has no id", notification),
+    rule("json-rpc.batch", "answer an array with an array, one answer for each request with an id", batch)
+        .exercised_by(const { &[&related::BATCHES, &related::BATCH_ELEMENTS] }, &[]),
+    rule("json-rpc.empty-batch", "answer an empty array with one error object", empty_batch)
+        .exercised_by(const { &[&related::BATCHES] }, &[]),
+    rule("json-rpc.notification", "do not answer a request that has no id", notification).exercised_by(
+        const { &[&related::BATCHES, &related::BATCH_ELEMENTS, &related::MALFORMED_BODIES] },
+        &[],
+    ),
     rule(
         "json-rpc.large-ids",
         "read ids without converting them to floating-point numbers, which round integers above 2^53",
         large_ids,
-    ),
+    )
+    .exercised_by(const { &[&related::NUMBER_IDS] }, &[]),
     rule("json-rpc.unique-members", "a member is written twice", unique_members),
 ];
 
-/// The request got an error with that code.
-fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
-    has_one_of(&[code], view, report);
-}
-
 /// The request got an error with one of these codes.
-fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
+fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
     // HTTP 200 without a JSON object is not an error answer. Other rules report its form.
     let attempt = view.answer.object().is_some()
         || view.answer.response().is_some_and(|response| response.status != 200);
@@ -84,22 +86,22 @@ fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
         Answer::NotJson(response, cause) if response.status == 200 && !cause.is_our_limit => {
             report.broken("", "the error -32700", describe_answer(&view.answer));
         }
-        _ => has_code(-32700, view, report),
+        _ => has_code(&[-32700], view, report),
     }
 }
 
 fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
     match view.request {
-        ParsedRequest::NotARequest => has_code(-32600, view, report),
+        ParsedRequest::NotARequest => has_code(&[-32600], view, report),
         // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
-        ParsedRequest::UnstructuredParams => has_one_of(&[-32600, -32602], view, report),
+        ParsedRequest::UnstructuredParams => has_code(&[-32600, -32602], view, report),
         _ => {}
     }
 }
 
 fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
     if matches!(view.request, ParsedRequest::UnknownMethod { .. }) {
-        has_code(-32601, view, report);
+        has_code(&[-32601], view, report);
     }
 }
 
@@ -112,16 +114,13 @@ fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
         _ => false,
     };
     if malformed && view.answer.error().is_some() {
-        has_code(-32602, view, report);
+        has_code(&[-32602], view, report);
     }
 }
 
 fn has_fee_token(call: &Call) -> bool {
     let address = member_validator("token-info", "feeTokenAddress");
-    call.tokens
-        .fee
-        .as_ref()
-        .is_some_and(|token| address.is_some_and(|address| address.is_valid(&Value::String(token.clone()))))
+    call.tokens.fee.as_deref().zip(address).is_some_and(|(token, address)| address.is_valid(&token.into()))
 }
 
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
@@ -172,38 +171,26 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     }
     let Some(answers) = view.answer.array() else {
-        return report.broken(
-            "",
-            format!("an array of {} answers", ids.len()),
-            describe_answer(&view.answer),
-        );
+        let expected = format!("an array of {} answers", ids.len());
+        return report.broken("", expected, describe_answer(&view.answer));
     };
     let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
     let matched = ids.iter().all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
     // json-rpc.notification reports answers to notifications.
     let as_many = answers.len() == ids.len() || ids.len() < requests.len();
-    report.expect(
-        matched && as_many,
-        "",
-        format_args!("one answer for each of {} requests", ids.len()),
-        || {
-            format!(
-                "{} answers, with the ids {}",
-                answers.len(),
-                actual.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-            )
-        },
-    );
+    let expected = format_args!("one answer for each of {} requests", ids.len());
+    report.expect(matched && as_many, "", expected, || {
+        let actual: Vec<String> = actual.iter().map(ToString::to_string).collect();
+        format!("{} answers, with the ids {}", answers.len(), actual.join(", "))
+    });
 }
 
 /// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == ParsedRequest::EmptyBatch
-        && !view.rejected_before_service()
-        && view.answer.response().is_some()
-    {
-        report
-            .expect(view.answer.error().is_some(), "", "one error object", || describe_answer(&view.answer));
+    let is_answered = !view.rejected_before_service() && view.answer.response().is_some();
+    if view.request == ParsedRequest::EmptyBatch && is_answered {
+        let holds = view.answer.error().is_some();
+        report.expect(holds, "", "one error object", || describe_answer(&view.answer));
     }
 }
 
@@ -216,12 +203,8 @@ fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
             let Some(answers) = view.answer.array() else {
                 return;
             };
-            report.expect(
-                answers.len() <= ids,
-                "",
-                format_args!("{ids} answers: the other requests have no id"),
-                || format!("{} answers", answers.len()),
-            );
+            let expected = format_args!("{ids} answers: the other requests have no id");
+            report.expect(answers.len() <= ids, "", expected, || format!("{} answers", answers.len()));
         }
         _ => {}
     }

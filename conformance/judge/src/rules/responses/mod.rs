@@ -3,6 +3,5 @@
 pub(super) mod answer_form;
 pub(super) mod batches;
 pub(super) mod errors;
-pub(super) mod http;
 pub(super) mod interoperability;
 pub(super) mod json_rpc;

@@ -1,35 +1,37 @@
-//! The plain sense of answers: lawful in form, and senseless in content. These rules warn.
+//! The plain sense of answers: lawful in form, and senseless in content; and what a chain says of them. These rules warn.
 
 use std::collections::BTreeSet;
 
+use paymaster_exchange::Simulation;
 use paymaster_schemas::{Pair, member_validator, validator_for};
 use serde_json::Value;
 
-use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, no_token, shown, shown_member};
+use crate::rules::{
+    Advice, Check, ExchangeCheck, MissingLine, Report, Rule, View, quotes, shown, shown_member,
+};
 use crate::{
+    cases::relations as related,
     json::number::amount,
     target::{context::Context, quoted},
 };
 
-const NO_QUOTES: Advice = Advice::Write(MissingLine::SupportedTokens);
-const NO_RESULTS: Advice = Advice::Write(MissingLine::SupportedTokens);
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 5, TOKENS, hint, check).about_tokens()
+}
+
+const TOKENS: Advice = Advice::Write(MissingLine::SupportedTokens);
 
 /// A rule about quotes in token mode.
-const fn of_quotes(
-    id: &'static str,
-    hint: &'static str,
-    check: fn(&View<'_>, &Context, &mut Report),
-) -> Rule {
-    Rule { not_applicable: no_token, ..Rule::exchange(id, 5, NO_QUOTES, hint, check) }
+pub(super) const fn of_quotes(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    rule(id, hint, check).exercised_by(
+        const { &[&related::CALLS, &related::UNSUPPORTED_IN_QUOTE] },
+        &[Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20],
+    )
 }
 
 /// A rule about results that sponsor in token mode.
-const fn of_token_results(
-    id: &'static str,
-    hint: &'static str,
-    check: fn(&View<'_>, &Context, &mut Report),
-) -> Rule {
-    Rule { not_applicable: no_token, ..Rule::exchange(id, 5, NO_RESULTS, hint, check) }
+const fn of_token_results(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    rule(id, hint, check).exercised_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_ERC20])
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
@@ -65,7 +67,8 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         Advice::Write(MissingLine::Sponsorable),
         "an operation with a gas limit of 0 fails on the chain",
         gas,
-    ),
+    )
+    .exercised_by(const { &[&related::CALLS] }, &[]),
     of_token_results(
         "plausibility.pre-verification-gas",
         "write preVerificationGas as decimal digits or as a hex quantity, which clients convert to an integer",
@@ -76,33 +79,39 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "paymasterAndData begins with the address of the paymaster, the one that quotes name",
         token_data,
     ),
-    Rule {
-        id: "plausibility.token-data-differs",
-        clause: "plausibility.token-data-differs",
-        quota: 4,
-        advice: NO_RESULTS,
-        hint: "sign each operation: a signature that is the same for every operation covers none of them",
-        not_applicable: no_token,
-        check: Check::Group(&crate::cases::relations::TOKEN_DATA, token_data_differs),
-    },
+    Rule::new(
+        "plausibility.token-data-differs",
+        4,
+        TOKENS,
+        "sign each operation: a signature that is the same for every operation covers none of them",
+        Check::Group(&related::TOKEN_DATA, token_data_differs),
+    )
+    .about_tokens(),
+    Rule::exchange(
+        "on-chain.accepted",
+        3,
+        Advice::Look(
+            "too few answers could be simulated on the chain: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
+        ),
+        "sign for the chain, the contract and its nonce of the sender, over the operation with the gas limits that the answer returns",
+        accepted,
+    )
+    .unless(|context| (!context.on_chain).then_some("no chain is used (--rpc-url, --entry-point)")),
 ];
 
 const ZERO: &str = "0x0000000000000000000000000000000000000000";
 
-fn quote_result<'a>(view: &'a View<'_>) -> Option<&'a Value> {
-    view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20)?;
+/// The result of a call of this pair.
+fn result_of<'a>(pair: Pair, view: &'a View<'_>) -> Option<&'a Value> {
+    view.valid_call().filter(|call| call.pair == pair)?;
     view.answer.result()
-}
-
-/// Every quote of a result, with its index.
-fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a Value)> {
-    let quotes = quote_result(view).and_then(|result| result["feeQuotes"].as_array());
-    quotes.into_iter().flatten().enumerate()
 }
 
 /// The paymaster is not the zero address, and is the same in every quote.
 fn paymaster_address(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Some(address) = quote_result(view).and_then(|result| result["paymasterAddress"].as_str()) else {
+    let Some(address) =
+        result_of(Pair::QUOTE_ERC20, view).and_then(|result| result["paymasterAddress"].as_str())
+    else {
         return;
     };
     let expected = context.quoted.paymaster.as_deref().filter(|first| *first != ZERO);
@@ -221,14 +230,9 @@ fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-fn token_result<'a>(view: &'a View<'_>) -> Option<&'a Value> {
-    view.valid_call().filter(|call| call.pair == Pair::SPONSOR_ERC20)?;
-    view.answer.result()
-}
-
 /// preVerificationGas in token mode is an amount. The table has a string and no notation.
 fn pre_verification_gas(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(value) = token_result(view).map(|result| &result["preVerificationGas"]) else {
+    let Some(value) = result_of(Pair::SPONSOR_ERC20, view).map(|result| &result["preVerificationGas"]) else {
         return;
     };
     if value.is_string() {
@@ -241,16 +245,16 @@ fn pre_verification_gas(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
+/// paymasterAndData in token mode, where it is a hex string: the rule of its row reports another value.
+fn token_paymaster_data<'a>(view: &'a View<'_>) -> Option<&'a str> {
+    let data = result_of(Pair::SPONSOR_ERC20, view)?.get("paymasterAndData")?;
+    let row = member_validator("token-sponsor-result", "paymasterAndData")?;
+    data.as_str().filter(|_| row.is_valid(data))
+}
+
 /// paymasterAndData in token mode is at least an address: that of the quoted paymaster.
 fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Some(data) = token_result(view).and_then(|result| result["paymasterAndData"].as_str()) else {
-        return;
-    };
-    // The rule of the row reports what is no hex string.
-    let row = member_validator("token-sponsor-result", "paymasterAndData");
-    if !row.is_some_and(|row| row.is_valid(&Value::String(data.to_owned()))) {
-        return;
-    }
+    let Some(data) = token_paymaster_data(view) else { return };
     let address = data.get(..ZERO.len());
     let expected = context.quoted.paymaster.as_deref();
     let holds = address.is_some_and(|address| {
@@ -271,13 +275,7 @@ fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
 /// Data with a signature differs between operations. A paymaster that checks everything on the chain needs no signature: its data, such
 /// as its address alone, or its address and the token's, may be the same for every operation.
 fn token_data_differs(views: &[View<'_>], _: &Context, report: &mut Report) {
-    // The rule of the row reports what is no hex string.
-    let row = member_validator("token-sponsor-result", "paymasterAndData");
-    let data = |view| {
-        let value = token_result(view)?.get("paymasterAndData")?;
-        value.as_str().filter(|_| row.is_some_and(|row| row.is_valid(value)))
-    };
-    let all: Option<Vec<&str>> = views.iter().map(data).collect();
+    let all: Option<Vec<&str>> = views.iter().map(token_paymaster_data).collect();
     let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
         return;
     };
@@ -297,4 +295,18 @@ fn may_have_signature(data: &str) -> bool {
     const SIGNATURE: usize = 2 * 64;
     data.len() > ZERO.len() + SIGNATURE
         && data.get(data.len() - SIGNATURE..).is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
+}
+
+/// Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a chain is
+/// given.
+fn accepted(view: &View<'_>, _: &Context, report: &mut Report) {
+    match view.on_chain {
+        Some(Simulation::Accepted) => report.held(),
+        Some(Simulation::Refused(reason)) => report.broken(
+            "/result/paymasterAndData",
+            "a value that the paymaster's contract accepts",
+            format!("refused: {reason}"),
+        ),
+        Some(Simulation::Unclear(_)) | None => {}
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Advice, MissingLine, Report, Rule, View, no_token};
+use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, requests::served::TOKEN_QUOTES};
 use crate::{
     message::request::{Call, RequestedTokens},
     target::{
@@ -17,46 +17,35 @@ use crate::{
     },
 };
 
-const NO_QUOTES: Advice = Advice::Write(MissingLine::SupportedTokens);
-const NO_UNSUPPORTED: Advice = Advice::Write(MissingLine::UnsupportedTokens);
-
-const fn rule(
-    id: &'static str,
-    advice: Advice,
-    hint: &'static str,
-    check: fn(&View<'_>, &Context, &mut Report),
-) -> Rule {
-    Rule::exchange(id, 10, advice, hint, check)
+const fn rule(id: &'static str, missing: MissingLine, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 10, Advice::Write(missing), hint, check)
+        .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20])
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
-    Rule {
-        not_applicable: no_token,
-        ..rule(
-            "quote.tokens-quoted",
-            NO_QUOTES,
-            "every supported token of the request gets a quote; compare addresses without regard to letter case",
-            tokens_quoted,
-        )
-    },
-    Rule {
-        not_applicable: no_token,
-        ..rule(
-            "quote.only-requested",
-            NO_QUOTES,
-            "quote the tokens of the request and no others; look at caches",
-            only_requested,
-        )
-    },
+    rule(
+        "quote.tokens-quoted",
+        MissingLine::SupportedTokens,
+        "every supported token of the request gets a quote; compare addresses without regard to letter case",
+        tokens_quoted,
+    )
+    .about_tokens(),
+    rule(
+        "quote.only-requested",
+        MissingLine::SupportedTokens,
+        "quote the tokens of the request and no others; look at caches",
+        only_requested,
+    )
+    .about_tokens(),
     rule(
         "quote.unsupported-listed",
-        NO_UNSUPPORTED,
+        MissingLine::UnsupportedTokens,
         "list every requested token that is not supported, the preferred one included",
         unsupported_listed,
     ),
     rule(
         "quote.unsupported-only-unsupported",
-        NO_UNSUPPORTED,
+        MissingLine::UnsupportedTokens,
         "list only tokens of the request, and none that is supported",
         unsupported_only_unsupported,
     ),
@@ -100,15 +89,16 @@ fn read<'a>(view: &'a View<'_>, context: &Context) -> Option<Quote<'a>> {
 /// The tokens that a quote must cover, supported or not, in the reading that the target uses.
 pub(in crate::rules) fn expected(named: &RequestedTokens, reading: QuotedTokens) -> BTreeSet<String> {
     match (&named.preferred, &named.list) {
-        (Some(preferred), Some(list)) if !list.is_empty() => match reading {
-            QuotedTokens::Unknown => BTreeSet::from([preferred.to_ascii_lowercase()])
-                .intersection(&list.iter().map(|token| token.to_ascii_lowercase()).collect())
-                .cloned()
-                .collect(),
-            QuotedTokens::Union => named.quoted(),
-            QuotedTokens::List => list.iter().map(|token| token.to_ascii_lowercase()).collect(),
-            QuotedTokens::Preferred => BTreeSet::from([preferred.to_ascii_lowercase()]),
-        },
+        (Some(preferred), Some(list)) if !list.is_empty() => {
+            let preferred = BTreeSet::from([preferred.to_ascii_lowercase()]);
+            let listed = list.iter().map(|token| token.to_ascii_lowercase()).collect();
+            match reading {
+                QuotedTokens::Unknown => &preferred & &listed,
+                QuotedTokens::Union => named.quoted(),
+                QuotedTokens::List => listed,
+                QuotedTokens::Preferred => preferred,
+            }
+        }
         // A target that quotes the listed tokens alone, or may do so, need not quote a token beside an empty list.
         (Some(_), Some(_)) if matches!(reading, QuotedTokens::List | QuotedTokens::Unknown) => {
             BTreeSet::new()

@@ -4,102 +4,100 @@
 //! The clause of a row has the id `DOCUMENT.MEMBER`. The schema document defines the member; a rule here adds the text for
 //! people.
 
-use paymaster_schemas::{Mode, member_validator};
+use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, no_token, shown_member};
-use crate::target::context::Context;
+use crate::rules::{
+    Advice, Check, MissingLine, Report, Rule, View, requests::decision::SPONSORED, shown_member,
+};
+use crate::{
+    cases::{case::Relation, relations as related},
+    target::context::Context,
+};
 
-const NO_RESULTS: Advice = Advice::Write(MissingLine::Sponsorable);
-const NO_TOKEN_RESULTS: Advice = Advice::Write(MissingLine::SupportedTokens);
-
-const fn row(id: &'static str, document: &'static str, member: &'static str, expected: &'static str) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: NO_RESULTS,
-        hint: "compare the member with its row in the table of the section: name, type and form",
-        not_applicable: always,
-        check: Check::Row { document, member, expected },
-    }
+/// The rules of one table. Each row has the name of its member, and the expected value for people.
+macro_rules! rows {
+    ($document:literal, $table:expr; $($member:literal: $expected:literal,)+) => {
+        &[$(Rule {
+            id: concat!($document, ".", $member),
+            clause: concat!($document, ".", $member),
+            check: Check::Row { document: $document, member: $member, expected: $expected },
+            ..$table
+        }),+]
+    };
 }
 
-/// A row of a result that contains tokens.
-const fn token_row(
-    id: &'static str,
-    document: &'static str,
-    member: &'static str,
-    expected: &'static str,
+/// What the rules of a table have in common.
+const fn table(
+    missing: MissingLine,
+    relations: &'static [&'static Relation],
+    pairs: &'static [Pair],
 ) -> Rule {
-    Rule { advice: NO_TOKEN_RESULTS, not_applicable: no_token, ..row(id, document, member, expected) }
+    let hint = "compare the member with its row in the table of the section: name, type and form";
+    // `rows!` replaces the id and the check.
+    let check = Check::Row { document: "", member: "", expected: "" };
+    Rule::new("", 10, Advice::Write(missing), hint, check).exercised_by(relations, pairs)
 }
 
-pub(in crate::rules) const RULES: &[Rule] = &[
-    row("sponsored-result.MODE", "sponsored-result", "MODE", "\"SPONSORED\""),
-    row(
-        "sponsored-result.paymasterAndData",
-        "sponsored-result",
-        "paymasterAndData",
-        "a hex string of whole bytes after 0x",
-    ),
-    row(
-        "sponsored-result.preVerificationGas",
-        "sponsored-result",
-        "preVerificationGas",
-        "a string of decimal digits",
-    ),
-    row(
-        "sponsored-result.verificationGasLimit",
-        "sponsored-result",
-        "verificationGasLimit",
-        "a number of gas units",
-    ),
-    row("sponsored-result.callGasLimit", "sponsored-result", "callGasLimit", "a number of gas units"),
-    row("quote-result.MODE", "quote-result", "MODE", "\"ERC20\""),
-    row(
-        "quote-result.paymasterAddress",
-        "quote-result",
-        "paymasterAddress",
-        "an address: 0x and 40 hex digits",
-    ),
-    row("quote-result.feeQuotes", "quote-result", "feeQuotes", "an array of fee quote objects"),
-    row("quote-result.unsupportedTokens", "quote-result", "unsupportedTokens", "an array of addresses"),
-    token_row("fee-quote.symbol", "fee-quote", "symbol", "the token's symbol, a string"),
-    token_row("fee-quote.decimal", "fee-quote", "decimal", "the token's number of decimals, an integer"),
-    token_row("fee-quote.tokenAddress", "fee-quote", "tokenAddress", "an address: 0x and 40 hex digits"),
-    token_row("fee-quote.maxGasFee", "fee-quote", "maxGasFee", "a number of token units"),
-    token_row("fee-quote.maxGasFeeUSD", "fee-quote", "maxGasFeeUSD", "a number of US dollars"),
-    token_row("fee-quote.exchangeRate", "fee-quote", "exchangeRate", "an integer-valued number"),
-    token_row("fee-quote.premiumPercentage", "fee-quote", "premiumPercentage", "a string of digits"),
-    token_row("fee-quote.validUntil", "fee-quote", "validUntil", "an integer timestamp"),
-    token_row("fee-quote.logoUrl", "fee-quote", "logoUrl", "a URL"),
-    token_row("token-sponsor-result.MODE", "token-sponsor-result", "MODE", "\"ERC20\""),
-    token_row(
-        "token-sponsor-result.paymasterAndData",
-        "token-sponsor-result",
-        "paymasterAndData",
-        "a hex string of one byte or more after 0x",
-    ),
-    token_row(
-        "token-sponsor-result.preVerificationGas",
-        "token-sponsor-result",
-        "preVerificationGas",
-        "an amount of gas, a string",
-    ),
-    token_row(
-        "token-sponsor-result.verificationGasLimit",
-        "token-sponsor-result",
-        "verificationGasLimit",
-        "a number of gas units",
-    ),
-    token_row(
-        "token-sponsor-result.callGasLimit",
-        "token-sponsor-result",
-        "callGasLimit",
-        "a number of gas units",
-    ),
-];
+pub(in crate::rules) const SPONSORED_RESULT: &[Rule] = rows! {
+    "sponsored-result",
+    table(
+        MissingLine::Sponsorable,
+        const { &[&related::CALLS, &related::REFUSED_CALLS, &related::CALCULATE_GAS_LIMITS] },
+        SPONSORED,
+    );
+    "MODE": "\"SPONSORED\"",
+    "paymasterAndData": "a hex string of whole bytes after 0x",
+    "preVerificationGas": "a string of decimal digits",
+    "verificationGasLimit": "a number of gas units",
+    "callGasLimit": "a number of gas units",
+};
+
+pub(in crate::rules) const QUOTE_RESULT: &[Rule] = rows! {
+    "quote-result",
+    table(
+        MissingLine::Sponsorable,
+        const { &[&related::CALLS, &related::UNSUPPORTED_IN_QUOTE, &related::TOKEN_QUOTE_ROW] },
+        &[Pair::QUOTE_ERC20],
+    );
+    "MODE": "\"ERC20\"",
+    "paymasterAddress": "an address: 0x and 40 hex digits",
+    "feeQuotes": "an array of fee quote objects",
+    "unsupportedTokens": "an array of addresses",
+};
+
+/// The relations that exercise the rows of a fee quote.
+pub(super) const ROWS_OF_QUOTES: &[&Relation] =
+    &[&related::CALLS, &related::AMOUNTS, &related::UNSUPPORTED_IN_QUOTE];
+
+pub(in crate::rules) const FEE_QUOTE: &[Rule] = rows! {
+    "fee-quote",
+    table(MissingLine::SupportedTokens, ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]).about_tokens();
+    "symbol": "the token's symbol, a string",
+    "decimal": "the token's number of decimals, an integer",
+    "tokenAddress": "an address: 0x and 40 hex digits",
+    "maxGasFee": "a number of token units",
+    "maxGasFeeUSD": "a number of US dollars",
+    "exchangeRate": "an integer-valued number",
+    "premiumPercentage": "a string of digits",
+    "validUntil": "an integer timestamp",
+    "logoUrl": "a URL",
+};
+
+pub(in crate::rules) const TOKEN_SPONSOR_RESULT: &[Rule] = rows! {
+    "token-sponsor-result",
+    table(
+        MissingLine::SupportedTokens,
+        const { &[&related::CALLS, &related::GAS_FIELDS] },
+        &[Pair::SPONSOR_ERC20],
+    )
+    .about_tokens();
+    "MODE": "\"ERC20\"",
+    "paymasterAndData": "a hex string of one byte or more after 0x",
+    "preVerificationGas": "an amount of gas, a string",
+    "verificationGasLimit": "a number of gas units",
+    "callGasLimit": "a number of gas units",
+};
 
 /// The only member of the tables that a result may leave out (section 2.7).
 const OPTIONAL: &str = "unsupportedTokens";
@@ -177,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_row_names_a_member_of_its_schema() {
-        for rule in RULES {
+        for rule in [SPONSORED_RESULT, QUOTE_RESULT, FEE_QUOTE, TOKEN_SPONSOR_RESULT].into_iter().flatten() {
             let Check::Row { document, member, .. } = rule.check else { panic!("{} is no row", rule.id) };
             assert_eq!(rule.id, format!("{document}.{member}"));
             assert!(

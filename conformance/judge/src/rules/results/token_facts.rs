@@ -1,40 +1,76 @@
 //! Section 2.8: symbol and decimals of a quote are those of its token: as in the profile, or else as in the target's first quote
-//! for the token.
+//! for the token. A quote holds until a time; the time of the answer comes with the exchange.
 
+use std::time::{Duration, UNIX_EPOCH};
+
+use num_bigint::BigUint;
 use paymaster_schemas::Pair;
-use serde_json::Value;
 
-use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, shown_member};
+use crate::rules::{
+    Advice, MissingLine, Report, Rule, View, quotes,
+    requests::served::TOKEN_QUOTES,
+    results::{plausibility::of_quotes, rows::ROWS_OF_QUOTES},
+    shown, shown_member,
+};
 use crate::{
-    json::number::Exact,
-    target::{context::Context, profile::Token},
+    json::number::{Exact, amount},
+    target::{context::Context, profile::Token, quoted::unit_of},
 };
 
 /// Where the expected value comes from.
 const BY_PROFILE: &str = "as in the profile for";
 const BY_TARGET: &str = "as in the target's first quote for";
 
-const ADVICE: Advice = Advice::Write(MissingLine::SupportedTokens);
+const TOKENS: Advice = Advice::Write(MissingLine::SupportedTokens);
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     Rule {
-        id: "fee-quote.symbol-of-token",
         clause: "fee-quote.symbol",
-        quota: 5,
-        advice: ADVICE,
-        hint: "the symbol belongs to another token: look at how quotes are joined to tokens",
-        not_applicable: no_symbols,
-        check: Check::Exchange(symbol),
-    },
+        ..Rule::exchange(
+            "fee-quote.symbol-of-token",
+            5,
+            TOKENS,
+            "the symbol belongs to another token: look at how quotes are joined to tokens",
+            symbol,
+        )
+    }
+    .unless(no_symbols)
+    .exercised_by(ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]),
     Rule {
-        id: "fee-quote.decimal-of-token",
         clause: "fee-quote.decimal",
-        quota: 5,
-        advice: ADVICE,
-        hint: "the number of decimals belongs to another token, or is a default: clients compute the approval from it",
-        not_applicable: no_decimals,
-        check: Check::Exchange(decimal),
-    },
+        ..Rule::exchange(
+            "fee-quote.decimal-of-token",
+            5,
+            TOKENS,
+            "the number of decimals belongs to another token, or is a default: clients compute the approval from it",
+            decimal,
+        )
+    }
+    .unless(no_decimals)
+    .exercised_by(ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]),
+    Rule::exchange(
+        "quote.valid-until-future",
+        5,
+        TOKENS,
+        "validUntil lies in the past: look at the clock, at its unit, and at quotes that are cached",
+        in_the_future,
+    )
+    .about_tokens()
+    .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
+    of_quotes(
+        "plausibility.valid-until",
+        "0 means in ERC-4337 that something does not expire: name the time until which the price holds",
+        above_zero,
+    ),
+    Rule::exchange(
+        "quote.valid-until-unit",
+        5,
+        TOKENS,
+        "convert every time to the same unit: look at quotes that are cached, and at what differs between instances",
+        one_unit,
+    )
+    .about_tokens()
+    .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
 ];
 
 fn no_symbols(context: &Context) -> Option<&'static str> {
@@ -65,9 +101,10 @@ fn known<'a, T>(
 }
 
 fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
-    quotes(view, |index, quote, address| {
-        if let (Some((known, source)), Some(actual)) =
-            (known(context, address, |token| token.symbol.as_deref()), quote["symbol"].as_str())
+    for (index, quote) in quotes(view) {
+        if let Some(address) = quote["tokenAddress"].as_str()
+            && let Some((known, source)) = known(context, address, |token| token.symbol.as_deref())
+            && let Some(actual) = quote["symbol"].as_str()
         {
             report.expect(
                 actual == known,
@@ -76,36 +113,81 @@ fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
                 || shown_member(quote.get("symbol")),
             );
         }
-    });
+    }
 }
 
 fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
-    quotes(view, |index, quote, address| {
-        if let (Some((known, source)), Some(actual)) =
-            (known(context, address, |token| token.decimals), quote["decimal"].as_number())
+    for (index, quote) in quotes(view) {
+        if let Some(address) = quote["tokenAddress"].as_str()
+            && let Some((known, source)) = known(context, address, |token| token.decimals)
+            && let Some(actual) = quote["decimal"].as_number()
         {
-            let holds = Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string());
             report.expect(
-                holds,
+                Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string()),
                 format_args!("/result/feeQuotes/{index}/decimal"),
                 format_args!("{known}, {source} {address}"),
                 || actual.to_string(),
             );
         }
+    }
+}
+
+/// How far the clocks of the target and of this machine may differ.
+const SKEW: Duration = Duration::from_mins(5);
+
+/// A quote does not end before it is given, whether its unit is seconds or smaller: as seconds it is latest.
+fn in_the_future(view: &View<'_>, _: &Context, report: &mut Report) {
+    let now = view.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
+    let Some(now) = now else { return };
+    let earliest = BigUint::from(now.saturating_sub(SKEW).as_secs());
+    for_each_time(view, |pointer, until, text| {
+        // For plausibility.valid-until.
+        if until.bits() > 0 {
+            report.expect(
+                *until >= earliest,
+                pointer,
+                format_args!("a time after {earliest}, five minutes before the answer"),
+                || text,
+            );
+        }
     });
 }
 
-/// Every quote that names its token.
-fn quotes(view: &View<'_>, mut judge: impl FnMut(usize, &Value, &str)) {
-    if view.valid_call().is_none_or(|call| call.pair != Pair::QUOTE_ERC20) {
-        return;
-    }
-    let Some(quotes) = view.answer.result().and_then(|result| result["feeQuotes"].as_array()) else {
-        return;
-    };
-    for (index, quote) in quotes.iter().enumerate() {
-        if let Some(address) = quote["tokenAddress"].as_str() {
-            judge(index, quote, address);
+fn above_zero(view: &View<'_>, _: &Context, report: &mut Report) {
+    for_each_time(view, |pointer, until, text| {
+        report.expect(until.bits() > 0, pointer, "a time", || text);
+    });
+}
+
+/// The unit is that of every other quote: those of discovery, and those of the same answer. Without another quote whose unit is known,
+/// nothing is judged. A time far from now proves no unit, and so no other one.
+fn one_unit(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(now) = view.received else { return };
+    let mut known = context.quoted.units.clone();
+    for_each_time(view, |pointer, until, text| {
+        let unit = unit_of(until, now);
+        let mut others = known.iter().filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
+        match (unit, others.next()) {
+            (Some(unit), Some((other, earlier))) => report.broken(
+                pointer,
+                format!("{other}, as in the quote with validUntil {earlier}"),
+                format!("{text}, which is in {unit}"),
+            ),
+            _ if until.bits() > 0 && (unit.is_none() || !known.is_empty()) => report.held(),
+            _ => {}
+        }
+        if let Some(unit) = unit {
+            known.entry(unit).or_insert_with(|| until.clone());
+        }
+    });
+}
+
+/// Every readable validUntil of a quote: its pointer, its value, and its text.
+fn for_each_time(view: &View<'_>, mut judge: impl FnMut(String, &BigUint, String)) {
+    for (index, quote) in quotes(view) {
+        let value = &quote["validUntil"];
+        if let Some(until) = amount(value).filter(|_| value.is_number()) {
+            judge(format!("/result/feeQuotes/{index}/validUntil"), &until, shown(value));
         }
     }
 }

@@ -3,7 +3,6 @@
 
 mod specification;
 
-use crate::cli::process::output;
 use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
@@ -16,10 +15,11 @@ use crate::cli::{
         init::TEMPLATE,
     },
     examples::EXAMPLES,
-    process::error::CommandError,
+    process::CommandError,
 };
 use crate::report::formats::FORMATS;
 use paymaster_cli::exit;
+use paymaster_cli::output;
 use paymaster_cli::settings::environment::VARIABLES;
 use paymaster_judge::{
     rules::{Rule, observers::OBSERVERS, rules},
@@ -189,7 +189,9 @@ fn commands() -> String {
                     `paymaster-conformance man FOLDER` writes man pages.\n"
         .to_owned();
     let whole = Cli::command().term_width(WIDTH);
-    let names = EXAMPLES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
+    let mut names: Vec<&str> =
+        EXAMPLES.iter().map(|(name, ..)| *name).filter(|name| !name.is_empty()).collect();
+    names.dedup();
     for name in names {
         let Some(command) = whole.find_subcommand(name) else {
             continue;

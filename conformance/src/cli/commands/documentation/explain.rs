@@ -1,16 +1,15 @@
 //! `explain RULE`: what a rule requires, its basis, and how it is judged.
 
-use crate::cli::process::output;
-use crate::report::text::sections;
 use std::fmt::Write as _;
 
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
-use crate::cli::process::error::CommandError;
-use crate::run::Suite;
-use paymaster_cli::exit;
-use paymaster_cli::output::terminal::wrapped;
-use paymaster_cli::suggestion::did_you_mean;
+use crate::{cli::process::CommandError, report::text::sections, run::Suite};
+use paymaster_cli::{
+    exit,
+    output::{self, terminal::wrapped},
+    suggestion::did_you_mean,
+};
 use paymaster_judge::rules::{Check, Rule};
 
 /// The widest line, in columns.

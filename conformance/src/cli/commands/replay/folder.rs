@@ -8,17 +8,14 @@ use std::{
 use super::{EmbeddedServer, Replay, State};
 use crate::cli::{
     args::ReplayArgs,
-    process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
+    process::{CommandError, Runtime, stop_at_interrupt},
 };
 use crate::report::{
     replay_file::{ReplayDefect, ReplayFile},
     replay_folder,
     text::words::count,
 };
+use paymaster_cli::output;
 use paymaster_cli::{output::terminal::escape_controls, settings::environment::Environment};
 use paymaster_client::stop::Stop;
 
@@ -105,8 +102,8 @@ fn print(defect: &Defect, findings: &[Replayed]) -> Result<State, CommandError> 
 
 /// The worst state: a defect is still there when one of its findings is, and fixed when all are.
 fn worst(states: &[State]) -> State {
-    let worst = State::ALL.into_iter().find(|state| states.contains(state));
-    worst.unwrap_or(State::Fixed)
+    let mut worst_first = State::ALL.into_iter().map(|(state, ..)| state);
+    worst_first.find(|state| states.contains(state)).unwrap_or(State::Fixed)
 }
 
 /// What became of the finding in a file, and what that rests on.

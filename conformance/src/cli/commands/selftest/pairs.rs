@@ -7,15 +7,11 @@ use std::{
 
 use super::causes::defects;
 use crate::{
-    cli::process::{
-        error::CommandError,
-        output,
-        runtime::{Runtime, stop_at_interrupt},
-    },
+    cli::process::{CommandError, Runtime, stop_at_interrupt},
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{PairTrial, fault_pairs, run_pairs},
 };
-use paymaster_cli::exit;
+use paymaster_cli::{exit, output};
 
 /// Of how many of 100 pairs the two faults must be told apart, and of how many both causes must be named. A replay must be right for
 /// every pair of which both causes are named.

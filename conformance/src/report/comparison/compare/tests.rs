@@ -1,10 +1,10 @@
-use crate::report::comparison::compare::*;
-use crate::report::{machine::json, sample};
+use crate::report::{comparison::compare::*, machine::json, sample};
 use paymaster_cli::output::terminal::Paint;
 use paymaster_judge::verdict::conclusion::Verdict;
 
 fn recorded(change: impl FnOnce(&mut SavedReport)) -> SavedReport {
-    let mut run = SavedReport::from_json(json::report(&sample::violations().finished())).unwrap();
+    let mut run =
+        serde_json::from_value::<SavedReport>(json::report(&sample::violations().finished())).unwrap();
     change(&mut run);
     run
 }

@@ -2,8 +2,7 @@
 
 use proptest::test_runner::TestRng;
 
-use crate::cases::generate::strategy::choices::Alternative;
-use crate::cases::generate::{random::RngExt, schema::Unsupported};
+use crate::cases::generate::{random::RngExt, schema::Unsupported, strategy::choices::Alternative};
 
 /// A kind of JSON value. Integers and fractions are separate kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,60 +2,51 @@
 
 use std::fmt::Write as _;
 
-use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
-use crate::cases::case::{Base, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds, Tokens};
-use crate::cases::relations::edit::{baseline, member};
+use crate::cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds};
+use crate::cases::relations::edit::{baseline, item_of_round, member, with, without};
 
 /// The same request written in other ways.
-pub static NOTATION: Relation = Relation {
-    id: "notation",
-    about: "the same call with members in another order, with white space, with escaped strings",
-    bases: &[
+pub static NOTATION: Relation = Relation::new(
+    "notation",
+    "the same call with members in another order, with white space, with escaped strings",
+    &[
         Base::accepted(Pair::QUOTE_SPONSORED),
-        Base { pair: Pair::QUOTE_ERC20, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported },
+        Base::unsupported_token(Pair::QUOTE_ERC20),
         Base::accepted(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::SPONSOR_ERC20),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::scaled(8),
-    order: Order::Sequential,
-    members: notations,
-};
+    Rounds::for_each(NOTATIONS),
+    notations,
+);
+
+/// Writes a request.
+type Write = fn(&Value) -> String;
+
+/// The notations, one a round.
+const NOTATIONS: &[(&str, Write)] = &[
+    ("members in reverse order", |request| reordered(request, &|members| members.reverse()).to_string()),
+    ("members in alphabetical order", |request| {
+        reordered(request, &|members| members.sort_by(|a, b| a.0.cmp(&b.0))).to_string()
+    }),
+    ("members in the order of a published client: method, params, id, jsonrpc", client_order),
+    ("line breaks and indentation", |request| serde_json::to_string_pretty(request).unwrap_or_default()),
+    ("white space around every token", spaced),
+    ("escaped letters in string values", |request| escaped(request, false)),
+    ("escaped letters in member names", |request| escaped(request, true)),
+    ("the id as the last member", |request| {
+        with(&without(request, "", "id"), "", "id", request["id"].clone()).to_string()
+    }),
+];
 
 fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let first = baseline(input, ids);
-    let mut request = input.base.clone();
-    request["id"] = ids.next_id().into();
-    let (label, text) = match input.round % 8 {
-        0 => ("members in reverse order", reordered(&request, &|members| members.reverse()).to_string()),
-        1 => (
-            "members in alphabetical order",
-            reordered(&request, &|members| members.sort_by(|a, b| a.0.cmp(&b.0))).to_string(),
-        ),
-        2 => (
-            "members in the order of a published client: method, params, id, jsonrpc",
-            client_order(&request).to_string(),
-        ),
-        3 => ("line breaks and indentation", serde_json::to_string_pretty(&request).unwrap_or_default()),
-        4 => ("white space around every token", spaced(&request)),
-        5 => ("escaped letters in string values", escaped(&request, false)),
-        6 => ("escaped letters in member names", escaped(&request, true)),
-        _ => ("the id as the last member", id_last(&request).to_string()),
-    };
-    let variant =
-        Member { role: Role::Variant, label: label.to_owned(), body: Bytes::from(text), sent_as: None };
-    vec![first, variant, member(Role::Again, "the baseline again", input.base.clone(), ids)]
-}
-
-fn id_last(request: &Value) -> Value {
-    let mut request = request.clone();
-    if let Some(id) = request.as_object_mut().and_then(|envelope| envelope.shift_remove("id")) {
-        request["id"] = id;
-    }
-    request
+    let (label, write) = item_of_round(input, NOTATIONS);
+    let variant = Member::plain(Role::Variant, *label, write(&with(input.base, "", "id", ids.next_id())));
+    vec![first, variant, member(Role::Again, "the baseline again", input.base, ids)]
 }
 
 type Members = Vec<(String, Value)>;
@@ -73,9 +64,10 @@ fn reordered(value: &Value, order: &dyn Fn(&mut Members)) -> Value {
     }
 }
 
-fn client_order(request: &Value) -> Value {
+fn client_order(request: &Value) -> String {
     let names = ["method", "params", "id", "jsonrpc"];
-    names.iter().filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone()))).collect()
+    let members = names.iter().filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone())));
+    members.collect::<Value>().to_string()
 }
 
 /// The JSON text with every kind of insignificant white space around every token.

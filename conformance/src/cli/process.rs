@@ -1,0 +1,81 @@
+//! The process of a command: its errors, its asynchronous runtime, and the signals that end a run early.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use paymaster_cli::{
+    exit,
+    process::{self, Interrupts},
+};
+use paymaster_client::stop::{Reason, Stop};
+
+/// Ends a command: the message goes to standard error, and the process ends with the exit code.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    /// One of the codes of [`exit::TABLE`].
+    pub(crate) code: u8,
+    /// A lowercase fragment that reads well after `error: `.
+    pub(crate) message: String,
+}
+
+impl CommandError {
+    /// The target could not be tested.
+    pub(crate) fn could_not_test(message: impl fmt::Display) -> Self {
+        Self { code: exit::COULD_NOT_TEST, message: message.to_string() }
+    }
+}
+
+/// Every other error is one of usage, configuration or files.
+impl<E: fmt::Display> From<E> for CommandError {
+    fn from(cause: E) -> Self {
+        Self { code: exit::USAGE, message: cause.to_string() }
+    }
+}
+
+/// An error of the file system, with its path.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(crate) struct PathError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Adds a path to an error of the file system.
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PathError + '_ {
+    move |source| PathError { path: path.to_owned(), source }
+}
+
+/// A multi-threaded runtime that runs one future.
+pub(crate) struct Runtime(tokio::runtime::Runtime);
+
+impl Runtime {
+    /// Starts a runtime with one worker for each core.
+    pub(crate) fn start() -> io::Result<Self> {
+        process::runtime()
+            .map(Self)
+            .map_err(|cause| io::Error::new(cause.kind(), format!("the runtime: {cause}")))
+    }
+
+    /// Runs the future to its end. Blocking calls that still run, such as a name lookup, are not waited for.
+    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
+        let output = self.0.block_on(work);
+        self.0.shutdown_background();
+        output
+    }
+}
+
+/// A signal that ends the run at Ctrl-C or SIGTERM: exchanges under way are dropped, and the report follows.
+pub(crate) fn stop_at_interrupt() -> Stop {
+    let stop = Stop::default();
+    let triggered = stop.clone();
+    tokio::spawn(async move {
+        // Without handlers, a signal ends the process.
+        if let Ok(mut interrupts) = Interrupts::new() {
+            interrupts.next().await;
+            triggered.trigger(Reason::Interrupted);
+        }
+    });
+    stop
+}
