@@ -87,6 +87,11 @@ impl Difference {
     /// one. Lists that differ in one element are compared by that element.
     pub fn side(&self, request: &Value) -> Option<bool> {
         let own = request.pointer(&self.pointer);
+        // A list of requests lacks no member.
+        let (parent, _) = self.pointer.rsplit_once('/').unwrap_or_default();
+        if own.is_none() && !request.pointer(parent).is_some_and(Value::is_object) {
+            return None;
+        }
         match (self.element(), own) {
             (Some((element, _)), Some(Value::Array(items))) => {
                 let times = |list: &[Value]| list.iter().filter(|item| *item == element).count();

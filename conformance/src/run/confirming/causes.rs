@@ -86,10 +86,7 @@ pub(super) async fn with_causes(
                     let is_of_the_pair = named(|pointer| pointer.starts_with("/params"));
                     is_whole || is_of_all && finding.pair.is_some() && is_of_the_pair
                 }
-                Some(cause) => {
-                    let names_the_pair = named(|pointer| matches!(pointer, "/method" | "/params/1/mode"));
-                    matches!(cause, Cause::Members(_)) && !names_the_pair
-                }
+                Some(_) => false,
             };
             if is_open && (every.is_some() || is_whole) {
                 (finding.cause, finding.contrast) = (every, None);
@@ -164,7 +161,7 @@ impl CauseSearch<'_> {
                 let may_stand = unexplained.is_some();
                 let other = match unexplained.filter(|_| rounds_left > 0) {
                     Some(unexplained) => {
-                        self.other_finding(&findings[number], unexplained, suite, settings).await
+                        self.other_finding(findings, number, unexplained, suite, settings).await
                     }
                     None => None,
                 };
@@ -182,15 +179,16 @@ impl CauseSearch<'_> {
         }
     }
 
-    /// Another finding at the same place, of which the request breaks the rule because of something else; none where its cause is not
-    /// found.
+    /// Another finding at the same place, of which the request breaks the rule because of something else; none where no other cause is found.
     async fn other_finding(
         &self,
-        finding: &Finding,
+        findings: &[Finding],
+        number: usize,
         unexplained: Reproduction,
         suite: &Suite,
         settings: &Settings,
     ) -> Option<Finding> {
+        let finding = &findings[number];
         let (context, key) = (self.material.session.context(), finding.key());
         let seen = FirstViolation {
             rule: finding.rule,
@@ -208,7 +206,8 @@ impl CauseSearch<'_> {
         let mut other = Box::pin(confirm(self.sender, suite, context, &key, &seen, budget, &known)).await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
-        (other.cause.is_some() && named(&other) != known).then_some(other)
+        let is_known = |known: &Finding| known.key() == key && named(known) == named(&other);
+        (other.cause.is_some() && !findings.iter().any(is_known)).then_some(other)
     }
 
     /// Adds its cause to a finding, where there is one.

@@ -25,7 +25,7 @@ use crate::run::{
 };
 use paymaster_cli::settings::Settings;
 use paymaster_judge::{
-    cases::case::{Group, Member, Role},
+    cases::case::{Group, Role},
     diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
     message::answer::Answer,
     rules::Check,
@@ -40,7 +40,8 @@ use paymaster_judge::{
 /// How many requests of each kind are kept for that: not every one can be sent alone.
 const KEPT: usize = 8;
 
-/// How many requests that a cause may not explain are sent again.
+/// How many requests that a cause may not explain are read, and how many of them are sent again.
+const MOST_READ: usize = 1_000;
 const MOST_UNEXPLAINED: usize = 40;
 
 /// The fewest answers of a kind that are all wrong before that counts as the cause.
@@ -172,17 +173,26 @@ impl Claim {
         both.is_some_and(|(own, other): (Value, Value)| is_comparable(&own, &other, context))
     }
 
-    /// The requests that a rule compares, where they are equal in the members that the cause names, so that something else decides.
-    fn beside_the_cause(&self, group: &Group, member: usize) -> Option<Group> {
-        let mut members = group.members.iter();
-        let baseline =
-            members.position(|member| member.role == Role::Baseline).filter(|place| *place < member)?;
-        let compared = with_members(group, &[baseline, member])?;
-        let request = |member: &Member| serde_json::from_slice::<Value>(&member.body).ok();
-        let requests: Vec<Value> = compared.members.iter().filter_map(request).collect();
-        let mut pointers = self.cause.members().iter().map(|difference| &difference.pointer);
-        let is_equal = matches!(requests.as_slice(), [one, two] if pointers.all(|pointer| one.pointer(pointer) == two.pointer(pointer)));
-        is_equal.then_some(compared)
+    /// The requests that a rule compares, both with the passing values, and both with the failing ones, where they differ in something else.
+    fn beside_the_cause(&self, group: &Group, member: usize) -> Vec<Group> {
+        let with = |is_failing: bool| {
+            let mut members = group.members.iter();
+            let baseline = members.position(|member| member.role == Role::Baseline);
+            let mut compared = with_members(group, &[baseline.filter(|place| *place < member)?, member])?;
+            let mut requests = Vec::new();
+            for member in &mut compared.members {
+                let mut request: Value = serde_json::from_slice(&member.body).ok()?;
+                for difference in self.cause.members() {
+                    let value = if is_failing { &difference.failing } else { &difference.passing };
+                    request = difference.with(&request, value.as_ref())?;
+                }
+                member.body = request.to_string().into();
+                request["id"] = Value::Null;
+                requests.push(request);
+            }
+            (requests[0] != requests[1]).then_some(compared)
+        };
+        [false, true].into_iter().filter_map(with).collect()
     }
 
     fn is_same_rule(&self, other: &Self) -> bool {
@@ -226,9 +236,10 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
                     continue;
                 };
                 if claim.compares_requests() {
-                    let is_wanted = *is_broken && found.unexplained.len() < MOST_UNEXPLAINED;
-                    if let Some(group) = is_wanted.then(|| claim.beside_the_cause(&group, member)).flatten() {
-                        found.unexplained.push(Request { group, explained_by: Vec::new() });
+                    if *is_broken && found.unexplained.len() < MOST_READ {
+                        let groups = claim.beside_the_cause(&group, member).into_iter();
+                        let requests = groups.map(|group| Request { group, explained_by: Vec::new() });
+                        found.unexplained.extend(requests);
                     }
                     continue;
                 }
@@ -251,7 +262,7 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
                     continue;
                 }
                 let (requests, most) = if *is_broken {
-                    (&mut found.unexplained, MOST_UNEXPLAINED)
+                    (&mut found.unexplained, MOST_READ)
                 } else {
                     (&mut found.held, 2 * KEPT)
                 };
@@ -266,7 +277,42 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
             }
         }
     }
+    for found in &mut all {
+        found.unexplained = as_different_as_possible(std::mem::take(&mut found.unexplained));
+    }
     all
+}
+
+/// Some of these requests, first one of each form: the cause of a few may be in one that is rare.
+fn as_different_as_possible(requests: Vec<Request>) -> Vec<Request> {
+    let mut of_form: BTreeMap<String, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, Request)> = Vec::with_capacity(requests.len());
+    for request in requests {
+        let last = request.group.members.last();
+        let body = last.and_then(|member| serde_json::from_slice(&member.body).ok());
+        let times = of_form.entry(body.map_or(String::new(), |body: Value| form(&body))).or_default();
+        *times += 1;
+        ranked.push((*times, request));
+    }
+    ranked.sort_by_key(|(times, _)| *times);
+    ranked.into_iter().take(MOST_UNEXPLAINED).map(|(_, request)| request).collect()
+}
+
+/// Which members a request has, with the values of short texts and flags, and the letter cases of others.
+fn form(value: &Value) -> String {
+    const SHORT: usize = 3;
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| format!("{name}:{},", form(value))).collect()
+        }
+        Value::Array(items) => items.iter().take(SHORT).map(form).collect(),
+        Value::String(text) if text.len() > SHORT => {
+            let has = |is: fn(&char) -> bool| text.chars().skip(2).any(|letter| is(&letter));
+            format!("{}{}", has(char::is_ascii_lowercase), has(char::is_ascii_uppercase))
+        }
+        Value::Number(_) => "number".to_owned(),
+        short => short.to_string(),
+    }
 }
 
 /// The findings of which an answer contradicts the cause, by their numbers; with requests that break the rule because of something else,
