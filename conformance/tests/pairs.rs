@@ -1,6 +1,27 @@
 //! The pairs of faults that `selftest --pairs` tries.
 
-use paymaster_conformance::selftest::fault_pairs;
+use paymaster_client::stop::Stop;
+use paymaster_conformance::selftest::{FaultPair, fault_pairs, run_pairs};
+use paymaster_reference_server::find_fault;
+
+/// Two faults that break one rule are two defects, each with its cause; a replay without one of them reports its defect alone as fixed.
+#[test]
+fn two_faults_of_one_rule_are_told_apart() {
+    let pair = |one, two| FaultPair {
+        faults: [one, two].map(|name| find_fault(name).expect("a fault has another name now")),
+        is_of_one_rule: true,
+    };
+    let pairs = [
+        pair("decision-by-id-kind", "decision-by-absent-expiry"),
+        pair("verification-gas-limit-required", "call-gas-limit-required"),
+        pair("nonce-above-2-64-refused", "expiry-duration-refused"),
+    ];
+    let trials = run_pairs(&pairs, 1, &Stop::default(), &|_| {}).expect("the servers start");
+    assert_eq!(trials.len(), pairs.len());
+    for trial in trials {
+        assert!(trial.is_told_apart() && trial.names_both() && trial.is_replayed(), "{trial:#?}");
+    }
+}
 
 #[test]
 fn pairs_are_drawn_with_a_seed_and_40_of_100_are_of_one_rule() {

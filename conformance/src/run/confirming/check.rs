@@ -237,7 +237,9 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
                 };
                 if claim.compares_requests() {
                     if *is_broken && found.unexplained.len() < MOST_READ {
-                        let groups = claim.beside_the_cause(&group, member).into_iter();
+                        // Of several wrong requests in a group, the rule names one.
+                        let members = 0..group.members.len();
+                        let groups = members.flat_map(|member| claim.beside_the_cause(&group, member));
                         let requests = groups.map(|group| Request { group, explained_by: Vec::new() });
                         found.unexplained.extend(requests);
                     }
@@ -283,36 +285,46 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
     all
 }
 
-/// Some of these requests, first one of each form: the cause of a few may be in one that is rare.
+/// Some of these requests, first those with a feature that none before has: a cause may be one that few have.
 fn as_different_as_possible(requests: Vec<Request>) -> Vec<Request> {
-    let mut of_form: BTreeMap<String, usize> = BTreeMap::new();
-    let mut ranked: Vec<(usize, Request)> = Vec::with_capacity(requests.len());
-    for request in requests {
+    let mut known = BTreeSet::new();
+    let has_new = |request: &Request| {
         let last = request.group.members.last();
-        let body = last.and_then(|member| serde_json::from_slice(&member.body).ok());
-        let times = of_form.entry(body.map_or(String::new(), |body: Value| form(&body))).or_default();
-        *times += 1;
-        ranked.push((*times, request));
-    }
-    ranked.sort_by_key(|(times, _)| *times);
-    ranked.into_iter().take(MOST_UNEXPLAINED).map(|(_, request)| request).collect()
+        let body = last.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
+        let mut features = Vec::new();
+        add_features("", body.as_ref().unwrap_or(&Value::Null), &mut features);
+        features.into_iter().map(|feature| known.insert(feature)).filter(|is_new| *is_new).count() > 0
+    };
+    let (mut first, rest): (Vec<Request>, Vec<Request>) = requests.into_iter().partition(has_new);
+    first.extend(rest);
+    first.truncate(MOST_UNEXPLAINED);
+    first
 }
 
-/// Which members a request has, with the values of short texts and flags, and the letter cases of others.
-fn form(value: &Value) -> String {
-    const SHORT: usize = 3;
-    match value {
+/// The members of a request: with the values of short texts and flags, and the letter cases of other texts.
+fn add_features(pointer: &str, value: &Value, features: &mut Vec<String>) {
+    const SHORT: usize = 5;
+    let feature = match value {
         Value::Object(members) => {
-            members.iter().map(|(name, value)| format!("{name}:{},", form(value))).collect()
+            for (name, value) in members {
+                add_features(&format!("{pointer}/{name}"), value, features);
+            }
+            return;
         }
-        Value::Array(items) => items.iter().take(SHORT).map(form).collect(),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate().take(SHORT) {
+                add_features(&format!("{pointer}/{index}"), item, features);
+            }
+            items.len().to_string()
+        }
         Value::String(text) if text.len() > SHORT => {
             let has = |is: fn(&char) -> bool| text.chars().skip(2).any(|letter| is(&letter));
-            format!("{}{}", has(char::is_ascii_lowercase), has(char::is_ascii_uppercase))
+            format!("{} {}", has(char::is_ascii_lowercase), has(char::is_ascii_uppercase))
         }
         Value::Number(_) => "number".to_owned(),
         short => short.to_string(),
-    }
+    };
+    features.push(format!("{pointer} {feature}"));
 }
 
 /// The findings of which an answer contradicts the cause, by their numbers; with requests that break the rule because of something else,
