@@ -28,7 +28,7 @@ pub enum DifferenceKind {
     Missing,
     /// The member is present in the failing request only.
     Present,
-    /// Two texts with the same letters in other case.
+    /// Two texts, or lists of texts, with the same letters in other case.
     LetterCase,
     /// The same number in another notation, such as `"16"` and `"0x10"`.
     Notation,
@@ -51,7 +51,13 @@ impl Difference {
             (Some(failing), Some(passing)) => (failing, passing),
         };
         match (failing, passing) {
-            (Value::Array(_), Value::Array(_)) => return DifferenceKind::List,
+            (Value::Array(one), Value::Array(two)) => {
+                let lower_case = |items: &[Value]| -> Vec<String> {
+                    items.iter().map(|item| item.to_string().to_ascii_lowercase()).collect()
+                };
+                let is_same = lower_case(one) == lower_case(two);
+                return if is_same { DifferenceKind::LetterCase } else { DifferenceKind::List };
+            }
             (Value::String(failing), Value::String(passing)) if failing.eq_ignore_ascii_case(passing) => {
                 return DifferenceKind::LetterCase;
             }

@@ -207,8 +207,12 @@ fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
     }
     let member = finding.group.members.get(finding.violation.member);
     let request = member.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
-    let has_the_values = request.is_some_and(|request| cause.states(&request) == Some(true));
-    (!has_the_values).then_some(false)
+    match request.and_then(|request| cause.states(&request)) {
+        Some(true) => None,
+        // A malformed request has values of its own.
+        None if finding.pair.is_none() => None,
+        _ => Some(false),
+    }
 }
 
 fn is_within(few: &[Difference], many: &[Difference]) -> bool {
@@ -237,8 +241,8 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
             || encloses(&other, &place) && is_in_a_member(&other))
 }
 
-/// Whether two members that break one rule at one place do so for one reason: one member with values of one type, one token in two
-/// members, or the letter case in both.
+/// Whether two members that break one rule at one place do so for one reason: one member with values of one type, two members that name
+/// tokens or stand in another object of the mode object, one value in two members, or the letter case in both.
 fn is_same_reason(one: &Difference, two: &Difference) -> bool {
     let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
     let values = |difference: &Difference| -> Vec<String> {
@@ -251,7 +255,12 @@ fn is_same_reason(one: &Difference, two: &Difference) -> bool {
         }
     };
     let others = values(two);
+    let parent = |difference: &Difference| {
+        let (parent, _) = difference.pointer.rsplit_once('/')?;
+        (parent.matches('/').count() > 2).then(|| parent.to_owned())
+    };
     one.pointer == two.pointer && type_of(one) == type_of(two)
+        || parent(one).is_some() && parent(one) == parent(two)
         || values(one).iter().any(|value| others.contains(value))
         || [one, two].iter().all(|difference| difference.kind() == DifferenceKind::LetterCase)
 }

@@ -109,7 +109,9 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
         }
         (false, false) => format!("neither, in {}", describe_answer(&view.answer)),
     };
-    report.broken("", "either result or error", actual);
+    // The error is the answer, and the member beside it is too many.
+    let pointer = if object.get("result").is_some_and(Value::is_null) { "/result" } else { "" };
+    report.broken(pointer, "either result or error", actual);
 }
 
 /// An answer has the jsonrpc version of the request. `2.0` is also a lawful answer to `2.0.0`, which only the field table of

@@ -18,9 +18,9 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
         count(causes.named.len() as u64, "fault")
     ));
     line(&format!(
-        "  one fault gives {} in the median, {} at the 90th percentile, {} at most",
+        "  one fault gives {} in the median, {} at the 95th percentile, {} at most",
         count(causes.defects_at(0.5) as u64, "defect"),
-        causes.defects_at(0.9),
+        causes.defects_at(0.95),
         causes.defects_at(1.0)
     ));
     line(&format!(

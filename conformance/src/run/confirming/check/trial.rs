@@ -198,7 +198,8 @@ impl Trial<'_> {
         {
             return true;
         }
-        let failing = members.iter().try_fold(own, |value, member| member.with_failing(&value));
-        failing.is_some() && self.send(&request.group, failing).await == Shown::Right
+        let failing = members.iter().try_fold(own.clone(), |value, member| member.with_failing(&value));
+        failing.as_ref().is_some_and(|failing| *failing != own)
+            && self.send(&request.group, failing).await == Shown::Right
     }
 }
