@@ -125,7 +125,7 @@ test("every link leads somewhere, and a link to a rule opens it", async () => {
   await rule.waitFor({ state: "visible" });
   await page.locator(".defect .breaks a").first().click();
   assert.ok(await page.locator(".rule:target").evaluate((rule) => rule.open));
-  await page.locator(".rule:target .defect-link a").click();
+  await page.locator(".rule:target .defect-link a").first().click();
   assert.equal(await page.locator(".defect:target").count(), 1, "and back to the defect");
   await page.done();
 });
