@@ -93,9 +93,7 @@ impl Difference {
     /// one. Lists that differ in one element are compared by that element.
     pub fn side(&self, request: &Value) -> Option<bool> {
         let own = request.pointer(&self.pointer);
-        // A list of requests lacks no member.
-        let (parent, _) = self.pointer.rsplit_once('/').unwrap_or_default();
-        if own.is_none() && !request.pointer(parent).is_some_and(Value::is_object) {
+        if own.is_none() && !self.has_parent(request) {
             return None;
         }
         match (self.element(), own) {
@@ -154,7 +152,16 @@ impl Difference {
 
     /// The request with this value at the place, or without the member; none where the place does not exist in it.
     pub fn with(&self, request: &Value, value: Option<&Value>) -> Option<Value> {
+        if value.is_none() && request.pointer(&self.pointer).is_none() && self.has_parent(request) {
+            return Some(request.clone());
+        }
         with_value(request, &self.pointer, value)
+    }
+
+    /// Whether the object that the member is in exists: a list of requests lacks no member.
+    fn has_parent(&self, request: &Value) -> bool {
+        let (parent, _) = self.pointer.rsplit_once('/').unwrap_or_default();
+        request.pointer(parent).is_some_and(Value::is_object)
     }
 }
 

@@ -184,8 +184,8 @@ impl Trial<'_> {
         {
             if let (Some(group), Some(from), Some(into)) = (group, from, into)
                 && let placebo = values_of(from, into)
-                && placebo.is_some()
-                && self.send(group, placebo.clone()).await == Shown::Broken
+                && placebo.as_ref().is_some_and(|placebo| placebo != into)
+                && self.send(group, placebo).await == Shown::Broken
             {
                 return true;
             }
