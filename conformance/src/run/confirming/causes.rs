@@ -157,8 +157,9 @@ impl CauseSearch<'_> {
             let contradicted = check::contradicted(findings, self.sender, suite, session, settings).await;
             let mut others = Vec::new();
             for (number, unexplained) in contradicted {
-                // Where something else breaks the rule too, this cause may be one of two.
-                let may_stand = unexplained.is_some();
+                // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule.
+                let compares = matches!(findings[number].rule.check, Check::Group(..));
+                let may_stand = unexplained.is_some() && compares;
                 let other = match unexplained.filter(|_| rounds_left > 0) {
                     Some(unexplained) => {
                         self.other_finding(findings, number, unexplained, suite, settings).await

@@ -145,9 +145,10 @@ impl Trial<'_> {
         for cause in causes {
             let own = self.claim.subject().value(&group)?;
             let passing = with_all(&own, cause.members())?;
-            if is_comparable(&own, &passing, self.resender.context) {
-                group = self.claim.subject().with(&group, passing, self.resender.context)?;
+            if !is_comparable(&own, &passing, self.resender.context) {
+                return None;
             }
+            group = self.claim.subject().with(&group, passing, self.resender.context)?;
         }
         if !self.budget.spend_on(&group) {
             return None;
