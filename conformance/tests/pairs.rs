@@ -6,7 +6,7 @@ use paymaster_reference_server::find_fault;
 
 /// Two faults that break one rule are two defects, each with its cause; a replay without one of them reports its defect alone as fixed.
 #[test]
-fn two_faults_of_one_rule_are_told_apart() {
+fn two_faults_of_one_rule_are_two_defects() {
     let pair = |one, two| FaultPair {
         faults: [one, two].map(|name| find_fault(name).expect("a fault has another name now")),
         is_of_one_rule: true,
@@ -19,7 +19,7 @@ fn two_faults_of_one_rule_are_told_apart() {
     let trials = run_pairs(&pairs, 1, &Stop::default(), &|_| {}).expect("the servers start");
     assert_eq!(trials.len(), pairs.len());
     for trial in trials {
-        assert!(trial.is_told_apart() && trial.names_both() && trial.is_replayed(), "{trial:#?}");
+        assert!(trial.has_two_defects() && trial.names_both() && trial.is_replayed(), "{trial:#?}");
     }
 }
 

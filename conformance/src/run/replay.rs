@@ -281,7 +281,7 @@ impl Search<'_> {
             Replayed::Held => way.held += 1,
             Replayed::HeldForRefusal => {
                 unproved(
-                    "the request was served when it broke the rule, and is refused now".to_owned(),
+                    "the request got a result when it broke the rule, and is refused now".to_owned(),
                     self.finding.member,
                 );
                 way.held_for_refusals += 1;

@@ -37,7 +37,7 @@ pub struct PairTrial {
     /// For each fault, whether the cause of a defect names the member on which it depends.
     pub is_named: [bool; 2],
     /// For each fault, whether the replay of all findings against a server without it reports as fixed exactly the defects whose cause
-    /// names its member.
+    /// names its member, of those that name one of the two members.
     pub is_fixed: [bool; 2],
 }
 
@@ -122,8 +122,10 @@ impl PairTrial {
         let mut is_fixed = [false; 2];
         for (place, fault) in pair.faults.into_iter().enumerate() {
             let fixed = fixed_without(&outcome, pair.faults[1 - place], seed, stop).await?;
-            let of_fault: Vec<bool> = defects.iter().map(|defect| names(fault, defect)).collect();
-            is_fixed[place] = fixed == of_fault;
+            // A defect without a cause may be of either fault.
+            let is_of_any = |defect: &NamedDefect| pair.faults.iter().any(|fault| names(fault, defect));
+            let mut of_any = defects.iter().zip(&fixed).filter(|(defect, _)| is_of_any(defect));
+            is_fixed[place] = of_any.all(|(defect, is_fixed)| names(fault, defect) == *is_fixed);
         }
         Ok(Self {
             pair,
@@ -134,7 +136,7 @@ impl PairTrial {
     }
 
     /// Whether it gives at least two defects.
-    pub fn is_told_apart(&self) -> bool {
+    pub fn has_two_defects(&self) -> bool {
         self.defects.len() >= 2
     }
 

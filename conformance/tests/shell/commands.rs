@@ -12,7 +12,7 @@ use tempfile::tempdir;
 
 use crate::{
     run,
-    server::{Server, nobody},
+    server::{Server, unreachable_url},
 };
 
 #[test]
@@ -52,7 +52,7 @@ fn a_dry_run_sends_nothing() {
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("would be sent"), "{out}");
     assert_eq!(server.requests(), 0);
-    let (code, ..) = run(folder.path(), &[&nobody(), "--dry-run"]);
+    let (code, ..) = run(folder.path(), &[&unreachable_url(), "--dry-run"]);
     assert_eq!(code, 0);
 }
 

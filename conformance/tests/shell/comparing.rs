@@ -5,7 +5,7 @@ use tempfile::tempdir;
 
 use crate::{
     run,
-    server::{Server, nobody},
+    server::{Server, unreachable_url},
 };
 
 fn sound() -> Server {
@@ -57,7 +57,7 @@ fn two_targets_are_compared_with_the_same_seed() {
         run(folder.path(), &["compare", &good.url(), &good.url(), "--cases", "8", "--rule", "answer.*"]);
     assert_eq!(code, 0, "{out}");
     assert!(out.starts_with("ALIKE"), "{out}");
-    let (code, out, _) = run(folder.path(), &["compare", &good.url(), &nobody(), "--cases", "8"]);
+    let (code, out, _) = run(folder.path(), &["compare", &good.url(), &unreachable_url(), "--cases", "8"]);
     assert_eq!(code, 3, "{out}");
     assert!(out.starts_with("COULD NOT COMPARE"), "{out}");
 }

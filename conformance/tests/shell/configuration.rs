@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::{
     binary, finish, run,
-    server::{Server, nobody},
+    server::{Server, unreachable_url},
 };
 
 #[test]
@@ -59,7 +59,7 @@ fn a_file_without_end_is_2() {
 fn flags_are_above_the_environment_and_that_above_the_file() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
-    let (gone, url) = (nobody(), server.url());
+    let (gone, url) = (unreachable_url(), server.url());
     let file = |url: &str| {
         let text =
             format!("[target]\nurl = \"{url}\"\n[run]\nseed = 5\nallow-incomplete = true\ncases = 5\n");

@@ -7,7 +7,7 @@ use tempfile::tempdir;
 
 use crate::{
     flat, run,
-    server::{Server, nobody, raw, request_head, write},
+    server::{Server, raw, request_head, unreachable_url, write},
 };
 
 /// A server that answers every call with this error.
@@ -92,7 +92,7 @@ fn without_an_answer_of_the_service_there_is_no_file() {
             write(&mut stream, b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n");
         }
     });
-    for (url, words) in [(nobody(), "could not ask"), (denying, "HTTP 401")] {
+    for (url, words) in [(unreachable_url(), "could not ask"), (denying, "HTTP 401")] {
         let (code, out, err) = run(folder.path(), &["init", &url]);
         assert_eq!(code, 3, "{out}{err}");
         assert!(err.contains(words) && err.contains("no file was written"), "{err}");

@@ -14,7 +14,7 @@ use tempfile::tempdir;
 
 use crate::{
     flat,
-    server::{Server, nobody, raw, read_request, write},
+    server::{Server, raw, read_request, unreachable_url, write},
     system_root,
 };
 
@@ -229,7 +229,7 @@ fn what_is_no_json_to_be_read_is_named() {
 }
 
 #[test]
-fn connections_that_end_early_are_told_apart() {
+fn connections_that_end_early_are_two_defects() {
     let resetting = raw(|mut stream| {
         // What is left unread makes the system reset the connection.
         let mut byte = [0];
@@ -279,7 +279,7 @@ fn other_protocols_are_named() {
 
 #[test]
 fn down_at_the_start_is_told_from_death_in_the_middle() {
-    endure("nobody", &nobody(), 3, "no answer from 127.0.0.1:");
+    endure("unreachable", &unreachable_url(), 3, "no answer from 127.0.0.1:");
     let server = Server::hooked(|_, _, response| response);
     let url = server.url();
     let dying = thread::spawn(move || meet(&url, &["--rate", "300", "--timeout", "4m"]));

@@ -12,7 +12,7 @@ use tempfile::tempdir;
 use crate::{
     binary, finish, flat,
     secure::{Secure, certificate},
-    server::{Server, nobody},
+    server::{Server, unreachable_url},
 };
 
 const SMALL: &[&str] = &["--cases", "4", "--allow-incomplete", "--no-shrink"];
@@ -124,7 +124,7 @@ fn tls_goes_through_a_tunnel_that_sees_no_key() {
 #[test]
 fn hosts_of_no_proxy_and_the_embedded_server_are_asked_directly() {
     let server = Server::hooked(|_, _, response| response);
-    let gone = nobody();
+    let gone = unreachable_url();
     let folder = tempdir().unwrap();
     let (code, out, err) = finish(
         binary(folder.path())
@@ -140,7 +140,7 @@ fn hosts_of_no_proxy_and_the_embedded_server_are_asked_directly() {
 
 #[test]
 fn a_proxy_that_does_not_help_is_named_and_its_password_is_not() {
-    let gone = nobody().replace("http://", "http://user:proxy-pass-1@");
+    let gone = unreachable_url().replace("http://", "http://user:proxy-pass-1@");
     let refusing = crate::server::raw(|mut stream| {
         crate::server::read_request(&mut stream);
         crate::server::write(

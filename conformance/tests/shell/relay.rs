@@ -14,7 +14,7 @@ use tempfile::tempdir;
 use crate::{
     run, secrets,
     secure::{Secure, certificate},
-    server::{Server, nobody, raw, write},
+    server::{Server, raw, unreachable_url, write},
 };
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"pm_sponsorUserOperation","params":[{"sender":"0x00000000000000000000000000000000000000a1","nonce":"0x1","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"0x1","maxPriorityFeePerGas":"0x1"},{"mode":"SPONSORED","sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
@@ -196,7 +196,7 @@ fn an_upstream_may_speak_tls_and_http_2() {
 #[test]
 fn an_upstream_that_is_not_there_is_told_and_not_judged() {
     let folder = tempdir().unwrap();
-    let proxy = Proxy::start(folder.path(), &nobody(), &[]);
+    let proxy = Proxy::start(folder.path(), &unreachable_url(), &[]);
     let (head, body) = proxy.call();
     assert!(head.starts_with("http/1.1 502"), "{head}");
     assert!(head.contains("x-paymaster-conformance-proxy:"), "{head}");

@@ -25,7 +25,7 @@ fn the_json_report_is_valid_against_its_schema() {
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     let folder = tempdir().unwrap();
     let server = wrong();
-    for (url, expected) in [(server.url(), 1), (crate::server::nobody(), 3)] {
+    for (url, expected) in [(server.url(), 1), (crate::server::unreachable_url(), 3)] {
         let (code, out, err) = run(folder.path(), &[&url, "--cases", "8", "--report", "json=-"]);
         assert_eq!(code, expected, "{err}");
         let report = json(&out);
@@ -96,8 +96,8 @@ fn junit_has_one_case_a_rule() {
     assert!(case("interoperability.mode-member").contains("<skipped message=\"warning: "), "{xml}");
     assert!(case("error.refusal-is-none").contains("<skipped message=\"inconclusive: "), "{xml}");
     assert!(!xml.contains('\u{1b}'));
-    let nobody = crate::server::nobody();
-    run(folder.path(), &[&nobody, "--report", "junit=junit.xml"]);
+    let unreachable = crate::server::unreachable_url();
+    run(folder.path(), &[&unreachable, "--report", "junit=junit.xml"]);
     let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
     assert!(xml.contains("<error message=\"no answer from"), "{xml}");
     assert!(!xml.contains("<failure"), "{xml}");

@@ -193,15 +193,15 @@ fn no_error_tells_a_secret() {
         }
     });
     let babble = raw(|mut stream| write(&mut stream, QUERY.as_bytes()));
-    for url in [status, redirect, babble, crate::server::nobody()] {
+    for url in [status, redirect, babble, crate::server::unreachable_url()] {
         let mut command = plant(folder.path(), &url);
         let (code, out, err) = finish(command.args(["--cases", "4"]).args(formats()));
         assert_eq!(code, 3, "{out}{err}");
         search(&artefacts(folder.path(), (out, err)));
     }
     let proxied = |variable: &str, more: &[&str]| {
-        let mut command = plant(folder.path(), &crate::server::nobody());
-        let proxy = crate::server::nobody().replace("http://", &format!("http://user:{PROXY}@"));
+        let mut command = plant(folder.path(), &crate::server::unreachable_url());
+        let proxy = crate::server::unreachable_url().replace("http://", &format!("http://user:{PROXY}@"));
         let (code, out, err) = finish(command.env(variable, proxy).args(more));
         search(&artefacts(folder.path(), (out, err)));
         code

@@ -205,7 +205,7 @@ fn bound(address: SocketAddr) -> TcpSocket {
 }
 
 /// A URL at which connections are refused: its port is taken for as long as this process runs, and nothing listens there.
-pub(crate) fn nobody() -> String {
+pub(crate) fn unreachable_url() -> String {
     static TAKEN: LazyLock<TcpSocket> = LazyLock::new(|| bound("127.0.0.1:0".parse().unwrap()));
     format!("http://{}/", TAKEN.local_addr().unwrap())
 }
@@ -215,7 +215,7 @@ fn a_port_at_which_nothing_listens_any_more_stays_taken() {
     let server = Server::hooked(|_, _, response| response);
     let url = server.url();
     drop(server);
-    for url in [url, nobody()] {
+    for url in [url, unreachable_url()] {
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         let refused = std::net::TcpStream::connect(address).unwrap_err();
         assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);

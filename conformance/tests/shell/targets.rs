@@ -17,7 +17,7 @@ use tempfile::tempdir;
 
 use crate::{
     run,
-    server::{Server, nobody, raw, read_request, write},
+    server::{Server, raw, read_request, unreachable_url, write},
 };
 
 const SMALL: &[&str] = &["--cases", "12", "--allow-incomplete", "--no-shrink"];
@@ -40,7 +40,7 @@ fn without_a_url_the_embedded_server_conforms() {
 #[test]
 fn nobody_there_is_3_and_names_the_address() {
     let folder = tempdir().unwrap();
-    let url = nobody();
+    let url = unreachable_url();
     let (code, out, _) = run(folder.path(), &[&url]);
     assert_eq!(code, 3, "{out}");
     let address = url.trim_start_matches("http://").trim_end_matches('/');
@@ -155,7 +155,7 @@ fn violations_are_1_with_a_finding_that_can_be_replayed() {
     let sound = Server::hooked(|_, _, response| response);
     let (code, out, err) = run(folder.path(), &["replay", file, &sound.url()]);
     assert_eq!(code, 0, "{out}{err}");
-    let (code, _, err) = run(folder.path(), &["replay", file, &nobody()]);
+    let (code, _, err) = run(folder.path(), &["replay", file, &unreachable_url()]);
     assert_eq!(code, 3, "{err}");
 }
 

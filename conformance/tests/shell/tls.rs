@@ -86,7 +86,7 @@ fn the_platforms_roots_can_be_set_by_the_usual_variable() {
 }
 
 #[test]
-fn plain_and_tls_are_told_apart() {
+fn plain_and_tls_are_two_defects() {
     let plain = Server::hooked(|_, _, response| response);
     let (code, out, _) = small(&plain.url().replace("http:", "https:"), &["--insecure"]);
     assert_eq!(code, 3, "{out}");

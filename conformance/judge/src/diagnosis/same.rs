@@ -176,7 +176,7 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         (Cause::Every { .. }, Cause::Every { .. }) if one.rule.id == two.rule.id && one.pair != two.pair => {
             Way::of(one).is_same_place(&Way::of(two), true).then_some(true)
         }
-        // What is wrong in every answer, or in some by chance, is told apart by the answers.
+        // What is wrong in every answer, or in some by chance: the answers decide.
         (Cause::Every { .. } | Cause::Chance { .. }, _) | (_, Cause::Every { .. } | Cause::Chance { .. }) => {
             None
         }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use paymaster_schemas::Pair;
 
 use crate::{
+    message::answer::Answer,
     rules::{Rule, View},
     verdict::finding::{Key, KindShare},
 };
@@ -35,10 +36,11 @@ pub enum AnswerKind {
 }
 
 impl AnswerKind {
-    fn of(view: &View<'_>) -> Self {
-        if view.answer.result().is_some() {
+    /// The kind of an answer.
+    pub fn of(answer: &Answer<'_>) -> Self {
+        if answer.result().is_some() {
             Self::Result
-        } else if view.answer.error().is_some() {
+        } else if answer.error().is_some() {
             Self::Error
         } else {
             Self::Other
@@ -133,7 +135,8 @@ impl Outcomes {
             return;
         }
         for ((member, view), rules) in (0..).zip(views).zip(judged.rules) {
-            let request = JudgedRequest { pair: view.request.pair(), answer: AnswerKind::of(view), rules };
+            let request =
+                JudgedRequest { pair: view.request.pair(), answer: AnswerKind::of(&view.answer), rules };
             self.requests.insert(RequestPlace { group, member }, request);
         }
         for (member, key) in judged.broken {

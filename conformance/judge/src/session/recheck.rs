@@ -14,7 +14,7 @@ use crate::{
         judge::{self, Judge, Judgement},
         unjudged::UnjudgedAnswers,
     },
-    target::context::Context,
+    target::context::{Context, Expectation},
     verdict::{
         finding::{Finding, Key, without_indices},
         summary::Summary,
@@ -48,7 +48,7 @@ pub enum Replayed {
     Broken(Violation),
     /// The rule held, and the requests were served as before.
     Held,
-    /// The rule held for a refusal. The request had been served when it broke the rule.
+    /// The request is refused, and the rule holds or has nothing to judge. It had got a result when it broke the rule.
     HeldForRefusal,
     /// An earlier request of the group, at this place from 0, had been served and is refused now.
     NotServed(usize),
@@ -253,15 +253,30 @@ impl<'a> Recheck<'a> {
         }
         let lost = |member: &usize| {
             let was_served = original.served.get(*member) == Some(&true);
-            was_served && views.get(*member).is_some_and(|view| !is_served(&view.answer))
+            let is_lost = |view: &View<'_>| {
+                // A result that refuses the operation is what is expected of some requests.
+                let is_expected =
+                    matches!(view.expectation, Expectation::Refused | Expectation::NotSponsored);
+                !(is_served(&view.answer) || is_expected && view.answer.result().is_some())
+            };
+            was_served && views.get(*member).is_some_and(is_lost)
         };
         if let Some(earlier) = (0..original.circumstances.earlier).find(lost) {
             return Replayed::NotServed(earlier);
         }
-        let is_result = original.served.get(original.member) == Some(&true) && !lost(&original.member);
+        let was_served = original.served.get(original.member) == Some(&true);
+        let is_error = views.get(original.member).is_some_and(|view| view.answer.error().is_some());
+        // A result that refuses the operation, and an error in its place.
+        let is_refused_again = !was_served && original.pointer.starts_with("/result") && is_error;
         if is_judged && lost(&original.member) {
             Replayed::HeldForRefusal
-        } else if is_judged || is_result && self.breaks_no_rule(group, &views) {
+        } else if is_judged {
+            Replayed::Held
+        } else if !self.breaks_no_rule(group, &views) {
+            Replayed::NotJudged
+        } else if is_refused_again {
+            Replayed::HeldForRefusal
+        } else if was_served && !lost(&original.member) {
             Replayed::Held
         } else {
             Replayed::NotJudged

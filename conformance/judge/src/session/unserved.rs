@@ -9,7 +9,7 @@ use crate::{
     rules::{Rule, View},
 };
 
-/// The most outcomes that are told apart: a target may word every error differently.
+/// The most outcomes that are kept: a target may word every error differently.
 const MOST_OUTCOMES: usize = 1_000;
 /// The longest part of an error message that is kept, in characters.
 const LONGEST_MESSAGE: usize = 4_096;

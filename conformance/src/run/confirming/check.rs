@@ -49,16 +49,11 @@ const FEWEST_OF_EVERY: usize = 3;
 
 /// The cause of a finding where every answer of the run, every result or every error breaks the rule.
 pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
-    let exchange = finding.exchanges.get(finding.violation.member)?;
-    let wrong = Answer::of(exchange);
-    let (kind, answers) = match (wrong.result(), wrong.error()) {
-        // Every answer of a kind that should be another one is wrong: that shows nothing.
-        _ if is_about_the_kind(&finding.violation.pointer, exchange) => {
-            (AnswerKind::Other, WrongAnswers::All)
-        }
-        (Some(_), _) => (AnswerKind::Result, WrongAnswers::Results),
-        (_, Some(_)) => (AnswerKind::Error, WrongAnswers::Errors),
-        _ => (AnswerKind::Other, WrongAnswers::All),
+    let kind = decisive_kind(finding);
+    let answers = match kind {
+        Some(AnswerKind::Result) => WrongAnswers::Results,
+        Some(AnswerKind::Error) => WrongAnswers::Errors,
+        Some(AnswerKind::Other) | None => WrongAnswers::All,
     };
     let all: Vec<RequestOutcome> = session.outcomes().of_rule(finding.rule).collect();
     let is_every = |belongs: &dyn Fn(&RequestOutcome) -> bool| {
@@ -66,7 +61,7 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
         own.clone().count() >= FEWEST_OF_EVERY && own.clone().all(|outcome| outcome.is_broken)
     };
     let is_own = |outcome: &RequestOutcome| outcome.pair == finding.pair;
-    let is_kind = |outcome: &RequestOutcome| outcome.answer == kind && kind != AnswerKind::Other;
+    let is_kind = |outcome: &RequestOutcome| kind.is_some_and(|kind| outcome.answer == kind);
     let (pair, answers) = if is_every(&|_| true) {
         (None, WrongAnswers::All)
     } else if is_every(&is_kind) {
@@ -81,6 +76,14 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
     // Where only one method and mode has such answers, it is named.
     let is_only_one = finding.pair.is_some() && all.iter().all(is_own);
     Some(Cause::Every { pair: pair.or(finding.pair.filter(|_| is_only_one)), answers })
+}
+
+/// Of which kind the wrong answer is. None where it has neither a result nor an error, or where the violation is that it is of its kind:
+/// every answer of that kind is wrong then.
+fn decisive_kind(finding: &Finding) -> Option<AnswerKind> {
+    let exchange = finding.exchanges.get(finding.violation.member)?;
+    let kind = AnswerKind::of(&Answer::of(exchange));
+    (kind != AnswerKind::Other && !is_about_the_kind(&finding.violation.pointer, exchange)).then_some(kind)
 }
 
 /// A cause that names members of the request, and the requests of the run that the rule judged.
@@ -124,9 +127,11 @@ impl Claim {
         // Of requests that are compared, not every wrong one is named.
         let judges_groups = matches!(finding.rule.check, Check::Group(..));
         let broken_groups: BTreeSet<u32> = broken.into_iter().flatten().map(|place| place.group).collect();
-        // A request that broke the rule at another place shows nothing.
+        // A request that broke the rule at another place shows nothing, nor does one that was answered in another way.
+        let kind = decisive_kind(finding);
         let outcomes: BTreeMap<RequestPlace, bool> = own
             .filter(|own| own.pair == finding.pair && own.is_broken == is_broken(&own.place))
+            .filter(|own| own.is_broken || kind.is_none_or(|kind| own.answer == kind))
             .filter(|own| !judges_groups || own.is_broken || !broken_groups.contains(&own.place.group))
             .map(|own| (own.place, own.is_broken))
             .collect();
@@ -232,50 +237,13 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
         for (place, member) in (0..).zip(0..group.members.len()) {
             let place = RequestPlace { group: number, member: place };
             for (claim, found) in claims.iter().zip(&mut all) {
-                let Some(is_broken) = claim.outcomes.get(&place) else {
-                    continue;
-                };
-                if claim.compares_requests() {
-                    if *is_broken && found.unexplained.len() < MOST_READ {
-                        // Of several wrong requests in a group, the rule names one.
-                        let members = 0..group.members.len();
-                        let groups = members.flat_map(|member| claim.beside_the_cause(&group, member));
-                        let requests = groups.map(|group| Request { group, explained_by: Vec::new() });
-                        found.unexplained.extend(requests);
+                match claim.outcomes.get(&place) {
+                    Some(true) if claim.compares_requests() => found.add_compared(claim, &group),
+                    Some(is_broken) if !claim.compares_requests() => {
+                        found.add_request(claim, claims, place, *is_broken, (&group, member, context));
                     }
-                    continue;
+                    _ => {}
                 }
-                let states = claim.states(&group, member);
-                let is_opposed = states == Some(!is_broken);
-                if !is_opposed && (states == Some(true) || !is_broken && !claim.kept.contains(&place))
-                    || !claim.is_comparable(&group, member, context)
-                {
-                    continue;
-                }
-                found.is_contradicted |= is_opposed && !is_broken;
-                if states == Some(true) {
-                    continue;
-                }
-                // What else is wrong with a request may hide what the cause is about.
-                let is_hidden = |other: &Claim| {
-                    other.finding.pair == claim.finding.pair && other.states(&group, member) == Some(true)
-                };
-                if !is_broken && claims.iter().any(is_hidden) {
-                    continue;
-                }
-                let (requests, most) = if *is_broken {
-                    (&mut found.unexplained, MOST_READ)
-                } else {
-                    (&mut found.held, 2 * KEPT)
-                };
-                let Some(alone) = claim.request(&group, member).filter(|_| requests.len() < most) else {
-                    continue;
-                };
-                let explains =
-                    |other: &Claim| claim.is_same_rule(other) && other.states(&group, member) == Some(true);
-                let others = claims.iter().enumerate().filter(|(_, other)| explains(other));
-                requests
-                    .push(Request { group: alone, explained_by: others.map(|(number, _)| number).collect() });
             }
         }
     }
@@ -283,6 +251,54 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
         found.unexplained = as_different_as_possible(std::mem::take(&mut found.unexplained));
     }
     all
+}
+
+impl Evidence {
+    /// Adds a group that broke the rule. Of several wrong requests in a group, the rule names one.
+    fn add_compared(&mut self, claim: &Claim, group: &Group) {
+        if self.unexplained.len() < MOST_READ {
+            let members = 0..group.members.len();
+            let groups = members.flat_map(|member| claim.beside_the_cause(group, member));
+            self.unexplained.extend(groups.map(|group| Request { group, explained_by: Vec::new() }));
+        }
+    }
+
+    /// Adds a request where it contradicts the claim, or may do so with other values.
+    fn add_request(
+        &mut self,
+        claim: &Claim,
+        claims: &[Claim],
+        place: RequestPlace,
+        is_broken: bool,
+        (group, member, context): (&Group, usize, &Context),
+    ) {
+        let states = claim.states(group, member);
+        let is_opposed = states == Some(!is_broken);
+        let may_oppose = states != Some(true) && (is_broken || claim.kept.contains(&place));
+        if !is_opposed && !may_oppose || !claim.is_comparable(group, member, context) {
+            return;
+        }
+        self.is_contradicted |= is_opposed && !is_broken;
+        if states == Some(true) {
+            return;
+        }
+        let states_broken = |other: &Claim| other.states(group, member) == Some(true);
+        // What else is wrong with a request may hide what the cause is about.
+        let is_hidden = |other: &Claim| other.finding.pair == claim.finding.pair && states_broken(other);
+        if !is_broken && claims.iter().any(is_hidden) {
+            return;
+        }
+        let (requests, most) =
+            if is_broken { (&mut self.unexplained, MOST_READ) } else { (&mut self.held, 2 * KEPT) };
+        if requests.len() < most
+            && let Some(alone) = claim.request(group, member)
+        {
+            let others = claims.iter().enumerate();
+            let others = others.filter(|(_, other)| claim.is_same_rule(other) && states_broken(other));
+            let explained_by = others.map(|(number, _)| number).collect();
+            requests.push(Request { group: alone, explained_by });
+        }
+    }
 }
 
 /// Some of these requests, first those with a feature that none before has: a cause may be one that few have.

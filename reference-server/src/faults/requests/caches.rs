@@ -74,9 +74,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             quotes.truncate(1);
         }
     }))
+    // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
+    .also(QUOTE_CONTENT),
     Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-sender",

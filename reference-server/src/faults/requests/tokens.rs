@@ -53,7 +53,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             if quotes(result).next().is_some() {
                 retain_unsupported(result, |_, _| false);
             }
-        })),
+        }))
+        .depends_on_the_request(),
     Fault::new(
         LISTED,
         "unsupported-only-when-some-quoted",
@@ -117,7 +118,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         {
             list_unsupported(result, UNREQUESTED_TOKEN);
         }
-    })),
+    }))
+    .depends_on_the_request(),
     Fault::new(QUOTED, "quotes-none", "quotes nothing")
         .injects(Behaviour::Result(|_, result| retain_quotes(result, |_, _| false))),
     Fault::new(
@@ -194,13 +196,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         }))
         .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(QUOTED, "quotes-without-one-token", "never quotes the second supported token").injects(
-        Behaviour::Result(|view, result| {
+    Fault::new(QUOTED, "quotes-without-one-token", "never quotes the second supported token")
+        .injects(Behaviour::Result(|view, result| {
             retain_quotes(result, |_, quoted| {
                 view.tokens.get(1).is_none_or(|second| !second.eq_ignore_ascii_case(quoted))
             });
-        }),
-    ),
+        }))
+        .depends_on_the_request(),
     Fault::new(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
         .injects(Behaviour::Result(|_, result| retain_quotes(result, |_, _| false)))
         .when(|view| names_supported(view) && view.is_one_in_25())

@@ -82,6 +82,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let tokens = value.as_array().into_iter().flatten();
             tokens.map(|token| serde_json::json!({ "tokenAddress": token })).collect()
         }))
+        .depends_on_the_request()
         .also(&["quote.unsupported-listed"]),
     Fault::new(
         UNSUPPORTED,
@@ -92,6 +93,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let tokens = value.as_array().into_iter().flatten();
         tokens.map(|token| Value::from(text_of(token).trim_start_matches("0x"))).collect()
     }))
+    .depends_on_the_request()
     .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
     Fault::new(UNSUPPORTED, "quote-unsupported-boolean", "unsupportedTokens is false when there are none")
         .changes(Map(|value| {

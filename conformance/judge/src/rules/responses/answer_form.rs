@@ -42,7 +42,10 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     ),
     rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
     rule("answer.id", "copy the id of the request without converting it; falsy ids such as 0 are valid", id)
-        .exercised_above_all_by(const { &[&related::NUMBER_IDS, &related::STRING_IDS] }, &[]),
+        .exercised_above_all_by(
+            const { &[&related::NUMBER_IDS, &related::STRING_IDS, &related::MALFORMED_PARAMS] },
+            &[],
+        ),
     rule("answer.result-object", "the result of both methods is an object", result_object),
 ];
 

@@ -13,9 +13,9 @@ use crate::{
 };
 use paymaster_cli::{exit, output};
 
-/// Of how many of 100 pairs the two faults must be told apart, and of how many both causes must be named. A replay must be right for
+/// Of how many of 100 pairs the two faults must be two defects, and of how many both causes must be named. A replay must be right for
 /// every pair of which both causes are named.
-const TOLD_APART: usize = 95;
+const TWO_DEFECTS: usize = 95;
 const BOTH_NAMED: usize = 90;
 
 /// Runs so many pairs with each seed; returns the exit code.
@@ -47,7 +47,7 @@ pub(super) fn run(number: usize, seeds: u64) -> Result<u8, CommandError> {
 struct Report {
     asked: usize,
     done: usize,
-    told_apart: usize,
+    two_defects: usize,
     named: usize,
     replayed: usize,
 }
@@ -58,7 +58,7 @@ impl Report {
         Self {
             asked,
             done: trials.len(),
-            told_apart: number(PairTrial::is_told_apart),
+            two_defects: number(PairTrial::has_two_defects),
             named: number(PairTrial::names_both),
             replayed: number(|trial| trial.names_both() && trial.is_replayed()),
         }
@@ -66,7 +66,7 @@ impl Report {
 
     fn code(&self) -> u8 {
         let is_enough = |number: usize, of_100: usize| number * 100 >= of_100 * self.done;
-        let holds = is_enough(self.told_apart, TOLD_APART)
+        let holds = is_enough(self.two_defects, TWO_DEFECTS)
             && is_enough(self.named, BOTH_NAMED)
             && self.replayed == self.named;
         match (holds, self.done < self.asked) {
@@ -78,9 +78,9 @@ impl Report {
 
     fn text(&self, trials: &[PairTrial]) -> String {
         let word = match self.code() {
-            exit::CONFORMS => "THE PAIRS ARE TOLD APART",
+            exit::CONFORMS => "THE PAIRS HOLD",
             exit::INCOMPLETE => "INCOMPLETE",
-            _ => "THE PAIRS ARE NOT TOLD APART",
+            _ => "THE PAIRS DO NOT HOLD",
         };
         let of_one_rule = trials.iter().filter(|trial| trial.pair.is_of_one_rule).count();
         let mut text = String::new();
@@ -90,11 +90,11 @@ impl Report {
             count(self.done as u128, "pair"),
             self.asked
         ));
-        line(&format!("  at least two defects: {}", self.told_apart));
+        line(&format!("  at least two defects: {}", self.two_defects));
         line(&format!("  both causes named: {}", self.named));
         line(&format!("  of these, replays right: {}", self.replayed));
         for trial in trials {
-            if trial.is_told_apart() && trial.names_both() && trial.is_replayed() {
+            if trial.has_two_defects() && trial.names_both() && trial.is_replayed() {
                 continue;
             }
             line("");

@@ -90,13 +90,13 @@ impl Search<'_> {
                 keep_id(&mut request, &failing);
                 (request != failing).then_some(request)
             })?;
-        if !self.is_served_and_not_judged(&ordinary).await {
+        if self.not_broken(&ordinary).await != Some(Outcome::NotJudged) {
             return None;
         }
         let mut fewest = Fewest::new(differences(&failing, &ordinary));
         while let Some(trial) = fewest.next_trial() {
             if let Some(value) = with_all(&failing, &trial)
-                && self.is_served_and_not_judged(&value).await
+                && self.not_broken(&value).await.is_some()
             {
                 fewest.was_enough(trial);
             }
@@ -104,18 +104,17 @@ impl Search<'_> {
         Some(fewest.finish())
     }
 
-    /// Whether a request gets a result, and the rule does not judge it.
-    async fn is_served_and_not_judged(&mut self, request: &Value) -> bool {
+    /// What the answer to a request shows where it does not break the rule: that the rule holds, or a result that it does not judge.
+    async fn not_broken(&mut self, request: &Value) -> Option<Outcome> {
         let wrong = self.finding.violation.member;
-        let Some(group) = with_body(&self.finding.group, wrong, request) else {
-            return false;
-        };
-        match self.send(&group).await {
-            Some((exchanges, Outcome::NotJudged)) => {
-                let answer = exchanges.get(wrong).map(Answer::of);
-                answer.is_some_and(|answer| answer.result().is_some())
-            }
-            _ => false,
+        let group = with_body(&self.finding.group, wrong, request)?;
+        let (exchanges, outcome) = self.send(&group).await?;
+        let has_result = exchanges.get(wrong).is_some_and(|exchange| Answer::of(exchange).result().is_some());
+        match outcome {
+            Outcome::NotJudged if has_result => Some(outcome),
+            // Something else may be wrong with it.
+            Outcome::Held => Some(outcome),
+            _ => None,
         }
     }
 }

@@ -164,9 +164,20 @@ impl Search<'_> {
             return None;
         };
         let group = &self.finding.group;
-        let subject =
-            if self.judges_groups() { Subject::Base } else { Subject::Member(self.finding.violation.member) };
-        for subject in [subject, Subject::Member(self.finding.violation.member)] {
+        let wrong = Subject::Member(self.finding.violation.member);
+        let differs = |baseline: &Subject| {
+            let both = wrong.value(group).zip(baseline.value(group));
+            let differ = |(wrong, other): (Value, Value)| {
+                differences
+                    .iter()
+                    .any(|member| wrong.pointer(&member.pointer) != other.pointer(&member.pointer))
+            };
+            both.is_some_and(differ)
+        };
+        // Where the requests that the rule compares differ in a member of the cause, their difference decides, and not the base.
+        let baseline = self.baseline().map(Subject::Member).filter(differs);
+        let of_groups = self.judges_groups().then(|| baseline.into_iter().chain([Subject::Base]));
+        for subject in of_groups.into_iter().flatten().chain([wrong]) {
             let Some(value) = subject.value(group) else {
                 continue;
             };
@@ -210,18 +221,19 @@ impl Search<'_> {
         None
     }
 
+    /// The place of the request with which the rule compares the one that breaks it.
+    fn baseline(&self) -> Option<usize> {
+        let members = &self.finding.group.members;
+        let stated = members.iter().position(|member| member.role == Role::Baseline);
+        let first = || (members.len() > 1).then_some(0);
+        stated.or_else(first).filter(|baseline| *baseline != self.finding.violation.member)
+    }
+
     /// For a rule over a group: the members in which the request that breaks the rule differs from the one it is compared with.
     async fn change_that_decides(&mut self) -> Option<Diagnosis> {
-        let finding = self.finding;
-        let group = &finding.group;
-        let wrong = finding.violation.member;
-        let baseline = group
-            .members
-            .iter()
-            .position(|member| member.role == Role::Baseline)
-            .or_else(|| (group.members.len() > 1).then_some(0))
-            .filter(|baseline| *baseline != wrong)?;
-        let subject = Subject::Member(wrong);
+        let group = &self.finding.group;
+        let subject = Subject::Member(self.finding.violation.member);
+        let baseline = self.baseline()?;
         let (failing, mut passing) = (subject.value(group)?, Subject::Member(baseline).value(group)?);
         keep_id(&mut passing, &failing);
         if failing == passing {
