@@ -19,7 +19,7 @@ use paymaster_judge::{
     },
     verdict::profile_line::{MissingLine, missing_line},
 };
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -63,11 +63,11 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
         dialect.fee_token_member,
         name_of(&dialect.amount_notation)
     ));
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         let (results, errors) = found.reached.get(&pair).copied().unwrap_or_default();
-        lines.push(format!("{}: {}, {}", pair.name(), count(results, "result"), count(errors, "error")));
+        lines.push(format!("{}: {}, {}", pair.name, count(results, "result"), count(errors, "error")));
     }
-    let clients: BTreeSet<&str> = Pair::ALL
+    let clients: BTreeSet<&str> = kinds::ALL
         .into_iter()
         .flat_map(|pair| found.context.served_forms.named(pair))
         .map(|form| form.name)
@@ -84,7 +84,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
         tokens(Support::Unsupported),
         count(found.context.served_accounts.accounts().len() as u128, "smart account")
     ));
-    if let Some(refusal) = found.access.outcomes.commonest_refusal(&Pair::ALL) {
+    if let Some(refusal) = found.access.outcomes.commonest_refusal(&kinds::ALL) {
         lines.push(format!(
             "the commonest refusal, {}: {}",
             count(refusal.times, "time"),
@@ -96,7 +96,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
 
 /// The commonest refusal of a target that serves nothing.
 fn refused(found: &SurveyResult, given: Given<'_>) -> String {
-    match found.access.outcomes.commonest_refusal(&Pair::ALL) {
+    match found.access.outcomes.commonest_refusal(&kinds::ALL) {
         Some(refusal) => words::refused(&refusal, given.redactor),
         None => "the target served no operation".to_owned(),
     }
@@ -340,7 +340,7 @@ impl File<'_> {
         }
         let dialect = &self.found.context.dialect;
         let reached = |pair| self.found.reached.get(&pair).is_some_and(|(results, _)| *results > 0);
-        let sponsored = Pair::ALL.into_iter().any(|pair| pair.mode == Mode::Sponsored && reached(pair));
+        let sponsored = kinds::ALL.into_iter().any(|pair| Mode::of(pair) == Mode::Sponsored && reached(pair));
         let mut lines = vec![format!("amount-notation = \"{}\"", name_of(&dialect.amount_notation))];
         if self.is_plain(&dialect.jsonrpc_version) {
             lines.push(format!("jsonrpc-version = \"{}\"", dialect.jsonrpc_version));
@@ -348,7 +348,7 @@ impl File<'_> {
         if sponsored && self.is_plain(&dialect.sponsored_name) {
             lines.push(format!("sponsored-name = \"{}\"", dialect.sponsored_name));
         }
-        if reached(Pair::SPONSOR_ERC20) {
+        if reached(kinds::SPONSOR_ERC20) {
             lines.push(format!("fee-token-member = \"{}\"", dialect.fee_token_member));
         }
         if dialect.quoted_tokens != QuotedTokens::Unknown {
@@ -361,9 +361,9 @@ impl File<'_> {
     fn accounts(&mut self) {
         let served = &self.found.context.served_accounts;
         let accounts = served.accounts();
-        let sponsored = || served.all().filter(|record| record.pair.mode == Mode::Sponsored);
+        let sponsored = || served.all().filter(|record| Mode::of(record.pair) == Mode::Sponsored);
         let best = sponsored().map(|record| record.service).max();
-        let pairs: BTreeSet<Pair> = sponsored().map(|record| record.pair).collect();
+        let pairs: BTreeSet<Kind> = sponsored().map(|record| record.pair).collect();
         // One that is served worse than another, or not by both methods, is one that the target may refuse.
         let is_full = |account: &SmartAccount| {
             pairs.iter().all(|pair| served.service(*pair, account) == best) && !pairs.is_empty()

@@ -64,7 +64,7 @@ pub use paymaster_judge::{
         summary::{RuleOutcome, Summary},
     },
 };
-pub use paymaster_schemas::{Method, Mode, Pair};
+pub use paymaster_schemas::{Kind, KindOfCall, Method, Mode, kinds};
 
 /// What a service supports, as a profile file states it: see `docs/profile.md`.
 pub mod profile {

@@ -16,8 +16,9 @@ use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, service::service_fn};
 use paymaster_cli::embedded::{Embedded, profile_of};
 use paymaster_conformance::{
-    Bytes, Check, CheckError, Conclusion, Event, Pair,
+    Bytes, Check, CheckError, Conclusion, Event,
     http::{HeaderName, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE},
+    kinds,
     proptest::prelude::*,
     read_profile, requests,
 };
@@ -235,7 +236,7 @@ proptest! {
     /// What a vendor writes: every valid request of the profile gets a result.
     #[test]
     fn a_request_of_the_profile_gets_a_result(
-        request in requests(Pair::SPONSOR_ERC20).profile(profile_of(&Config::default()))
+        request in requests(kinds::SPONSOR_ERC20).profile(profile_of(&Config::default()))
     ) {
         let reply = reference().handle_bytes(&request.body(), NOW);
         let answer: Value = serde_json::from_slice(&reply.body.unwrap_or_default()).expect("it is JSON");

@@ -2,6 +2,7 @@
 
 pub mod clauses;
 pub mod documents;
+mod kind;
 pub mod names;
 pub mod readings;
 pub mod sections;
@@ -9,7 +10,8 @@ pub mod validators;
 
 pub use clauses::{Basis, Clause, clauses, find_clause};
 pub use documents::{Document, OPENRPC, document, document_by_id, documents, resolved};
-pub use names::{Method, Mode, Pair};
+pub use kind::{Kind, KindOfCall};
+pub use names::{Method, Mode, Pair, kinds};
 pub use readings::{READINGS, Reading, find_reading};
 pub use sections::{SECTIONS, Section, find_section};
 pub use validators::{Message, member_validator, validator_for};

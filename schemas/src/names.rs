@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::kind::{Kind, KindOfCall};
+
 /// One of the two JSON-RPC methods (section 2.1, row `method`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
@@ -20,6 +22,15 @@ impl Method {
         match self {
             Self::GetFeeQuoteOrData => "pm_getFeeQuoteOrData",
             Self::SponsorUserOperation => "pm_sponsorUserOperation",
+        }
+    }
+
+    /// The method of a kind of call.
+    pub fn of(kind: Kind) -> Self {
+        if kind == kinds::QUOTE_SPONSORED || kind == kinds::QUOTE_ERC20 {
+            Self::GetFeeQuoteOrData
+        } else {
+            Self::SponsorUserOperation
         }
     }
 
@@ -59,6 +70,11 @@ impl Mode {
         }
     }
 
+    /// The mode of a kind of call.
+    pub fn of(kind: Kind) -> Self {
+        if kind == kinds::QUOTE_ERC20 || kind == kinds::SPONSOR_ERC20 { Self::Erc20 } else { Self::Sponsored }
+    }
+
     /// The mode of that name; `SPONSORSHIP` counts as [`Mode::Sponsored`].
     pub fn from_name(name: &str) -> Option<Self> {
         if name == Self::SPONSORED_ALIAS {
@@ -96,39 +112,76 @@ impl Pair {
     pub const ALL: [Self; 4] =
         [Self::QUOTE_SPONSORED, Self::QUOTE_ERC20, Self::SPONSOR_SPONSORED, Self::SPONSOR_ERC20];
 
-    /// Our short name, as in document names, scenario names and reports: `quote-sponsored`.
-    pub const fn name(self) -> &'static str {
-        match (self.method, self.mode) {
-            (Method::GetFeeQuoteOrData, Mode::Sponsored) => "quote-sponsored",
-            (Method::GetFeeQuoteOrData, Mode::Erc20) => "quote-erc20",
-            (Method::SponsorUserOperation, Mode::Sponsored) => "sponsor-sponsored",
-            (Method::SponsorUserOperation, Mode::Erc20) => "sponsor-erc20",
-        }
+    /// The method and mode of a kind of call.
+    pub fn of(kind: Kind) -> Self {
+        Self { method: Method::of(kind), mode: Mode::of(kind) }
     }
 
-    /// The schema document of a whole request of this pair.
-    pub const fn request_document(self) -> &'static str {
+    /// The same as a kind of call.
+    pub const fn kind(self) -> Kind {
         match (self.method, self.mode) {
-            (Method::GetFeeQuoteOrData, Mode::Sponsored) => "quote-sponsored-request",
-            (Method::GetFeeQuoteOrData, Mode::Erc20) => "quote-erc20-request",
-            (Method::SponsorUserOperation, Mode::Sponsored) => "sponsor-sponsored-request",
-            (Method::SponsorUserOperation, Mode::Erc20) => "sponsor-erc20-request",
-        }
-    }
-
-    /// The schema document of the `result` member of an answer to this pair (sections 2.6, 2.7 and 2.9).
-    pub const fn result_document(self) -> &'static str {
-        match (self.method, self.mode) {
-            (_, Mode::Sponsored) => "sponsored-result",
-            (Method::GetFeeQuoteOrData, Mode::Erc20) => "quote-result",
-            (Method::SponsorUserOperation, Mode::Erc20) => "token-sponsor-result",
+            (Method::GetFeeQuoteOrData, Mode::Sponsored) => kinds::QUOTE_SPONSORED,
+            (Method::GetFeeQuoteOrData, Mode::Erc20) => kinds::QUOTE_ERC20,
+            (Method::SponsorUserOperation, Mode::Sponsored) => kinds::SPONSOR_SPONSORED,
+            (Method::SponsorUserOperation, Mode::Erc20) => kinds::SPONSOR_ERC20,
         }
     }
 }
 
+/// The four kinds of calls (section 4).
+pub mod kinds {
+    use super::{Kind, KindOfCall, Method, Mode};
+
+    /// A fee quote in sponsored mode.
+    pub const QUOTE_SPONSORED: Kind = Kind::new(&DESCRIBED[0]);
+    /// A fee quote in token mode.
+    pub const QUOTE_ERC20: Kind = Kind::new(&DESCRIBED[1]);
+    /// Sponsoring in sponsored mode.
+    pub const SPONSOR_SPONSORED: Kind = Kind::new(&DESCRIBED[2]);
+    /// Sponsoring in token mode.
+    pub const SPONSOR_ERC20: Kind = Kind::new(&DESCRIBED[3]);
+    /// All four, in the order of section 4.
+    pub const ALL: [Kind; 4] = [QUOTE_SPONSORED, QUOTE_ERC20, SPONSOR_SPONSORED, SPONSOR_ERC20];
+
+    static DESCRIBED: [KindOfCall; 4] = [
+        KindOfCall {
+            number: 0,
+            name: "quote-sponsored",
+            method: Method::GetFeeQuoteOrData.name(),
+            selector: Some(("mode", Mode::Sponsored.name())),
+            request_document: "quote-sponsored-request",
+            result_document: "sponsored-result",
+        },
+        KindOfCall {
+            number: 1,
+            name: "quote-erc20",
+            method: Method::GetFeeQuoteOrData.name(),
+            selector: Some(("mode", Mode::Erc20.name())),
+            request_document: "quote-erc20-request",
+            result_document: "quote-result",
+        },
+        KindOfCall {
+            number: 2,
+            name: "sponsor-sponsored",
+            method: Method::SponsorUserOperation.name(),
+            selector: Some(("mode", Mode::Sponsored.name())),
+            request_document: "sponsor-sponsored-request",
+            result_document: "sponsored-result",
+        },
+        KindOfCall {
+            number: 3,
+            name: "sponsor-erc20",
+            method: Method::SponsorUserOperation.name(),
+            selector: Some(("mode", Mode::Erc20.name())),
+            request_document: "sponsor-erc20-request",
+            result_document: "token-sponsor-result",
+        },
+    ];
+}
+
 impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.kind().name)
     }
 }
 

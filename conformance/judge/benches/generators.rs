@@ -13,7 +13,7 @@ use paymaster_judge::{
         profile::{Accepts, Operations, Profile, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Pair, documents};
+use paymaster_schemas::{Kind, documents, kinds};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 
 fn context() -> Context {
@@ -30,23 +30,23 @@ fn context() -> Context {
     })
 }
 
-fn any(pair: Pair) -> Base {
+fn any(pair: Kind) -> Base {
     Base { pair, draw: Draw::Accepted, tokens: Tokens::Any }
 }
 
 fn bases(criterion: &mut Criterion) {
     let context = context();
     let mut group = criterion.benchmark_group("base");
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         let mut source = Source::new(1, &context);
-        group.bench_function(pair.name(), |bencher| {
+        group.bench_function(pair.name, |bencher| {
             bencher.iter(|| black_box(source.base(&any(pair))));
         });
     }
     group.bench_function("a-plan-of-3000", |bencher| {
         bencher.iter(|| {
             let mut source = Source::new(1, &context);
-            for pair in Pair::ALL.iter().cycle().take(3_000) {
+            for pair in kinds::ALL.iter().cycle().take(3_000) {
                 black_box(source.base(&any(*pair)));
             }
         });
@@ -70,8 +70,8 @@ fn strategies(criterion: &mut Criterion) {
 
 fn derived(criterion: &mut Criterion) {
     let context = context();
-    let pair = Pair::QUOTE_ERC20;
-    let name = pair.request_document();
+    let pair = kinds::QUOTE_ERC20;
+    let name = pair.request_document;
     let Some(base) = Source::new(1, &context).base(&any(pair)) else {
         return;
     };

@@ -16,10 +16,10 @@ use paymaster_judge::{
     target::context::Context,
 };
 use paymaster_reference_server::{Config, Service};
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 
 /// A request of that pair and the reference server's answer to it.
-fn exchange(service: &Service, context: &Context, pair: Pair) -> Option<Exchange> {
+fn exchange(service: &Service, context: &Context, pair: Kind) -> Option<Exchange> {
     let base = Base { pair, draw: Draw::Accepted, tokens: Tokens::Supported };
     let request = Bytes::from(Source::new(1, context).base(&base)?.to_string());
     let reply = service.handle_bytes(&request, 1_800_000_000);
@@ -45,12 +45,12 @@ fn judging(criterion: &mut Criterion) {
     };
     let context = Context::new(profile_of(&config));
     let judge = Judge::new(rules().collect());
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         let Some(exchange) = exchange(&service, &context, pair) else {
             continue;
         };
         let read = || View::new(Role::Call, "", black_box(&exchange), &context);
-        let mut group = criterion.benchmark_group(pair.name());
+        let mut group = criterion.benchmark_group(pair.name);
         group.bench_function("read", |bencher| bencher.iter(read));
         let views = [read()];
         assert!(views[0].answer.result().is_some(), "{pair}: {:?}", exchange.outcome);

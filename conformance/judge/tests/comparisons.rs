@@ -16,7 +16,7 @@ use paymaster_judge::{
         profile::{Accepts, Operations, Profile, SmartAccount},
     },
 };
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 #[path = "common/group.rs"]
@@ -72,11 +72,11 @@ fn the_mode_of_a_result_is_judged_when_the_baseline_has_the_right_mode() {
     assert_eq!(counts(relation, id, &[NO, &foreign]), (0, Vec::new()));
     // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
     assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
-    let quote = group_of(relation, Pair::QUOTE_SPONSORED);
+    let quote = group_of(relation, kinds::QUOTE_SPONSORED);
     assert_eq!(counts_in(&quote, id, &[ANSWER, ANSWER]), (1, Vec::new()));
     assert_eq!(counts_in(&quote, id, &[ANSWER, quotes]), (0, vec![1]));
     assert_eq!(counts_in(&quote, id, &[quotes, quotes]), (0, Vec::new()));
-    let in_tokens = group_of(relation, Pair::QUOTE_ERC20);
+    let in_tokens = group_of(relation, kinds::QUOTE_ERC20);
     let of_tokens = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20","feeQuotes":[]}}"#;
     let bare = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20"}}"#;
     let unnamed = ANSWER.replace(r#""MODE":"SPONSORED","#, "");
@@ -195,7 +195,7 @@ fn data_with_a_signature_differs_between_operations() {
     let judged = |data: [&str; 3]| {
         let answers = data.map(|data| ANSWER.replace("SPONSORED", "ERC20").replace("0xab", data));
         let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
-        let group = group_of("token-data", Pair::SPONSOR_ERC20);
+        let group = group_of("token-data", kinds::SPONSOR_ERC20);
         counts_in(&group, "plausibility.token-data-differs", &answers)
     };
     let paymaster = format!("0x{}", "57".repeat(20));
@@ -209,7 +209,7 @@ fn data_with_a_signature_differs_between_operations() {
     for unsigned in [&paymaster, &with_a_token, &signed("00")] {
         assert_eq!(judged([unsigned, unsigned, unsigned]), (1, vec![]), "{unsigned}");
     }
-    let group = group_of("token-data", Pair::SPONSOR_ERC20);
+    let group = group_of("token-data", kinds::SPONSOR_ERC20);
     let some = counts_in(&group, "plausibility.token-data-differs", &[ANSWER, NO, ANSWER]);
     assert_eq!(some, (0, vec![]), "one operation has no result");
 }
@@ -343,7 +343,7 @@ fn the_accounts_of_a_group_do_not_depend_on_the_base() {
     let pairs: Vec<[String; 2]> = (0..3)
         .map(|round| {
             let input =
-                BuildInput { pair: Some(Pair::QUOTE_SPONSORED), base: &base, round, context: &context };
+                BuildInput { pair: Some(kinds::QUOTE_SPONSORED), base: &base, round, context: &context };
             let members = (relation.members)(&input, &mut Ids::starting_at(1));
             let account = |place: usize| {
                 let request: Value = serde_json::from_slice(&members[place].body).expect("it is JSON");

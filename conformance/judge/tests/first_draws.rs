@@ -14,7 +14,7 @@ use paymaster_judge::{
         profile::{Accepts, Operations, Profile, SmartAccount},
     },
 };
-use paymaster_schemas::{Pair, documents};
+use paymaster_schemas::{documents, kinds};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Map, Value, json};
 
@@ -57,13 +57,13 @@ fn draws_of_every_document() {
 
 fn bases(context: &Context) -> String {
     let mut text = String::new();
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         for draw in [Draw::Accepted, Draw::Sponsored, Draw::Refused] {
             for tokens in [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported] {
                 let mut source = Source::new(1, context);
                 let wanted = Base { pair, draw, tokens };
                 let drawn: Vec<Value> = (0..3).map_while(|_| source.base(&wanted)).collect();
-                writeln!(text, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
+                writeln!(text, "{} {draw:?} {tokens:?}", pair.name).unwrap();
                 for base in drawn {
                     // Members that are in every request are left out.
                     let params = &base["params"];

@@ -15,7 +15,7 @@ use paymaster_judge::{
     },
     target::context::Context,
 };
-use paymaster_schemas::{Message, Pair, document, documents, resolved, validator_for};
+use paymaster_schemas::{Kind, Message, document, documents, kinds, resolved, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn drawn(name: &str) -> Vec<Value> {
     (0..DRAWS).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-fn base(pair: Pair) -> Value {
+fn base(pair: Kind) -> Value {
     let context = Context::default();
     let wanted = Base { pair, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported };
     Source::new(3, &context).base(&wanted).unwrap()
@@ -143,8 +143,8 @@ fn every_assertion_of_the_message_schemas_is_broken_by_some_mutation() {
 
 #[test]
 fn bases_are_broken_in_many_ways() {
-    for pair in Pair::ALL {
-        let name = pair.request_document();
+    for pair in kinds::ALL {
+        let name = pair.request_document;
         let valid = base(pair);
         let all = mutations(name, &valid);
         assert!(all.len() > 150, "{pair}: {}", all.len());
@@ -160,15 +160,15 @@ fn bases_are_broken_in_many_ways() {
         let distinct: BTreeSet<String> = all.iter().map(|mutation| mutation.broken.to_string()).collect();
         assert_eq!(distinct.len(), all.len(), "{pair}: the same message twice");
     }
-    let all = mutations("sponsor-erc20-request", &base(Pair::SPONSOR_ERC20));
+    let all = mutations("sponsor-erc20-request", &base(kinds::SPONSOR_ERC20));
     let any_of = all.iter().find(|mutation| mutation.keyword == "anyOf").unwrap();
     assert_eq!((any_of.pointer.as_str(), &any_of.now), ("/params/1/tokenInfo", &Some(json!({}))));
 }
 
 #[test]
 fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
-    for pair in Pair::ALL {
-        let name = pair.request_document();
+    for pair in kinds::ALL {
+        let name = pair.request_document;
         let valid = base(pair);
         let mut smaller = valid.clone();
         while let Some(next) = simpler(Some(name), &smaller).into_iter().next() {
@@ -194,18 +194,18 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
 
 #[test]
 fn a_mutation_that_is_valid_for_another_pair_is_detected() {
-    let all = mutations("quote-sponsored-request", &base(Pair::QUOTE_SPONSORED));
+    let all = mutations("quote-sponsored-request", &base(kinds::QUOTE_SPONSORED));
     let swapped: Vec<&Mutation> =
         all.iter().filter(|mutation| mutation.now == Some(json!("pm_sponsorUserOperation"))).collect();
     let [swapped] = swapped.as_slice() else { panic!("{swapped:?}") };
-    assert_eq!((swapped.keyword, swapped.valid_pair()), ("const", Some(Pair::SPONSOR_SPONSORED)));
+    assert_eq!((swapped.keyword, swapped.valid_pair()), ("const", Some(kinds::SPONSOR_SPONSORED)));
     let plain = all.iter().find(|mutation| mutation.keyword == "pattern").unwrap();
     assert_eq!(plain.valid_pair(), None);
 }
 
 #[test]
 fn a_mutation_reads_as_one_line() {
-    let valid = base(Pair::SPONSOR_ERC20);
+    let valid = base(kinds::SPONSOR_ERC20);
     let all = mutations("sponsor-erc20-request", &valid);
     let line = |pointer: &str, now: Option<Value>| {
         let found = all.iter().find(|mutation| mutation.pointer == pointer && mutation.now == now);

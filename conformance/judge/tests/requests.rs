@@ -15,7 +15,7 @@ use paymaster_judge::{
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Pair, validator_for};
+use paymaster_schemas::{Kind, kinds, validator_for};
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -35,8 +35,8 @@ fn profile() -> Profile {
     }
 }
 
-fn is_valid(pair: Pair, request: &RequestEnvelope) -> bool {
-    validator_for(pair.request_document()).unwrap().is_valid(request.value())
+fn is_valid(pair: Kind, request: &RequestEnvelope) -> bool {
+    validator_for(pair.request_document).unwrap().is_valid(request.value())
 }
 
 /// The bytes of the call data.
@@ -46,7 +46,7 @@ fn call_data(request: &RequestEnvelope) -> usize {
 
 /// The smallest value for which `fails` holds, and how many values were tried; every one of them is checked.
 fn smallest(
-    pair: Pair,
+    pair: Kind,
     requests: &Requests,
     fails: impl Fn(&RequestEnvelope) -> bool,
 ) -> (RequestEnvelope, u32) {
@@ -68,7 +68,7 @@ proptest! {
 
     #[test]
     fn a_request_is_valid_without_a_profile(
-        (pair, request) in prop::sample::select(&Pair::ALL[..]).prop_flat_map(|pair| (Just(pair), requests(pair)))
+        (pair, request) in prop::sample::select(&kinds::ALL[..]).prop_flat_map(|pair| (Just(pair), requests(pair)))
     ) {
         prop_assert!(is_valid(pair, &request), "{request}");
         prop_assert_eq!(&request.value()["id"], &json!(1));
@@ -77,14 +77,14 @@ proptest! {
     }
 
     #[test]
-    fn a_fee_token_is_one_of_the_profile(request in requests(Pair::SPONSOR_ERC20).profile(profile())) {
+    fn a_fee_token_is_one_of_the_profile(request in requests(kinds::SPONSOR_ERC20).profile(profile())) {
         let token = &request.mode_object()["tokenInfo"]["feeTokenAddress"];
         prop_assert!(token.as_str().unwrap().eq_ignore_ascii_case(TOKEN));
     }
 
     #[test]
     fn a_dialect_decides_names_and_notation(
-        request in requests(Pair::SPONSOR_ERC20).profile(profile()).dialect(Dialect::pinned(&Pins {
+        request in requests(kinds::SPONSOR_ERC20).profile(profile()).dialect(Dialect::pinned(&Pins {
             fee_token_member: Some("tokenAddress".to_owned()),
             amount_notation: Some(Amounts::Hex),
             ..Pins::default()
@@ -97,7 +97,7 @@ proptest! {
 
 #[test]
 fn a_failure_for_long_call_data_shrinks_to_a_minimal_request() {
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         let (request, tried) =
             smallest(pair, &requests(pair).profile(profile()), |request| call_data(request) > 40);
         assert_eq!(call_data(&request), 41, "{request}");
@@ -114,7 +114,7 @@ fn a_failure_for_long_call_data_shrinks_to_a_minimal_request() {
 #[test]
 fn the_suite_draws_with_the_same_strategy() {
     let context = Context::new(profile());
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         let mut source = Source::new(3, &context);
         let mut runner = runner(3);
         let strategy = requests(pair).profile(profile()).tokens(Tokens::Supported);
@@ -128,7 +128,7 @@ fn the_suite_draws_with_the_same_strategy() {
 #[test]
 fn a_request_shrinks_beside_other_values_and_in_lists() {
     let failed = RefCell::new(None);
-    let both = (requests(Pair::QUOTE_SPONSORED), 0_u32..1_000);
+    let both = (requests(kinds::QUOTE_SPONSORED), 0_u32..1_000);
     let outcome = runner(1).run(&both, |(request, number)| {
         prop_assert!(call_data(&request) <= 20 || number <= 50);
         Ok(())
@@ -138,7 +138,7 @@ fn a_request_shrinks_beside_other_values_and_in_lists() {
     }
     // The number shrinks although the request before it has nothing left to try.
     assert_eq!(failed.take(), Some((21, 51)));
-    let several = prop::collection::vec(requests(Pair::SPONSOR_ERC20), 1..6);
+    let several = prop::collection::vec(requests(kinds::SPONSOR_ERC20), 1..6);
     let outcome = runner(1).run(&several, |all| {
         prop_assert!(all.iter().all(|request| call_data(request) <= 30));
         Ok(())
@@ -160,20 +160,20 @@ fn what_the_profile_promises_stays() {
         ..profile()
     };
     let (request, _) =
-        smallest(Pair::SPONSOR_SPONSORED, &requests(Pair::SPONSOR_SPONSORED).profile(profile), |_| true);
+        smallest(kinds::SPONSOR_SPONSORED, &requests(kinds::SPONSOR_SPONSORED).profile(profile), |_| true);
     assert_eq!(request.operation()["callData"], listed["callData"], "{request}");
 }
 
 #[test]
 fn a_profile_without_such_an_operation_is_the_reason_of_the_refusal() {
-    let refused = requests(Pair::SPONSOR_SPONSORED).operation(Draw::Refused);
+    let refused = requests(kinds::SPONSOR_SPONSORED).operation(Draw::Refused);
     let reason = refused.new_tree(&mut TestRunner::deterministic()).unwrap_err();
     assert!(reason.message().starts_with("the profile lists no operation, or no token"), "{reason}");
 }
 
 #[test]
 fn a_failing_request_is_printed_as_json() {
-    let tree = requests(Pair::QUOTE_ERC20).new_tree(&mut TestRunner::deterministic()).unwrap();
+    let tree = requests(kinds::QUOTE_ERC20).new_tree(&mut TestRunner::deterministic()).unwrap();
     let text = format!("{:?}", tree.current());
     assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":["#));
 }

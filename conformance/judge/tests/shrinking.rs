@@ -13,7 +13,7 @@ use paymaster_judge::{
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Mode, Pair, documents, validator_for};
+use paymaster_schemas::{Kind, Mode, documents, kinds, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
 use serde_json::{Value, json};
 
@@ -38,11 +38,11 @@ fn context() -> Context {
     })
 }
 
-fn bases(count: usize) -> Vec<(Pair, Value)> {
+fn bases(count: usize) -> Vec<(Kind, Value)> {
     let context = context();
     let mut source = Source::new(9, &context);
     let mut bases = Vec::new();
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         for _ in 0..count {
             let wanted = Base { pair, draw: Draw::Accepted, tokens: Tokens::Any };
             bases.push((pair, source.base(&wanted).unwrap()));
@@ -61,8 +61,8 @@ fn lower(value: &Value) -> String {
 #[test]
 fn every_candidate_is_valid_and_smaller_and_keeps_the_fixed_members() {
     for (pair, base) in bases(12) {
-        let validator = validator_for(pair.request_document()).unwrap();
-        let candidates = simpler(Some(pair.request_document()), &base);
+        let validator = validator_for(pair.request_document).unwrap();
+        let candidates = simpler(Some(pair.request_document), &base);
         assert!(candidates.len() > 20, "{pair}: {}", candidates.len());
         let weights: Vec<usize> = candidates.iter().map(weight).collect();
         assert!(weights.is_sorted(), "the most drastic first");
@@ -117,11 +117,12 @@ fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
         long && request["params"][1]["tokenInfo"]["tokenList"].as_array().is_some_and(|list| list.len() > 1)
     };
     let mut shrunk_any = false;
-    for (pair, base) in bases(20).into_iter().filter(|(pair, base)| *pair == Pair::QUOTE_ERC20 && fails(base))
+    for (pair, base) in
+        bases(20).into_iter().filter(|(pair, base)| *pair == kinds::QUOTE_ERC20 && fails(base))
     {
         let mut smallest = base;
         let mut steps = 0;
-        while let Some(next) = simpler(Some(pair.request_document()), &smallest).into_iter().find(fails) {
+        while let Some(next) = simpler(Some(pair.request_document), &smallest).into_iter().find(fails) {
             smallest = next;
             steps += 1;
             assert!(steps < 500);
@@ -147,14 +148,14 @@ fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
 fn an_accepted_request_with_an_account_is_accepted_when_shrunk() {
     let context = context();
     for (pair, base) in bases(5) {
-        for candidate in simpler(Some(pair.request_document()), &base) {
+        for candidate in simpler(Some(pair.request_document), &base) {
             let info = &candidate["params"][1]["sponsorshipInfo"];
             let account = &info["smartAccountInfo"];
             let named = account["name"].is_string() && account["version"].is_string();
             let operation = &candidate["params"][0];
             let fee = |name: &str| amount(&operation[name]);
             let is_ordinary = fee("maxPriorityFeePerGas") <= fee("maxFeePerGas");
-            let expected = if is_ordinary && (pair.mode == Mode::Erc20 || named) {
+            let expected = if is_ordinary && (Mode::of(pair) == Mode::Erc20 || named) {
                 Expectation::Accepted
             } else {
                 Expectation::Unknown

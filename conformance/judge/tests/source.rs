@@ -15,7 +15,7 @@ use paymaster_judge::{
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Mode, Pair, validator_for};
+use paymaster_schemas::{Mode, Pair, kinds, validator_for};
 use serde_json::{Value, json};
 
 #[path = "common/letters.rs"]
@@ -82,7 +82,7 @@ fn contexts() -> Vec<Context> {
 
 fn bases() -> Vec<Base> {
     let mut bases = Vec::new();
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         for draw in DRAWS {
             bases.extend(TOKENS.map(|tokens| Base { pair, draw, tokens }));
         }
@@ -106,7 +106,7 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
     for context in contexts() {
         let mut source = Source::new(5, &context);
         for wanted in bases() {
-            let validator = validator_for(wanted.pair.request_document()).unwrap();
+            let validator = validator_for(wanted.pair.request_document).unwrap();
             for _ in 0..ROUNDS {
                 let Some(request) = source.base(&wanted) else {
                     break;
@@ -130,7 +130,7 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
                     ]
                 );
                 let settings = keys(&request["params"][1]);
-                let wanted_settings: &[&str] = match wanted.pair {
+                let wanted_settings: &[&str] = match Pair::of(wanted.pair) {
                     Pair::QUOTE_SPONSORED => &["mode", "calculateGasLimits", "sponsorshipInfo"],
                     Pair::SPONSOR_SPONSORED => {
                         &["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo"]
@@ -147,13 +147,13 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
 fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
     let missing = |context: &Context, wanted: Base| Source::new(1, context).base(&wanted).is_none();
     let nothing = Context::default();
-    for pair in Pair::ALL {
+    for pair in kinds::ALL {
         assert!(missing(&nothing, Base::refused(pair)));
-        assert_eq!(missing(&nothing, Base::accepted(pair)), pair.mode == Mode::Erc20);
+        assert_eq!(missing(&nothing, Base::accepted(pair)), Mode::of(pair) == Mode::Erc20);
         let others = Base { tokens: Tokens::SomeUnsupported, ..Base::accepted(pair) };
         assert!(!missing(&nothing, others), "{pair}");
     }
-    let any = Base { tokens: Tokens::Any, ..Base::accepted(Pair::QUOTE_ERC20) };
+    let any = Base { tokens: Tokens::Any, ..Base::accepted(kinds::QUOTE_ERC20) };
     assert!(!missing(&nothing, any));
     for context in &contexts()[2..8] {
         for wanted in bases() {
@@ -161,7 +161,7 @@ fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
         }
     }
     let everything = with_unlisted(Support::Supported, Profile::default());
-    assert!(!missing(&everything, Base::accepted(Pair::SPONSOR_ERC20)));
+    assert!(!missing(&everything, Base::accepted(kinds::SPONSOR_ERC20)));
     // Where nothing is sponsored, whatever is accepted is refused.
     for (accepts, sponsors, known) in [
         (Accepts::Any, Sponsors::None, true),
@@ -173,14 +173,14 @@ fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
             operations: Operations { accepts, sponsors: Some(sponsors), ..Operations::default() },
             ..Profile::default()
         });
-        let refused = Base::refused(Pair::SPONSOR_SPONSORED);
+        let refused = Base::refused(kinds::SPONSOR_SPONSORED);
         assert_eq!(!missing(&context, refused), known, "{accepts:?} {sponsors:?}");
     }
     let wrong = Context::new(Profile {
         dialect: Pins { jsonrpc_version: Some("3.0".into()), ..Pins::default() },
         ..Profile::default()
     });
-    assert!(missing(&wrong, Base::accepted(Pair::QUOTE_SPONSORED)));
+    assert!(missing(&wrong, Base::accepted(kinds::QUOTE_SPONSORED)));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn drawn_operations_have_the_requested_expectation() {
                 let request = source.base(&wanted).unwrap();
                 let params = &request["params"];
                 let expectation = context.expectation(wanted.pair, &params[0], &params[1]);
-                let kept = match (wanted.draw, wanted.pair.mode) {
+                let kept = match (wanted.draw, Mode::of(wanted.pair)) {
                     (Draw::Accepted | Draw::Sponsored, _) => expectation.requires_result(),
                     // Where only listed operations are accepted, another one of a refused sender may get an error.
                     (Draw::Refused, Mode::Sponsored) => {
@@ -210,7 +210,7 @@ fn drawn_operations_have_the_requested_expectation() {
 fn drawn_tokens_are_supported_as_requested() {
     for context in contexts() {
         let mut source = Source::new(5, &context);
-        for wanted in bases().into_iter().filter(|wanted| wanted.pair.mode == Mode::Erc20) {
+        for wanted in bases().into_iter().filter(|wanted| Mode::of(wanted.pair) == Mode::Erc20) {
             for _ in 0..ROUNDS {
                 let Some(request) = source.base(&wanted) else {
                     break;
@@ -220,7 +220,7 @@ fn drawn_tokens_are_supported_as_requested() {
                 let named: Vec<&str> = list.into_iter().chain(preferred).chain(fee.as_str()).collect();
                 assert!(!named.is_empty(), "{request:#}");
                 let supported = |token: &&str| context.support(token) == Support::Supported;
-                let quote = wanted.pair == Pair::QUOTE_ERC20;
+                let quote = wanted.pair == kinds::QUOTE_ERC20;
                 match wanted.tokens {
                     Tokens::Supported => assert!(named.iter().all(supported), "{request:#}"),
                     Tokens::Any if !quote => assert!(named.iter().all(supported), "{request:#}"),
@@ -241,7 +241,7 @@ fn drawn_tokens_are_supported_as_requested() {
 fn quotes_show_every_mix_of_tokens() {
     let context = Context::new(profile());
     let mut source = Source::new(5, &context);
-    let wanted = Base { pair: Pair::QUOTE_ERC20, draw: Draw::Accepted, tokens: Tokens::Any };
+    let wanted = Base { pair: kinds::QUOTE_ERC20, draw: Draw::Accepted, tokens: Tokens::Any };
     let mut seen = BTreeSet::new();
     let (mut both, mut cases) = (0, [0, 0]);
     for _ in 0..600 {
@@ -310,7 +310,7 @@ fn with_both_members_the_preferred_token_is_sometimes_in_the_list() {
     let context = Context::new(profile());
     for wanted in [Tokens::Supported, Tokens::SomeUnsupported] {
         let mut source = Source::new(5, &context);
-        let base = Base { tokens: wanted, ..Base::accepted(Pair::QUOTE_ERC20) };
+        let base = Base { tokens: wanted, ..Base::accepted(kinds::QUOTE_ERC20) };
         let (mut on, mut first) = (0, BTreeSet::new());
         for _ in 0..ROUNDS {
             let request = source.base(&base).unwrap();
@@ -325,7 +325,7 @@ fn with_both_members_the_preferred_token_is_sometimes_in_the_list() {
 
 #[test]
 fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
-    let wanted = Base { tokens: Tokens::SomeUnsupported, ..Base::accepted(Pair::SPONSOR_ERC20) };
+    let wanted = Base { tokens: Tokens::SomeUnsupported, ..Base::accepted(kinds::SPONSOR_ERC20) };
     let drawn = |context: &Context| -> BTreeSet<String> {
         let mut source = Source::new(5, context);
         (0..600)
@@ -362,7 +362,7 @@ fn amounts_are_written_in_the_dialect() {
         context.dialect.amount_notation = amounts;
         let mut source = Source::new(5, &context);
         for _ in 0..ROUNDS {
-            let request = source.base(&Base::accepted(Pair::QUOTE_SPONSORED)).unwrap();
+            let request = source.base(&Base::accepted(kinds::QUOTE_SPONSORED)).unwrap();
             for (member, value) in request["params"][0].as_object().unwrap() {
                 let hex = match member.as_str() {
                     "nonce" | "maxFeePerGas" | "maxPriorityFeePerGas" => nonce_hex,
@@ -381,7 +381,7 @@ fn senders_are_lower_case_or_checksummed_and_fees_lawful() {
     let mut source = Source::new(5, &context);
     let mut checksummed = 0;
     for _ in 0..ROUNDS {
-        let request = source.base(&Base::accepted(Pair::SPONSOR_SPONSORED)).unwrap();
+        let request = source.base(&Base::accepted(kinds::SPONSOR_SPONSORED)).unwrap();
         let operation = &request["params"][0];
         let sender = operation["sender"].as_str().unwrap();
         if sender.bytes().any(|digit| digit.is_ascii_uppercase()) {
@@ -400,7 +400,7 @@ fn boundary_nonces_are_drawn_only_where_any_operation_is_accepted() {
     let largest = |context: &Context| {
         let mut source = Source::new(5, context);
         let nonce = |request: Value| request["params"][0]["nonce"].as_str().unwrap().len();
-        (0..600).map(|_| nonce(source.base(&Base::accepted(Pair::QUOTE_SPONSORED)).unwrap())).max().unwrap()
+        (0..600).map(|_| nonce(source.base(&Base::accepted(kinds::QUOTE_SPONSORED)).unwrap())).max().unwrap()
     };
     assert_eq!(largest(&Context::default()), 3);
     let any = Operations { accepts: Accepts::Any, ..Operations::default() };

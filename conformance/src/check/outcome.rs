@@ -97,7 +97,7 @@ impl Outcome {
             f,
             "  at         {} of {}",
             self.foreign(words::place(finding)),
-            finding.pair.map_or("any request", |pair| pair.name())
+            finding.pair.map_or("any request", |pair| pair.name)
         )?;
         writeln!(f, "  expected   {}", self.foreign(&violation.expected))?;
         writeln!(f, "  actual     {}", self.foreign(&violation.actual))?;

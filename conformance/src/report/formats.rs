@@ -137,7 +137,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use paymaster_judge::session::unserved::Refusal;
-    use paymaster_schemas::Pair;
+    use paymaster_schemas::kinds;
     use serde_json::Value;
 
     use super::*;
@@ -279,7 +279,7 @@ mod tests {
         let mut sample = sample::violations();
         sample.place.connection_warnings.push("certificates were not verified".to_owned());
         sample.summary.refusal = Some(Refusal {
-            pairs: vec![Pair::QUOTE_ERC20],
+            pairs: vec![kinds::QUOTE_ERC20],
             message: "ERC20 mode is not enabled \u{1b}[31m for s3cr3t-key".to_owned(),
             times: 213,
             of: 240,

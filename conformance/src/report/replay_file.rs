@@ -7,7 +7,7 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -158,7 +158,7 @@ impl ReplayFile {
             target: target_of(finished),
             seed: summary.seed,
             relation: finding.group.relation.id.to_owned(),
-            pair: finding.group.pair.map(|pair| pair.name().to_owned()),
+            pair: finding.group.pair.map(|pair| pair.name.to_owned()),
             twist: finding.group.round,
             members: finding.group.members.iter().map(ReplayRequest::of).collect(),
             known: ReplayContext::of(finished.context),
@@ -262,7 +262,7 @@ impl ReplayContext {
                 .served_accounts
                 .all()
                 .map(|record| ServedAccount {
-                    pair: record.pair.name().to_owned(),
+                    pair: record.pair.name.to_owned(),
                     name: record.account.name,
                     version: record.account.version,
                     sponsored: record.service == AccountService::Sponsored,
@@ -342,8 +342,8 @@ fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
     find_client(name).ok_or_else(|| ReplayFileError::UnknownClient(name.to_owned()))
 }
 
-fn pair_named(name: &str) -> Option<Pair> {
-    Pair::ALL.into_iter().find(|pair| pair.name() == name)
+fn pair_named(name: &str) -> Option<Kind> {
+    kinds::ALL.into_iter().find(|pair| pair.name == name)
 }
 
 #[cfg(test)]
@@ -373,8 +373,8 @@ mod tests {
         learned.learn_token("0xcd", Support::Unsupported);
         let account = |name: &str| SmartAccount { name: name.to_owned(), version: "1.0.0".to_owned() };
         let served = &mut learned.served_accounts;
-        served.note(Pair::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
-        served.note(Pair::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);
+        served.note(kinds::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
+        served.note(kinds::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);
         let request = concat!(
             r#"{"jsonrpc":"2.0.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0xABCDEFABCDEFABCDEFABCDEFABCDEFABCDEFABCD","#,
             r#""nonce":"0x1","callData":"0x","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"ERC20","#,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::report::Finished;
@@ -130,7 +130,7 @@ pub(crate) fn violations() -> Sample {
             dialect: Dialect::default(),
             requests: 1013,
             connections: 8,
-            reached: BTreeMap::from([(Pair::QUOTE_ERC20.name(), quoted)]),
+            reached: BTreeMap::from([(kinds::QUOTE_ERC20.name, quoted)]),
             took: Duration::from_millis(1234),
         },
         context: Context::default(),
@@ -217,7 +217,7 @@ pub(crate) fn known() -> Sample {
             kind,
             rule: find_rule(rule).unwrap().id,
             method: None,
-            mode: pointer.map(|_| Mode::Erc20),
+            selected: pointer.map(|_| "ERC20"),
             pointer: pointer.map(str::to_owned),
             reason: "null until release 7".to_owned(),
             owner: "quotes team".to_owned(),
@@ -332,12 +332,12 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
     Finding {
         rule,
         basis: rule.basis(),
-        pair: Some(Pair::QUOTE_ERC20),
+        pair: Some(kinds::QUOTE_ERC20),
         violation,
         group: Group {
             number: 0,
             relation: &TWICE,
-            pair: Some(Pair::QUOTE_ERC20),
+            pair: Some(kinds::QUOTE_ERC20),
             base: Value::Null,
             round: 0,
             first_id: 7,

@@ -2,7 +2,7 @@
 //! operation in that token. The token address is sent exactly as the quote spells it.
 
 use paymaster_judge::cases::case::Base;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::json;
 
 use super::{
@@ -16,7 +16,8 @@ pub(super) fn make(
     scenario: &Scenario,
     generator: &mut RequestGenerator<'_>,
 ) -> Result<Vec<RequestSequence>, ScenarioError> {
-    let (quote_base, sponsor_base) = (Base::accepted(Pair::QUOTE_ERC20), Base::accepted(Pair::SPONSOR_ERC20));
+    let (quote_base, sponsor_base) =
+        (Base::accepted(kinds::QUOTE_ERC20), Base::accepted(kinds::SPONSOR_ERC20));
     let member = generator.context.dialect.fee_token_member.clone();
     let distinct = generator.distinct();
     let mut sequences = Vec::with_capacity(generator.size);

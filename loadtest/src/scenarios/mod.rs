@@ -10,7 +10,7 @@ pub mod scenario;
 mod single;
 pub mod template;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use self::{error::ScenarioError, scenario::Scenario};
 
@@ -21,28 +21,28 @@ pub static SCENARIOS: &[Scenario] = &[
         about: "pm_getFeeQuoteOrData in sponsored mode",
         weight: single::WEIGHT,
         labels: &["quote-sponsored"],
-        make: |scenario, generator| single::make(scenario, generator, Pair::QUOTE_SPONSORED),
+        make: |scenario, generator| single::make(scenario, generator, kinds::QUOTE_SPONSORED),
     },
     Scenario {
         id: "quote-erc20",
         about: "pm_getFeeQuoteOrData in token mode",
         weight: single::WEIGHT,
         labels: &["quote-erc20"],
-        make: |scenario, generator| single::make(scenario, generator, Pair::QUOTE_ERC20),
+        make: |scenario, generator| single::make(scenario, generator, kinds::QUOTE_ERC20),
     },
     Scenario {
         id: "sponsor-sponsored",
         about: "pm_sponsorUserOperation in sponsored mode",
         weight: single::WEIGHT,
         labels: &["sponsor-sponsored"],
-        make: |scenario, generator| single::make(scenario, generator, Pair::SPONSOR_SPONSORED),
+        make: |scenario, generator| single::make(scenario, generator, kinds::SPONSOR_SPONSORED),
     },
     Scenario {
         id: "sponsor-erc20",
         about: "pm_sponsorUserOperation in token mode",
         weight: single::WEIGHT,
         labels: &["sponsor-erc20"],
-        make: |scenario, generator| single::make(scenario, generator, Pair::SPONSOR_ERC20),
+        make: |scenario, generator| single::make(scenario, generator, kinds::SPONSOR_ERC20),
     },
     Scenario {
         id: "journey",

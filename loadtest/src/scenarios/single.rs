@@ -1,7 +1,7 @@
 //! One method in one mode, with an operation that the target should accept.
 
 use paymaster_judge::cases::case::Base;
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 use super::{
     error::ScenarioError,
@@ -16,7 +16,7 @@ pub(super) const WEIGHT: u32 = 2;
 pub(super) fn make(
     scenario: &Scenario,
     generator: &mut RequestGenerator<'_>,
-    pair: Pair,
+    pair: Kind,
 ) -> Result<Vec<RequestSequence>, ScenarioError> {
     let base = Base::accepted(pair);
     let distinct = generator.distinct();

@@ -82,7 +82,7 @@ fn schema_violations(method: Method, mut request: Value) -> Vec<Violation> {
         // The schemas require the mode, which a quote request may omit.
         members.entry("mode").or_insert_with(|| mode.name().into());
     }
-    let Some(validator) = validator_for(Pair { method, mode }.request_document()) else {
+    let Some(validator) = validator_for(Pair { method, mode }.kind().request_document) else {
         return Vec::new();
     };
     let mut violations = Vec::new();

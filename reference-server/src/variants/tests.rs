@@ -129,7 +129,7 @@ fn decoded(response: &WireResponse, body: &[u8]) -> Vec<u8> {
 }
 
 fn answer_document(pair: Option<Pair>) -> &'static str {
-    match pair.map(Pair::result_document) {
+    match pair.map(|pair| pair.kind().result_document) {
         Some("quote-result") => "quote-answer",
         Some("token-sponsor-result") => "token-sponsor-answer",
         _ => "sponsored-answer",

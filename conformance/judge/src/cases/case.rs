@@ -6,7 +6,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use paymaster_exchange::HeaderSet;
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 use serde_json::Value;
 
 use crate::target::context::Context;
@@ -46,7 +46,7 @@ pub enum Tokens {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
     /// Method and mode.
-    pub pair: Pair,
+    pub pair: Kind,
     /// Which operation.
     pub draw: Draw,
     /// Which tokens.
@@ -56,34 +56,34 @@ pub struct Base {
 impl Base {
     /// One base for each pair, with an operation that should be accepted.
     pub(super) const ALL_PAIRS: &[Self] = &[
-        Self::accepted(Pair::QUOTE_SPONSORED),
-        Self::accepted(Pair::QUOTE_ERC20),
-        Self::accepted(Pair::SPONSOR_SPONSORED),
-        Self::accepted(Pair::SPONSOR_ERC20),
+        Self::accepted(kinds::QUOTE_SPONSORED),
+        Self::accepted(kinds::QUOTE_ERC20),
+        Self::accepted(kinds::SPONSOR_SPONSORED),
+        Self::accepted(kinds::SPONSOR_ERC20),
     ];
 
     /// A base with an operation that should be accepted and supported tokens only.
-    pub const fn accepted(pair: Pair) -> Self {
+    pub const fn accepted(pair: Kind) -> Self {
         Self { pair, draw: Draw::Accepted, tokens: Tokens::Supported }
     }
 
     /// A base with an operation that should be accepted and any lawful mix of tokens.
-    pub const fn any_tokens(pair: Pair) -> Self {
+    pub const fn any_tokens(pair: Kind) -> Self {
         Self { tokens: Tokens::Any, ..Self::accepted(pair) }
     }
 
     /// The same with an operation that is sponsored, when the profile states which are.
-    pub const fn sponsored(pair: Pair) -> Self {
+    pub const fn sponsored(pair: Kind) -> Self {
         Self { pair, draw: Draw::Sponsored, tokens: Tokens::Supported }
     }
 
     /// A base with an operation that is not sponsored.
-    pub const fn refused(pair: Pair) -> Self {
+    pub const fn refused(pair: Kind) -> Self {
         Self { pair, draw: Draw::Refused, tokens: Tokens::Supported }
     }
 
     /// A base with an operation that should be accepted and an unsupported token.
-    pub(super) const fn unsupported_token(pair: Pair) -> Self {
+    pub(super) const fn unsupported_token(pair: Kind) -> Self {
         Self { tokens: Tokens::SomeUnsupported, ..Self::accepted(pair) }
     }
 }
@@ -279,7 +279,7 @@ impl Rounds {
 #[derive(Clone, Copy, Debug)]
 pub struct BuildInput<'a> {
     /// The pair of the base request; none for relations without a base.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
     pub base: &'a Value,
     /// The round: it selects one of the variants of a relation.
@@ -314,7 +314,7 @@ pub struct Group {
     /// How it was built.
     pub relation: &'static Relation,
     /// Method and mode of the base; none for relations without a base.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// The base it was built from.
     pub base: Value,
     /// The round.

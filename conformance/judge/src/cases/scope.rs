@@ -6,13 +6,13 @@ use crate::{
     cases::{case::Relation, relations::RELATIONS},
     rules::{self, Check, Exercise, Rule},
 };
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 /// How often a rule must hold in a quick run, unless its quota is smaller.
 pub const QUICK_QUOTA: u64 = 2;
 
 /// A relation, and a pair of its base requests; none for every pair.
-type RelationOfPair = (&'static str, Option<Pair>);
+type RelationOfPair = (&'static str, Option<Kind>);
 
 /// How much of the plan is sent. The default is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Scope {
     }
 
     /// Whether a relation with base requests of this pair has all of its rounds.
-    fn is_whole(&self, relation: &Relation, pair: Pair) -> bool {
+    fn is_whole(&self, relation: &Relation, pair: Kind) -> bool {
         let whole = self.whole.as_ref();
         whole.is_none_or(|whole| {
             whole.contains(&(relation.id, None)) || whole.contains(&(relation.id, Some(pair)))
@@ -72,7 +72,7 @@ impl Scope {
     }
 
     /// How often a relation is built with base requests of this pair: 0 where it is not sent.
-    pub fn rounds(&self, relation: &Relation, pair: Pair, cases: u32) -> u32 {
+    pub fn rounds(&self, relation: &Relation, pair: Kind, cases: u32) -> u32 {
         let is_whole = self.is_whole(relation, pair);
         if !is_whole && !self.others {
             return 0;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -57,7 +57,7 @@ pub struct SurveyResult {
     /// Whether requests got past HTTP to the service.
     pub access: Access,
     /// How many valid requests got a result, and how many an error, by pair.
-    pub reached: BTreeMap<Pair, (u64, u64)>,
+    pub reached: BTreeMap<Kind, (u64, u64)>,
     /// The made-up operations of sponsored mode, each with every answer to it.
     pub operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
     /// The sizes, ascending for each key.
@@ -76,7 +76,7 @@ impl SurveyResult {
 pub struct Survey {
     stage: Stage,
     seed: u64,
-    reached: BTreeMap<Pair, (u64, u64)>,
+    reached: BTreeMap<Kind, (u64, u64)>,
     operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
     sizes: Vec<TriedSize>,
 }
@@ -178,7 +178,7 @@ impl Survey {
 
 /// Made-up operations in sponsored mode, each sent twice.
 fn operations(context: &Context, seed: u64) -> Vec<Group> {
-    let wanted = Base::sponsored(Pair::SPONSOR_SPONSORED);
+    let wanted = Base::sponsored(kinds::SPONSOR_SPONSORED);
     let mut source = Source::new(seed ^ 0x0b5e, context);
     let requests = (0..OPERATIONS).filter_map(|_| source.base(&wanted));
     let requests: Vec<Value> = requests.flat_map(|request| [request.clone(), request]).collect();
@@ -188,7 +188,7 @@ fn operations(context: &Context, seed: u64) -> Vec<Group> {
 /// The same operation with larger and larger call data, and quotes with longer and longer lists.
 fn sizes(context: &Context, seed: u64) -> (Vec<(&'static str, u64)>, Vec<Group>) {
     let (mut tried, mut requests) = (Vec::new(), Vec::new());
-    let wanted = Base::sponsored(Pair::SPONSOR_SPONSORED);
+    let wanted = Base::sponsored(kinds::SPONSOR_SPONSORED);
     let mut source = Source::new(seed ^ 0x512e, context);
     if let Some(base) = source.base(&wanted) {
         for bytes in CALL_DATA_BYTES {
@@ -199,7 +199,7 @@ fn sizes(context: &Context, seed: u64) -> (Vec<(&'static str, u64)>, Vec<Group>)
             requests.push((wanted, request));
         }
     }
-    let wanted = Base::any_tokens(Pair::QUOTE_ERC20);
+    let wanted = Base::any_tokens(kinds::QUOTE_ERC20);
     let known = context.tokens_with(Support::Supported).next().map(str::to_owned);
     if let (Some(token), Some(base)) = (known, source.base(&wanted)) {
         for length in TOKEN_LIST_LENGTHS {
@@ -230,7 +230,7 @@ fn groups(wanted: Base, requests: Vec<Value>, context: &Context) -> Vec<Group> {
 
 fn note_decision(known: &mut Vec<(Map<String, Value>, BTreeSet<Decision>)>, exchange: &Exchange) {
     let request = ParsedRequest::of(&exchange.request);
-    let Some(call) = request.valid_call().filter(|call| call.pair.mode == Mode::Sponsored) else {
+    let Some(call) = request.valid_call().filter(|call| Mode::of(call.pair) == Mode::Sponsored) else {
         return;
     };
     let Some(operation) = call.operation().as_object() else {

@@ -1,7 +1,7 @@
 //! The cause of a finding: what decides whether the rule is broken.
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::difference::Difference;
@@ -17,7 +17,7 @@ pub enum Cause {
     /// Every answer that the rule judges, or every such result or error.
     Every {
         /// Of this method and mode; none for all.
-        pair: Option<Pair>,
+        pair: Option<Kind>,
         /// Of which kind.
         answers: WrongAnswers,
     },

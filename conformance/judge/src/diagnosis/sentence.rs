@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::{
@@ -25,7 +25,7 @@ const REQUESTS: &str = "requests";
 
 /// What is wrong, and under which condition: `pm_sponsorUserOperation with nonce "0": expected a result, got error -32602 "..."`. The
 /// pairs are those of all findings of the defect; `None` stands for requests without one.
-pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
+pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     let violation = &finding.violation;
     let broken = finding.group.members.get(violation.member);
     let is_malformed = broken.is_some_and(|member| member.role == Role::Malformed);
@@ -53,19 +53,19 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
     )
 }
 
-fn subject(pairs: &BTreeSet<Option<Pair>>) -> String {
+fn subject(pairs: &BTreeSet<Option<Kind>>) -> String {
     let mut known = pairs.iter().flatten();
     let (Some(first), false) = (known.next(), pairs.contains(&None)) else {
         return REQUESTS.to_owned();
     };
     if pairs.len() == 1 {
-        return format!("{} in mode {}", first.method, first.mode);
+        return first.words();
     }
     if known.clone().all(|pair| pair.method == first.method) {
         return first.method.to_string();
     }
-    if known.all(|pair| pair.mode == first.mode) {
-        return format!("requests in mode {}", first.mode);
+    if first.selector.is_some() && known.all(|pair| pair.selector == first.selector) {
+        return format!("requests {}", first.selection());
     }
     REQUESTS.to_owned()
 }
@@ -145,9 +145,7 @@ pub fn explanation(cause: &Cause) -> String {
         }
         Cause::Form(_) => format!("every request {}", condition(cause)),
         Cause::Every { pair, answers } => {
-            let of = pair.map_or(String::new(), |pair| {
-                format!(" of {} in mode {}", pair.method, pair.mode)
-            });
+            let of = pair.map_or(String::new(), |pair| format!(" of {}", pair.words()));
             format!("every {}{of} that the rule judges", answers.name())
         }
         Cause::Recorded {

@@ -121,7 +121,7 @@ fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {
         return is_about_the_error.then(|| WholeAnswer::Error(error["code"].to_string()));
     }
     let shape = match answer.result() {
-        Some(result) => is_of_another_shape(finding.pair?.result_document(), result).then_some(result),
+        Some(result) => is_of_another_shape(finding.pair?.result_document, result).then_some(result),
         None => (!value.is_object()).then_some(value),
     };
     shape.map(|value| WholeAnswer::OtherShape(discriminant(value)))
@@ -144,7 +144,7 @@ fn is_of_another_shape(document: &str, result: &Value) -> bool {
 fn unmet(place: &str, value: &Value, finding: &Finding) -> Option<&'static Value> {
     let (document, member) = match place.strip_prefix("/result/feeQuotes/*/") {
         Some(member) => ("fee-quote", member),
-        None => (finding.pair?.result_document(), place.strip_prefix("/result/")?),
+        None => (finding.pair?.result_document, place.strip_prefix("/result/")?),
     };
     if member_validator(document, member)?.is_valid(value) {
         return None;

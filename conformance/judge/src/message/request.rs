@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Kind, Method, Mode, Pair};
 use serde_json::Value;
 
 use crate::json::number::Exact;
@@ -48,7 +48,7 @@ pub struct Call {
     /// The id that the answer must have.
     pub id: Value,
     /// Method and mode.
-    pub pair: Pair,
+    pub pair: Kind,
     /// The whole envelope.
     pub envelope: Value,
     /// Whether the request is valid against the schema of its pair.
@@ -144,9 +144,9 @@ impl ParsedRequest {
             let is_absent = envelope["params"][1].as_object().is_some_and(|mode| !mode.contains_key("mode"));
             return Self::WithoutMode { id, method, is_absent };
         };
-        let pair = Pair { method, mode };
+        let pair = Pair { method, mode }.kind();
         let tokens = RequestedTokens::read(&envelope["params"][1]["tokenInfo"]);
-        let valid = paymaster_schemas::validator_for(pair.request_document())
+        let valid = paymaster_schemas::validator_for(pair.request_document)
             .is_some_and(|validator| validator.is_valid(&envelope));
         Self::Call(Call { id, pair, envelope, valid, tokens })
     }
@@ -169,7 +169,7 @@ impl ParsedRequest {
     }
 
     /// Method and mode, when both are known.
-    pub fn pair(&self) -> Option<Pair> {
+    pub fn pair(&self) -> Option<Kind> {
         match self {
             Self::Call(call) => Some(call.pair),
             _ => None,

@@ -4,7 +4,7 @@
 //! The schemas accept more, because published clients add and leave out members. A target may refuse requests beyond the tables,
 //! so only requests that keep to them have an expectation.
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, Pair, kinds};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -56,8 +56,8 @@ fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> 
 }
 
 /// Whether section 2.2 makes a member of the operation optional for calls of that method and mode.
-pub fn is_optional(name: &str, pair: Pair) -> bool {
-    GAS.contains(&name) && pair == Pair::SPONSOR_ERC20
+pub fn is_optional(name: &str, pair: Kind) -> bool {
+    GAS.contains(&name) && pair == kinds::SPONSOR_ERC20
 }
 
 /// Whether section 2.2 lists a member of that name.
@@ -92,7 +92,7 @@ fn mode_object(call: &Call, dialect: &Dialect) -> bool {
     let row = row(call.pair, dialect);
     let whole = exactly(mode, &[&["mode", "calculateGasLimits"], row.members].concat());
     // The row of a quote in token mode (section 4.1) has mode and tokenInfo alone.
-    let as_in_its_row = call.pair == Pair::QUOTE_ERC20 && exactly(mode, &["mode", "tokenInfo"]);
+    let as_in_its_row = call.pair == kinds::QUOTE_ERC20 && exactly(mode, &["mode", "tokenInfo"]);
     has_info(mode, &row) && (whole || as_in_its_row)
 }
 
@@ -106,14 +106,14 @@ struct Row<'a> {
     info: Vec<&'a str>,
 }
 
-fn row(pair: Pair, dialect: &Dialect) -> Row<'_> {
+fn row(pair: Kind, dialect: &Dialect) -> Row<'_> {
     let sponsored = |members| Row {
         mode: &dialect.sponsored_name,
         members,
         info: vec!["webhookData", "smartAccountInfo"],
     };
     let in_tokens = |info| Row { mode: Mode::Erc20.name(), members: &["tokenInfo"], info };
-    match pair {
+    match Pair::of(pair) {
         Pair::QUOTE_SPONSORED => sponsored(&["sponsorshipInfo"]),
         Pair::SPONSOR_SPONSORED => sponsored(&["sponsorshipInfo", "expiryDuration"]),
         Pair::QUOTE_ERC20 => in_tokens(vec!["preferredToken", "tokenList"]),
@@ -181,7 +181,7 @@ mod tests {
             ParsedRequest::Call(call) => keeps_to_the_tables(&call, &context.dialect, &[]),
             _ => false,
         };
-        for pair in Pair::ALL {
+        for pair in kinds::ALL {
             let request =
                 source.base(&Base { pair, draw: Draw::Accepted, tokens: Tokens::Supported }).unwrap();
             assert!(keeps(&request), "{request}");
@@ -192,7 +192,7 @@ mod tests {
                 for name in request.pointer(place).unwrap().as_object().unwrap().keys() {
                     let mut fewer = request.clone();
                     fewer.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(name);
-                    let may_go = match pair {
+                    let may_go = match Pair::of(pair) {
                         Pair::SPONSOR_ERC20 => GAS.contains(&name.as_str()),
                         Pair::QUOTE_ERC20 => name == "calculateGasLimits",
                         _ => false,

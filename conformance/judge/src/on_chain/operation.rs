@@ -67,7 +67,7 @@ impl CompletedOperation {
                 paymasterAndData: paymaster_and_data,
                 signature,
             },
-            mode: call.pair.mode,
+            mode: Mode::of(call.pair),
         })
     }
 

@@ -13,7 +13,7 @@ mod view;
 
 use std::fmt;
 
-use paymaster_schemas::{Basis, Clause, Pair, find_clause};
+use paymaster_schemas::{Basis, Clause, Kind, find_clause, kinds};
 use serde_json::Value;
 
 use crate::{
@@ -95,7 +95,7 @@ pub(crate) struct Exercise {
     /// The relations that need all of their rounds.
     pub(crate) relations: &'static [&'static Relation],
     /// The pairs of method and mode of their base requests; all when it is empty.
-    pub(crate) pairs: &'static [Pair],
+    pub(crate) pairs: &'static [Kind],
     /// Whether every other relation is needed too, in its fewest rounds.
     pub(crate) others: bool,
 }
@@ -198,7 +198,7 @@ impl Rule {
     }
 
     /// The same rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.
-    const fn exercised_by(self, relations: &'static [&'static Relation], pairs: &'static [Pair]) -> Self {
+    const fn exercised_by(self, relations: &'static [&'static Relation], pairs: &'static [Kind]) -> Self {
         Self { exercise: Exercise { relations, pairs, others: false }, ..self }
     }
 
@@ -206,13 +206,13 @@ impl Rule {
     const fn exercised_above_all_by(
         self,
         relations: &'static [&'static Relation],
-        pairs: &'static [Pair],
+        pairs: &'static [Kind],
     ) -> Self {
         Self { exercise: Exercise { relations, pairs, others: true }, ..self }
     }
 
     /// Whether it is mainly about requests of the relation with this id, with base requests of this pair.
-    pub(crate) fn is_about(&self, relation: &str, pair: Pair) -> bool {
+    pub(crate) fn is_about(&self, relation: &str, pair: Kind) -> bool {
         if let Check::Group(own, _) = self.check {
             return own.id == relation;
         }
@@ -257,7 +257,7 @@ fn for_each_variant(
 
 /// Every quote of a result in token mode, with its index.
 fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a Value)> {
-    let call = view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20);
+    let call = view.valid_call().filter(|call| call.pair == kinds::QUOTE_ERC20);
     let result = call.and_then(|_| view.answer.result());
     result.and_then(|result| result["feeQuotes"].as_array()).into_iter().flatten().enumerate()
 }

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use paymaster_exchange::{Exchange, HeaderSet, Simulation};
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use crate::{
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
                 .all(|token| token.is_null() || token == ""),
             Some(_) => false,
         };
-        call.pair == Pair::SPONSOR_ERC20 && absent
+        call.pair == kinds::SPONSOR_ERC20 && absent
     }
 
     /// Whether the specification leaves the answer to the request open: it does not keep to the tables, and is not a request

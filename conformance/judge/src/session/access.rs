@@ -52,7 +52,7 @@ impl Access {
         } else if !view.refused_by_status() {
             let error = view.answer.error();
             if error.is_some_and(|error| error["code"] == METHOD_NOT_FOUND) {
-                self.unknown_methods.insert(call.pair.method.name());
+                self.unknown_methods.insert(call.pair.method);
                 self.unknown.get_or_insert_with(|| describe_answer(&view.answer));
                 return;
             }

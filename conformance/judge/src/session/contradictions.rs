@@ -39,7 +39,7 @@ struct Count {
 impl KeptPromises {
     /// Adds an answer.
     pub(crate) fn see(&mut self, view: &View<'_>, context: &Context) {
-        match view.valid_call().map(|call| call.pair) {
+        match view.valid_call().map(|call| Pair::of(call.pair)) {
             Some(Pair::QUOTE_ERC20) => self.quote(view, context),
             Some(Pair::SPONSOR_ERC20) => self.fee_token(view, context),
             Some(pair) if pair.mode == Mode::Sponsored => self.operation(view, context),

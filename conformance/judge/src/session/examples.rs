@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 use crate::{cases::case::Group, rules::View};
 
@@ -17,14 +17,14 @@ pub struct Example {
     /// Its place in the group.
     pub member: usize,
     /// Its method and mode; none where it has none.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// Whether it was answered with an error.
     pub got_error: bool,
 }
 
 /// The examples of one rule: of each method and mode the first ones in the order of the plan.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Examples(BTreeMap<Option<Pair>, Vec<Example>>);
+pub(super) struct Examples(BTreeMap<Option<Kind>, Vec<Example>>);
 
 impl Examples {
     /// Adds an example where there is room, or in the place of a later one. The group is copied at most once: `shared` holds the copy for all rules.
@@ -65,7 +65,7 @@ impl Examples {
     }
 
     /// The examples of this method and mode.
-    pub(super) fn of(&self, pair: Option<Pair>) -> impl Iterator<Item = &Example> {
+    pub(super) fn of(&self, pair: Option<Kind>) -> impl Iterator<Item = &Example> {
         self.0.get(&pair).into_iter().flatten()
     }
 }

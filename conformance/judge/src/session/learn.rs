@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -102,7 +102,7 @@ impl Learner {
                 forms.learn(&call, &dialect);
             }
         }
-        if call.pair == Pair::QUOTE_ERC20 {
+        if call.pair == kinds::QUOTE_ERC20 {
             self.quote(&call, result, exchange.received);
         }
     }
@@ -182,11 +182,11 @@ impl Served {
         if let Some(version) = text(&call.envelope["jsonrpc"]) {
             *self.versions.entry(version).or_default() += 1;
         }
-        let mode = text(&call.mode_object()["mode"]).filter(|_| call.pair.mode == Mode::Sponsored);
+        let mode = text(&call.mode_object()["mode"]).filter(|_| Mode::of(call.pair) == Mode::Sponsored);
         if let Some(name) = mode {
             *self.names.entry(name).or_default() += 1;
         }
-        if call.pair == Pair::SPONSOR_ERC20 {
+        if call.pair == kinds::SPONSOR_ERC20 {
             let info = &call.mode_object()["tokenInfo"];
             let named = |member: &str| info.get(member).is_some();
             match (named("feeTokenAddress"), named("tokenAddress")) {

@@ -7,6 +7,8 @@ use bytes::Bytes;
 use paymaster_exchange::{Exchange, Response};
 use serde_json::{Value, json};
 
+use paymaster_schemas::Mode;
+
 use crate::{
     message::request::{Call, ParsedRequest},
     verdict::finding::without_indices,
@@ -50,7 +52,7 @@ fn mend(answer: &mut Value, pointer: &str, right: &Value) {
 
 /// An answer that is right in form. It has the members of every kind of result: rules read those of the method and mode alone.
 fn right_answer(call: &Call, now: Duration) -> Value {
-    let mode = call.pair.mode.name();
+    let mode = Mode::of(call.pair).name();
     let paymaster = format!("0x{}", "57".repeat(20));
     let quotes = call.tokens.quoted().into_iter().map(|token| {
         json!({

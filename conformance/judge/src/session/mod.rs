@@ -25,7 +25,7 @@ use std::{
 };
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode};
 
 use crate::{
     cases::{case::Group, scope::Scope},
@@ -277,7 +277,7 @@ impl Session {
     }
 
     /// Requests of a method and mode for which a rule held, in the order of the plan.
-    pub fn examples(&self, rule: &Rule, pair: Option<Pair>) -> Vec<Example> {
+    pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
         self.tally.examples(rule, pair)
     }
 
@@ -342,7 +342,7 @@ impl Session {
             outcome.reason = why.or(line).or(outcome.reason.take());
         }
         let has_tokens = !self.context.profile.tokens.is_none_supported();
-        let is_about = |pair: &Pair| has_tokens || pair.mode == Mode::Sponsored;
+        let is_about = |pair: &Kind| has_tokens || Mode::of(*pair) == Mode::Sponsored;
         let refusal = outcomes.refusal().filter(|refusal| refusal.pairs.iter().any(is_about));
         // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded { known.as_slice() } else { &[] };

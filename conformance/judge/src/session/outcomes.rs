@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 use crate::{
     message::answer::Answer,
@@ -52,7 +52,7 @@ impl AnswerKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedRequest {
     /// Method and mode; none where it has none.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// How it was answered.
     pub answer: AnswerKind,
     rules: RuleSet,
@@ -64,7 +64,7 @@ pub struct RequestOutcome {
     /// Where it stands in the plan.
     pub place: RequestPlace,
     /// Method and mode; none where it has none.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// How it was answered.
     pub answer: AnswerKind,
     /// Whether it broke the rule.
@@ -235,7 +235,7 @@ impl Outcomes {
     /// A run of so many groups of one request of this pair, which these rules judged, with the groups that broke them.
     #[cfg(test)]
     pub(crate) fn of_run(
-        pair: Option<Pair>,
+        pair: Option<Kind>,
         judged: &[&Rule],
         groups: u32,
         broken: &[(Key, Vec<u32>)],

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 use crate::{
     cases::{case::Group, scope::Scope},
@@ -165,7 +165,7 @@ impl Tally {
     }
 
     /// Requests of a method and mode for which a rule held, in the order of the plan.
-    pub fn examples(&self, rule: &Rule, pair: Option<Pair>) -> Vec<Example> {
+    pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
         let count = self.rules.get(rule.id);
         count.into_iter().flat_map(|count| count.examples.of(pair).cloned()).collect()
     }
@@ -296,7 +296,7 @@ impl Tally {
             return;
         };
         self.access.see(relation, view);
-        let reached = self.reached.entry(call.pair.name()).or_default();
+        let reached = self.reached.entry(call.pair.name).or_default();
         if view.answer.result().is_some() {
             reached.results += 1;
         } else if view.answer.error().is_some() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, Mode, kinds};
 
 use crate::{
     message::request::Call,
@@ -27,7 +27,7 @@ enum Outcome {
 }
 
 /// The id of a relation, method and mode, and what the request got.
-type Key = (&'static str, Pair, Outcome);
+type Key = (&'static str, Kind, Outcome);
 
 /// Members of requests with their values, such as `sender 0x...`.
 type Values = BTreeSet<String>;
@@ -48,7 +48,7 @@ pub struct Outcomes(BTreeMap<Key, Requests>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The methods and modes of the requests.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<Kind>,
     /// The message.
     pub message: String,
     /// How many requests got it.
@@ -101,7 +101,7 @@ impl Outcomes {
     }
 
     /// The error message that most requests of these methods and modes got; none where none got one.
-    pub fn commonest_refusal(&self, pairs: &[Pair]) -> Option<Refusal> {
+    pub fn commonest_refusal(&self, pairs: &[Kind]) -> Option<Refusal> {
         let mut by_kind = BTreeMap::<&str, (u64, &str)>::new();
         let mut of = 0;
         for ((_, _, outcome), requests) in self.0.iter().filter(|((_, pair, _), _)| pairs.contains(pair)) {
@@ -117,11 +117,11 @@ impl Outcomes {
 
     /// The commonest error message in the methods and modes in which no request got a result.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
-        let is_served = |pair: &Pair| {
+        let is_served = |pair: &Kind| {
             let mut keys = self.0.keys();
             keys.any(|(_, other, outcome)| other == pair && *outcome == Outcome::Result)
         };
-        let unserved: Vec<Pair> = Pair::ALL.into_iter().filter(|pair| !is_served(pair)).collect();
+        let unserved: Vec<Kind> = kinds::ALL.into_iter().filter(|pair| !is_served(pair)).collect();
         self.commonest_refusal(&unserved)
     }
 
@@ -178,8 +178,8 @@ impl Requests {
         let init_code = operation["initCode"].as_str();
         let listed = call.tokens.list.iter().flatten();
         let one = [
-            ("method", Some(call.pair.method.name())),
-            ("mode", Some(call.pair.mode.name())),
+            ("method", Some(call.pair.method)),
+            ("mode", Some(Mode::of(call.pair).name())),
             ("sender", operation["sender"].as_str()),
             ("initCode", init_code.map(|code| if code == "0x" { code } else { "other than 0x" })),
             ("preferredToken", call.tokens.preferred.as_deref()),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode};
 use serde_json::Value;
 
 use crate::{message::request::Call, target::profile::SmartAccount};
@@ -28,7 +28,7 @@ pub enum AccountService {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountRecord {
     /// The method and mode of the requests that named it.
-    pub pair: Pair,
+    pub pair: Kind,
     /// The account.
     pub account: SmartAccount,
     /// The best service of such a request.
@@ -37,7 +37,7 @@ pub struct AccountRecord {
 
 /// Which smart accounts the target served, by pair of method and mode, and the best service of each.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServedAccounts(BTreeMap<(Pair, String, String), AccountService>);
+pub struct ServedAccounts(BTreeMap<(Kind, String, String), AccountService>);
 
 impl ServedAccounts {
     /// Adds the result of a call. Calls without a smart account are ignored. In token mode, where the account does not decide, every
@@ -45,24 +45,24 @@ impl ServedAccounts {
     pub fn learn(&mut self, call: &Call, result: &Value) {
         let account = account_of(&call.mode_object()["sponsorshipInfo"]);
         let data = result["paymasterAndData"].as_str();
-        if let (Mode::Erc20, Some(account)) = (call.pair.mode, &account) {
+        if let (Mode::Erc20, Some(account)) = (Mode::of(call.pair), &account) {
             self.note(call.pair, account, AccountService::Sponsored);
         }
-        if let (Mode::Sponsored, Some(account), Some(data)) = (call.pair.mode, account, data) {
+        if let (Mode::Sponsored, Some(account), Some(data)) = (Mode::of(call.pair), account, data) {
             let service = if data == "0x" { AccountService::Answered } else { AccountService::Sponsored };
             self.note(call.pair, &account, service);
         }
     }
 
     /// Adds how an account was served. The best service is kept.
-    pub fn note(&mut self, pair: Pair, account: &SmartAccount, service: AccountService) {
+    pub fn note(&mut self, pair: Kind, account: &SmartAccount, service: AccountService) {
         let key = (pair, account.name.clone(), account.version.clone());
         let best = self.0.entry(key).or_insert(service);
         *best = (*best).max(service);
     }
 
     /// How the target served this account in this pair; none when it did not.
-    pub fn service(&self, pair: Pair, account: &SmartAccount) -> Option<AccountService> {
+    pub fn service(&self, pair: Kind, account: &SmartAccount) -> Option<AccountService> {
         let key = (pair, account.name.clone(), account.version.clone());
         self.0.get(&key).copied()
     }
@@ -80,7 +80,7 @@ impl ServedAccounts {
     pub fn accounts(&self) -> Vec<SmartAccount> {
         let mut accounts: Vec<SmartAccount> = Vec::new();
         for record in self.all() {
-            if record.pair.mode == Mode::Sponsored && !accounts.contains(&record.account) {
+            if Mode::of(record.pair) == Mode::Sponsored && !accounts.contains(&record.account) {
                 accounts.push(record.account);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -223,7 +223,7 @@ impl Context {
     /// What a request for this operation and mode object must be answered with, as far as the operation and the account decide.
     /// Every expectation but [`Expectation::Unknown`] needs a profile that covers the operation, and an account that the profile
     /// names or the target served.
-    pub fn expectation(&self, pair: Pair, operation: &Value, mode_object: &Value) -> Expectation {
+    pub fn expectation(&self, pair: Kind, operation: &Value, mode_object: &Value) -> Expectation {
         self.expectation_in(pair, operation, mode_object, false)
     }
 
@@ -231,7 +231,7 @@ impl Context {
     /// are then compared by their values: a target decides alike in every form that it serves.
     fn expectation_in(
         &self,
-        pair: Pair,
+        pair: Kind,
         operation: &Value,
         mode_object: &Value,
         in_served_form: bool,
@@ -245,13 +245,13 @@ impl Context {
                 is_listed_as(known, operation, in_served_form, operations)
                     && self.is_ordinary(&besides(known, operation, operations))
             };
-            list.iter().any(of_list) && (pair.mode == Mode::Erc20 || self.is_plain(info))
+            list.iter().any(of_list) && (Mode::of(pair) == Mode::Erc20 || self.is_plain(info))
         };
         let gets_a_result =
             operations.accepts == Accepts::Any && service.is_some() && self.is_ordinary(operation);
         let is_refused = is_listed(&operations.refused);
         if is_refused || self.is_refused_sender(operation) {
-            return match pair.mode {
+            return match Mode::of(pair) {
                 Mode::Erc20 => Expectation::Unknown,
                 Mode::Sponsored if gets_a_result || (is_refused && service.is_some()) => Expectation::Refused,
                 // The account of the listed operation is not known.
@@ -262,7 +262,7 @@ impl Context {
         let promised = if is_listed(&operations.sponsorable) {
             Expectation::Sponsored
         } else if gets_a_result {
-            match (operations.sponsors(), pair.mode) {
+            match (operations.sponsors(), Mode::of(pair)) {
                 // The content of webhookData may decide (section 4.2, rule 1), unless the profile promises otherwise.
                 (Sponsors::Any, Mode::Sponsored) if !self.ignores_webhook_data(info) => Expectation::Accepted,
                 (Sponsors::Any, _) => Expectation::Sponsored,
@@ -281,9 +281,9 @@ impl Context {
 
     /// How the target serves the account of a request; none when it may refuse the account. Token mode needs no account: a
     /// request without one cannot be refused for its account.
-    fn account_service(&self, pair: Pair, info: &Value) -> Option<AccountService> {
+    fn account_service(&self, pair: Kind, info: &Value) -> Option<AccountService> {
         let account = account_of(info);
-        if pair.mode == Mode::Erc20 && account.is_none() {
+        if Mode::of(pair) == Mode::Erc20 && account.is_none() {
             return Some(AccountService::Sponsored);
         }
         let account = account?;

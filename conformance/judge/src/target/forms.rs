@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -26,7 +26,7 @@ pub struct ClientForm {
     /// The clients that send it, for people.
     pub clients: &'static str,
     /// Rewrites a plain request of that pair; false when the form does not differ for the pair.
-    rewrite: fn(&mut Value, Pair, &Extras),
+    rewrite: fn(&mut Value, Kind, &Extras),
 }
 
 /// What a form adds to a request beside its own members.
@@ -46,7 +46,7 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
             add_placeholders(request);
             add_other_info(request, pair, extras);
             // The smart account leaves the gas limits out in sponsored mode.
-            if pair.mode == Mode::Sponsored {
+            if Mode::of(pair) == Mode::Sponsored {
                 remove(request, &GAS);
             }
         },
@@ -107,7 +107,7 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
         name: "expiryDuration in a quote",
         clients: "@biconomy/account 4.x and @biconomy/paymaster",
         rewrite: |request, pair, _| {
-            if pair.method == Method::GetFeeQuoteOrData {
+            if Method::of(pair) == Method::GetFeeQuoteOrData {
                 set(request, 1, "expiryDuration", json!(300));
             }
         },
@@ -122,7 +122,7 @@ static WITHOUT_MEMBERS: &[ClientForm] = &[
         clients: "clients that leave calculateGasLimits out",
         rewrite: |request, pair, _| {
             // The row of a quote in token mode has none.
-            if pair != Pair::QUOTE_ERC20 {
+            if pair != kinds::QUOTE_ERC20 {
                 leave_out(request, 1, "calculateGasLimits");
             }
         },
@@ -131,7 +131,7 @@ static WITHOUT_MEMBERS: &[ClientForm] = &[
         name: "without expiryDuration",
         clients: "clients that leave expiryDuration out",
         rewrite: |request, pair, _| {
-            if pair == Pair::SPONSOR_SPONSORED {
+            if pair == kinds::SPONSOR_SPONSORED {
                 leave_out(request, 1, "expiryDuration");
             }
         },
@@ -145,7 +145,7 @@ pub(crate) fn all_forms() -> impl Iterator<Item = &'static ClientForm> {
 
 impl ClientForm {
     /// A plain request in this form; none when the form does not differ from it.
-    pub fn of(&self, request: &Value, pair: Pair, extras: &Extras) -> Option<Value> {
+    pub fn of(&self, request: &Value, pair: Kind, extras: &Extras) -> Option<Value> {
         let mut rewritten = request.clone();
         (self.rewrite)(&mut rewritten, pair, extras);
         (rewritten != *request).then_some(rewritten)
@@ -174,7 +174,7 @@ impl Form {
             }
         }
         for name in ORDINARY.iter().chain(&GAS) {
-            let is_optional = GAS.contains(name) && call.pair == Pair::SPONSOR_ERC20;
+            let is_optional = GAS.contains(name) && call.pair == kinds::SPONSOR_ERC20;
             if !operation.contains_key(*name) && !is_optional {
                 form.insert(format!("without {name}"));
             }
@@ -208,10 +208,10 @@ impl Form {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServedForms {
     #[serde(with = "by_pair")]
-    forms: BTreeMap<Pair, BTreeSet<Form>>,
+    forms: BTreeMap<Kind, BTreeSet<Form>>,
     /// Indices into [`all_forms`]. Requests are drawn from them; nothing is judged by them.
     #[serde(skip)]
-    named: BTreeMap<Pair, BTreeSet<usize>>,
+    named: BTreeMap<Kind, BTreeSet<usize>>,
 }
 
 impl ServedForms {
@@ -228,7 +228,7 @@ impl ServedForms {
     }
 
     /// Adds that the form at this place of the tables was served.
-    pub fn learn_named(&mut self, pair: Pair, form: usize) {
+    pub fn learn_named(&mut self, pair: Kind, form: usize) {
         self.named.entry(pair).or_default().insert(form);
     }
 
@@ -240,7 +240,7 @@ impl ServedForms {
     }
 
     /// The forms of the tables that the target served in this pair, in the order of the tables.
-    pub fn named(&self, pair: Pair) -> Vec<&'static ClientForm> {
+    pub fn named(&self, pair: Kind) -> Vec<&'static ClientForm> {
         let is_served = |form: &usize| self.named.get(&pair).is_some_and(|served| served.contains(form));
         let forms = all_forms().enumerate();
         forms.filter(|(place, _)| is_served(place)).map(|(_, form)| form).collect()
@@ -294,8 +294,8 @@ fn plain(call: &Call, dialect: &Dialect) -> Value {
 }
 
 /// The members of the mode object that the tables list for a pair.
-const fn own_members(pair: Pair) -> &'static [&'static str] {
-    match (pair.method, pair.mode) {
+fn own_members(pair: Kind) -> &'static [&'static str] {
+    match (Method::of(pair), Mode::of(pair)) {
         (Method::GetFeeQuoteOrData, Mode::Sponsored) => &["mode", "calculateGasLimits", "sponsorshipInfo"],
         (Method::SponsorUserOperation, Mode::Sponsored) => {
             &["mode", "calculateGasLimits", "sponsorshipInfo", "expiryDuration"]
@@ -354,22 +354,22 @@ fn add_placeholders(request: &mut Value) {
 }
 
 /// What these clients add to the mode object of a quote.
-fn add_other_info(request: &mut Value, pair: Pair, extras: &Extras) {
-    if pair.method == Method::GetFeeQuoteOrData {
+fn add_other_info(request: &mut Value, pair: Kind, extras: &Extras) {
+    if Method::of(pair) == Method::GetFeeQuoteOrData {
         set(request, 1, other_info(pair), other_value(pair, extras));
         set(request, 1, "expiryDuration", json!(300));
     }
 }
 
-fn other_info(pair: Pair) -> &'static str {
-    match pair.mode {
+fn other_info(pair: Kind) -> &'static str {
+    match Mode::of(pair) {
         Mode::Sponsored => "tokenInfo",
         Mode::Erc20 => "sponsorshipInfo",
     }
 }
 
-fn other_value(pair: Pair, extras: &Extras) -> Value {
-    match pair.mode {
+fn other_value(pair: Kind, extras: &Extras) -> Value {
+    match Mode::of(pair) {
         Mode::Sponsored => json!({}),
         Mode::Erc20 => extras.sponsorship_info.clone(),
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::Address;
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, Pair};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -69,11 +69,11 @@ pub enum Place {
 
 impl Place {
     /// The places that requests of that method and mode have.
-    pub const fn of(pair: Pair) -> &'static [Self] {
-        match (pair.mode, pair) {
-            (Mode::Sponsored, _) => &[Self::Sender],
-            (Mode::Erc20, Pair::QUOTE_ERC20) => &[Self::Sender, Self::PreferredToken, Self::TokenList],
-            (Mode::Erc20, _) => &[Self::Sender, Self::FeeToken],
+    pub fn of(pair: Kind) -> &'static [Self] {
+        match Pair::of(pair) {
+            Pair { mode: Mode::Sponsored, .. } => &[Self::Sender],
+            Pair::QUOTE_ERC20 => &[Self::Sender, Self::PreferredToken, Self::TokenList],
+            Pair::SPONSOR_ERC20 => &[Self::Sender, Self::FeeToken],
         }
     }
 
@@ -125,7 +125,7 @@ impl Place {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServedCapitals {
     #[serde(with = "by_pair")]
-    places: BTreeMap<Pair, BTreeSet<Place>>,
+    places: BTreeMap<Kind, BTreeSet<Place>>,
     /// Whether a token in capital letters was quoted, or taken as the fee token. A strict target may answer a quote for such a token
     /// and list it as unsupported.
     knows_tokens: bool,

@@ -1,6 +1,6 @@
 //! A broken rule, with everything that reproduces it.
 
-use paymaster_schemas::{Basis, Pair};
+use paymaster_schemas::{Basis, Kind};
 
 use crate::{
     cases::case::Group,
@@ -15,14 +15,14 @@ pub struct Key {
     /// The rule.
     pub rule: &'static str,
     /// Method and mode, where the request has them.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// The pointer with every array index as `*`.
     pub pointer: String,
 }
 
 impl Key {
     /// The key of a violation.
-    pub fn of(rule: &Rule, pair: Option<Pair>, violation: &Violation) -> Self {
+    pub fn of(rule: &Rule, pair: Option<Kind>, violation: &Violation) -> Self {
         Self { rule: rule.id, pair, pointer: without_indices(&violation.pointer) }
     }
 }
@@ -57,7 +57,7 @@ pub struct Finding {
     /// The basis of the rule's clause.
     pub basis: Basis,
     /// Method and mode of the request that broke it.
-    pub pair: Option<Pair>,
+    pub pair: Option<Kind>,
     /// The violation in the smallest group found.
     pub violation: Violation,
     /// The smallest group found.

@@ -4,7 +4,6 @@
 //! list is kept up to date. An entry names a rule and a place, never a number of failures.
 
 use chrono::NaiveDate;
-use paymaster_schemas::{Method, Mode};
 use serde::Deserialize;
 
 use crate::{
@@ -29,9 +28,9 @@ pub struct KnownFailure {
     /// The rule.
     pub rule: &'static str,
     /// Only requests of that method.
-    pub method: Option<Method>,
-    /// Only requests in that mode.
-    pub mode: Option<Mode>,
+    pub method: Option<&'static str>,
+    /// Only requests with that value of the parameter that selects the kind of call.
+    pub selected: Option<&'static str>,
     /// Only that place of the answer; `*` for any index of an array, empty for the answer as a whole.
     pub pointer: Option<String>,
     /// Why it is accepted for now.
@@ -47,7 +46,9 @@ impl KnownFailure {
     pub fn matches(&self, key: &Key) -> bool {
         self.rule == key.rule
             && self.method.is_none_or(|method| key.pair.is_some_and(|pair| pair.method == method))
-            && self.mode.is_none_or(|mode| key.pair.is_some_and(|pair| pair.mode == mode))
+            && self.selected.is_none_or(|value| {
+                key.pair.is_some_and(|pair| pair.selector.is_some_and(|(_, own)| own == value))
+            })
             && self.pointer.as_ref().is_none_or(|pointer| without_indices(pointer) == key.pointer)
     }
 
@@ -64,8 +65,7 @@ impl KnownFailure {
     /// The rule and what narrows the entry, for people: `quote-result.symbol, ERC20, at /result/feeQuotes/*/symbol`.
     pub fn scope(&self) -> String {
         let mut parts = vec![self.rule.to_owned()];
-        parts.extend(self.method.map(|method| method.name().to_owned()));
-        parts.extend(self.mode.map(|mode| mode.name().to_owned()));
+        parts.extend([self.method, self.selected].into_iter().flatten().map(str::to_owned));
         parts.extend(self.pointer.as_ref().map(|pointer| {
             if pointer.is_empty() { "the answer as a whole".to_owned() } else { format!("at {pointer}") }
         }));
@@ -170,7 +170,7 @@ impl KnownFailureList {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_schemas::{Mode, Pair};
+    use paymaster_schemas::kinds;
 
     use super::*;
     use crate::rules::find_rule;
@@ -186,7 +186,7 @@ mod tests {
             kind,
             rule: RULE,
             method: None,
-            mode: None,
+            selected: None,
             pointer: pointer.map(str::to_owned),
             reason: "r".to_owned(),
             owner: "o".to_owned(),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn key(pointer: &str) -> Key {
-        Key { rule: RULE, pair: Some(Pair::QUOTE_ERC20), pointer: pointer.to_owned() }
+        Key { rule: RULE, pair: Some(kinds::QUOTE_ERC20), pointer: pointer.to_owned() }
     }
 
     #[test]
@@ -207,9 +207,9 @@ mod tests {
         assert!(!index.matches(&key("/result/feeQuotes")));
         assert!(!entry(KnownFailureKind::Failing, Some("")).matches(&key("/a")));
         let mut other = any.clone();
-        other.mode = Some(Mode::Sponsored);
+        other.selected = Some("SPONSORED");
         assert!(!other.matches(&key("/a")));
-        other.mode = Some(Mode::Erc20);
+        other.selected = Some("ERC20");
         assert!(other.matches(&key("/a")));
         other.rule = "answer.id";
         assert!(!other.matches(&key("/a")));

@@ -7,7 +7,7 @@ use paymaster_judge::{
     },
     target::context::Context,
 };
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 use serde_json::json;
 
 use super::sample;
@@ -18,20 +18,20 @@ pub(crate) const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"m
 
 pub(crate) fn group(relation: &str) -> Group {
     let known = find_relation(relation).expect("it is one of ours");
-    let quotes = known.bases.iter().all(|base| base.pair == Pair::QUOTE_ERC20);
-    group_of(relation, if quotes { Pair::QUOTE_ERC20 } else { Pair::SPONSOR_SPONSORED })
+    let quotes = known.bases.iter().all(|base| base.pair == kinds::QUOTE_ERC20);
+    group_of(relation, if quotes { kinds::QUOTE_ERC20 } else { kinds::SPONSOR_SPONSORED })
 }
 
 /// The same of that pair.
-pub(crate) fn group_of(relation: &str, pair: Pair) -> Group {
+pub(crate) fn group_of(relation: &str, pair: Kind) -> Group {
     let relation = find_relation(relation).expect("it is one of ours");
-    let mut base = sample::sponsor_request(pair.method.name());
-    if pair == Pair::QUOTE_ERC20 {
+    let mut base = sample::sponsor_request(pair.method);
+    if pair == kinds::QUOTE_ERC20 {
         let token = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
         let info = json!({"preferredToken": token, "tokenList": [token]});
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }
-    if pair == Pair::SPONSOR_ERC20 {
+    if pair == kinds::SPONSOR_ERC20 {
         let info = json!({"feeTokenAddress": "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"});
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }

@@ -18,7 +18,7 @@ use paymaster_judge::{
     },
 };
 use paymaster_reference_server::{Config, Service};
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, kinds};
 
 use crate::common::{self, Paymaster};
 
@@ -31,7 +31,7 @@ fn ended(
     service: &Paymaster<'_>,
     profile: Profile,
     known: KnownFailureList,
-    left_out: Option<Pair>,
+    left_out: Option<Kind>,
 ) -> Summary {
     let mut discovery = Discovery::new(Context::new(profile), 1);
     let mut answers = Vec::new();
@@ -78,7 +78,7 @@ fn list(expires: &str) -> KnownFailureList {
             kind: KnownFailureKind::Failing,
             rule: ENTRY,
             method: None,
-            mode: None,
+            selected: None,
             pointer: None,
             reason: "ticket 7".to_owned(),
             owner: "the team".to_owned(),
@@ -127,7 +127,7 @@ fn a_rule_that_a_gateway_keeps_from_judging_waits_for_no_line() {
     let config = Config::default();
     let service = Service::new(&config).unwrap();
     let behind_a_gateway = |body: &[u8]| match ParsedRequest::of(body).pair() {
-        Some(Pair::SPONSOR_ERC20) => (502, b"<html>nginx</html>".to_vec()),
+        Some(kind) if kind == kinds::SPONSOR_ERC20 => (502, b"<html>nginx</html>".to_vec()),
         _ => common::answer(&service, body),
     };
     let summary = ended(&behind_a_gateway, common::profile(&config), KnownFailureList::default(), None);
@@ -152,7 +152,7 @@ fn groups_that_were_throttled_are_the_reason_too() {
     let service = Service::new(&config).unwrap();
     let paymaster = |body: &[u8]| common::answer(&service, body);
     let (profile, known) = (common::profile(&config), KnownFailureList::default());
-    let summary = ended(&paymaster, profile, known, Some(Pair::SPONSOR_ERC20));
+    let summary = ended(&paymaster, profile, known, Some(kinds::SPONSOR_ERC20));
     let waiting = outcome(&summary, "plausibility.token-data-differs");
     let reason = waiting.reason.as_deref().unwrap();
     assert_eq!((waiting.verdict, waiting.waits_for), (Verdict::Inconclusive, None));
@@ -177,11 +177,11 @@ fn the_commonest_refusal_is_in_the_summary() {
     assert_eq!((refusal.pairs.len(), refusal.times), (4, refusal.of));
     assert!(refusal.message.starts_with("AA20 account 0x"), "{refusal:?}");
     let without_tokens = |body: &[u8]| match ParsedRequest::of(body).pair() {
-        Some(pair) if pair.mode == Mode::Erc20 => (200, error(body, "ERC20 mode is not enabled")),
+        Some(pair) if Mode::of(pair) == Mode::Erc20 => (200, error(body, "ERC20 mode is not enabled")),
         _ => common::answer(&service, body),
     };
     let summary = run(&without_tokens);
-    assert_eq!(summary.refusal.as_ref().unwrap().pairs, [Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20]);
+    assert_eq!(summary.refusal.as_ref().unwrap().pairs, [kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]);
     assert_eq!(summary.refusal.unwrap().message, "ERC20 mode is not enabled");
     // HTTP refuses every request too: nothing is judged, and the message is there.
     let without_key = |body: &[u8]| (401, error(body, "the key is missing"));

@@ -18,7 +18,7 @@ use paymaster_judge::{
     target::context::Context,
     verdict::{conclusion::Verdict, finding::Finding, known::KnownFailureList, summary::RuleOutcome},
 };
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::sample;
 
@@ -45,7 +45,7 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
     Group {
         number,
         relation: &CALLS,
-        pair: Some(Pair::SPONSOR_SPONSORED),
+        pair: Some(kinds::SPONSOR_SPONSORED),
         base: request(),
         round: 0,
         first_id: 1,

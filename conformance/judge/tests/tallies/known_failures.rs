@@ -11,16 +11,16 @@ use paymaster_judge::{
         known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
     },
 };
-use paymaster_schemas::{Method, Pair};
+use paymaster_schemas::kinds;
 
 use crate::helpers::*;
 
-fn entry(pointer: Option<&str>, method: Option<Method>) -> KnownFailure {
+fn entry(pointer: Option<&str>, method: Option<&'static str>) -> KnownFailure {
     KnownFailure {
         kind: KnownFailureKind::Failing,
         rule: ROW,
         method,
-        mode: None,
+        selected: None,
         pointer: pointer.map(str::to_owned),
         reason: "ticket 7".to_owned(),
         owner: "the team".to_owned(),
@@ -39,7 +39,7 @@ fn a_rule_is_known_failing_when_every_place_of_it_is_known() {
     let known = list(vec![entry(Some(WATCHED_POINTER), None)]);
     let one = outcome(&tally, ROW, &known, &[]);
     assert_eq!((one.verdict, one.reason.as_deref()), (Verdict::KnownFailing, Some("ticket 7")));
-    let of_the_other = list(vec![entry(None, Some(Method::GetFeeQuoteOrData))]);
+    let of_the_other = list(vec![entry(None, Some(kinds::QUOTE_ERC20.method))]);
     assert_eq!(outcome(&tally, ROW, &of_the_other, &[]).verdict, Verdict::Failed);
     added(&mut tally, 1, &[result()], vec![judgement(ROW, 0, vec![at(0, "/result")])]);
     assert_eq!(outcome(&tally, ROW, &known, &[]).verdict, Verdict::Failed);
@@ -79,7 +79,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
     let finding = |shown: &[bool], pointer: &str| Finding {
         rule: rule(ROW),
         basis: rule(ROW).basis(),
-        pair: Some(Pair::SPONSOR_SPONSORED),
+        pair: Some(kinds::SPONSOR_SPONSORED),
         violation: at(0, pointer),
         group: group(0, 1),
         exchanges: vec![result()],

@@ -14,7 +14,7 @@ use paymaster_judge::{
     },
     verdict::{conclusion::Verdict, finding::Key, known::KnownFailureList},
 };
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 mod helpers;
 mod known_failures;
@@ -103,7 +103,7 @@ fn a_broken_place_is_new_once_and_keeps_its_first_violation() {
     assert_eq!((first.times, first.group.number), (5, 3));
     assert_eq!(first.violation.pointer, "/result/list/0/name");
     let (key, first) = tally.seen()[0];
-    assert_eq!((key.rule, key.pair), (ROW, Some(Pair::SPONSOR_SPONSORED)));
+    assert_eq!((key.rule, key.pair), (ROW, Some(kinds::SPONSOR_SPONSORED)));
     assert_eq!(first.exchanges.len(), 2);
     assert_eq!(outcome(&tally, ROW, &KnownFailureList::default(), &[]).broken, 5);
     assert_eq!(outcome(&tally, ROW, &KnownFailureList::default(), &[]).held, 2);
@@ -129,7 +129,7 @@ fn a_run_keeps_which_requests_each_rule_judged() {
     ];
     assert_eq!(of_rule, expected);
     let key = |rule: &Rule, pair| Key { rule: rule.id, pair, pointer: "/id".to_owned() };
-    let pair = Some(Pair::SPONSOR_SPONSORED);
+    let pair = Some(kinds::SPONSOR_SPONSORED);
     let share = outcomes.share(rule(ID), &key(rule(ID), pair));
     assert_eq!((share.broken, share.judged, share.all), (1, 4, 4));
     assert_eq!(outcomes.share(rule(ROW), &key(rule(ROW), None)).judged, 0);
@@ -147,7 +147,7 @@ fn requests_are_counted_by_their_answers() {
     let gone = Exchange { outcome: Err(Failure::Cut("gone".to_owned())), ..result() };
     let exchanges = [result(), result(), answered(200, &[], NO), gone, answered(502, &[], "<html>")];
     added(&mut tally, 0, &exchanges, Vec::new());
-    let reached = tally.reached[Pair::SPONSOR_SPONSORED.name()];
+    let reached = tally.reached[kinds::SPONSOR_SPONSORED.name];
     assert_eq!((reached.results, reached.errors, reached.unreadable), (2, 1, 2));
     assert_eq!(tally.denied(), None, "the service itself answered some");
 }
@@ -235,7 +235,7 @@ fn tallies_add_up_in_any_order() {
         );
         let (_, first) = whole.seen()[0];
         assert_eq!((first.group.number, first.times), (0, 3));
-        let reached = whole.reached[Pair::SPONSOR_SPONSORED.name()];
+        let reached = whole.reached[kinds::SPONSOR_SPONSORED.name];
         assert_eq!((reached.results, reached.errors, reached.unreadable), (3, 3, 3));
         assert_eq!(whole.observations["mode-member"]["MODE"], 6);
     }

@@ -36,7 +36,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
             order.push(relation);
             order.len() - 1
         });
-        let pair = group.pair.map_or("-", |pair| pair.name());
+        let pair = group.pair.map_or("-", |pair| pair.name);
         let row = rows.entry((place, relation, pair)).or_default();
         row.0 += 1;
         row.1 += group.members.len();

@@ -147,7 +147,7 @@ fn describe(traffic: &TrafficSession, new: &NewlyBroken, number: u64, paint: Pai
     } else {
         paint.odd("WARNING")
     };
-    let call = new.key.pair.map_or("any request", |pair| pair.name());
+    let call = new.key.pair.map_or("any request", |pair| pair.name);
     let shown = |text: &str| escape_controls(&traffic.redacted(text));
     let pointer = if new.violation.pointer.is_empty() {
         "the whole answer".to_owned()

@@ -98,9 +98,13 @@ fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, L
         let hint = did_you_mean(id, rules().map(|rule| rule.id));
         refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
     })?;
-    let method =
-        named(row.method, text, Method::from_name, "pm_getFeeQuoteOrData or pm_sponsorUserOperation")?;
-    let mode = named(row.mode, text, Mode::from_name, "SPONSORED or ERC20")?;
+    let method = named(
+        row.method,
+        text,
+        |name| Some(Method::from_name(name)?.name()),
+        "pm_getFeeQuoteOrData or pm_sponsorUserOperation",
+    )?;
+    let selected = named(row.mode, text, |name| Some(Mode::from_name(name)?.name()), "SPONSORED or ERC20")?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
     {
@@ -114,7 +118,7 @@ fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, L
         kind,
         rule: rule.id,
         method,
-        mode,
+        selected,
         pointer: row.pointer.map(Spanned::into_inner),
         reason: written(row.reason, text, "reason", "say why this failure is accepted for now")?,
         owner: written(row.owner, text, "owner", "say who owns it")?,
@@ -174,7 +178,7 @@ mod tests {
             + "[[flaky]]\nrule = \"answer.id\"\nreason = \"r\"\nowner = \"o\"\nexpires = 2027-01-31\n";
         let entries = parse(&text).unwrap();
         assert_eq!(entries[0].kind, KnownFailureKind::Failing);
-        assert_eq!(entries[0].mode, Some(Mode::Erc20));
+        assert_eq!(entries[0].selected, Some("ERC20"));
         assert_eq!(entries[0].expires.to_string(), "2027-01-31");
         assert_eq!(entries[1].kind, KnownFailureKind::Flaky);
         assert!(parse("").unwrap().is_empty());

@@ -105,8 +105,10 @@ fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveD
     let mut row = Table::new();
     row["rule"] = value(key.rule);
     if let Some(pair) = key.pair {
-        row["method"] = value(pair.method.name());
-        row["mode"] = value(pair.mode.name());
+        row["method"] = value(pair.method);
+        if let Some((parameter, selected)) = pair.selector {
+            row[parameter] = value(selected);
+        }
     }
     row["pointer"] = value(key.pointer.as_str());
     row["reason"] = value(reason.unwrap_or_else(|| format!("{PLACEHOLDER}: why is this accepted for now?")));
@@ -145,7 +147,7 @@ fn question(key: &Key, finding: Option<&Finding>) -> String {
             escape_controls(&violation.actual)
         )
     });
-    let pair = key.pair.map_or(String::new(), |pair| format!(" ({})", pair.name()));
+    let pair = key.pair.map_or(String::new(), |pair| format!(" ({})", pair.name));
     format!(
         "{}{pair} at `{}`{seen}\n  Why is this accepted for now? ",
         key.rule,

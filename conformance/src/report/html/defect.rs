@@ -57,7 +57,7 @@ impl Page<'_> {
                 @for (number, other) in self.others(defect) {
                     details.more {
                         summary {
-                            "Also " (other.pair.map_or("any request", |pair| pair.name())) " at "
+                            "Also " (other.pair.map_or("any request", |pair| pair.name)) " at "
                             code { (self.foreign(words::place(other))) } ", " (marks::id(other.rule.id))
                         }
                         (self.finding(number, other))

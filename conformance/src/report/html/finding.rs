@@ -66,7 +66,7 @@ impl Page<'_> {
                 div.expected { dt { "expected" } dd { code { (self.foreign(&violation.expected)) } } }
                 div.actual { dt { "actual" } dd { code { (cut(&self.foreign(&violation.actual), LONGEST_TEXT)) } } }
                 div { dt { "call" } dd {
-                    @if let Some(pair) = finding.pair { (pair.method) " in mode " (pair.mode) ", " }
+                    @if let Some(pair) = finding.pair { (pair.words()) ", " }
                     (words::seen(finding))
                 } }
             }

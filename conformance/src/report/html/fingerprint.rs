@@ -1,7 +1,7 @@
 //! Dialect and behaviour of the target where the specification leaves them open, and the answers to valid requests.
 
 use maud::{Markup, html};
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::report::{
     html::Page,
@@ -83,10 +83,10 @@ impl Page<'_> {
                             th scope="col" { "unreadable" }
                         } }
                         tbody {
-                            @for pair in Pair::ALL {
-                                @let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
+                            @for pair in kinds::ALL {
+                                @let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
                                 tr {
-                                    th scope="row" { (pair.name()) }
+                                    th scope="row" { (pair.name) }
                                     td { (reached.results) }
                                     td { (reached.errors) }
                                     td { (reached.unreadable) }

@@ -1,6 +1,6 @@
 //! The JSON report. Its schema is `report.schema.json` in the folder of this package.
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use crate::report::{
@@ -27,12 +27,12 @@ const LONGEST_BODY: usize = 16 * 1024;
 /// The report as a JSON value.
 pub(crate) fn report(finished: &Finished<'_>) -> Value {
     let summary = finished.summary;
-    let reached: Map<String, Value> = Pair::ALL
+    let reached: Map<String, Value> = kinds::ALL
         .into_iter()
         .map(|pair| {
-            let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
+            let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
             let counts = json!({"results": reached.results, "errors": reached.errors, "unreadable": reached.unreadable});
-            (pair.name().to_owned(), counts)
+            (pair.name.to_owned(), counts)
         })
         .collect();
     json!({
@@ -105,8 +105,8 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "section": clause.section,
         "basis": clause.basis.name(),
         "verdict": verdict.name(),
-        "method": finding.pair.map(|pair| pair.method.name()),
-        "mode": finding.pair.map(|pair| pair.mode.name()),
+        "method": finding.pair.map(|pair| pair.method),
+        "mode": finding.pair.and_then(|pair| Some(pair.selector?.1)),
         "pointer": finished.redacted(&violation.pointer),
         "expected": finished.redacted(&violation.expected),
         "actual": finished.redacted(&violation.actual),
@@ -186,8 +186,8 @@ fn known_failure(known: &known::EntryOutcome, finished: &Finished<'_>) -> Value 
             known::KnownFailureKind::Flaky => "flaky",
         },
         "rule": entry.rule,
-        "method": entry.method.map(Method::name),
-        "mode": entry.mode.map(Mode::name),
+        "method": entry.method,
+        "mode": entry.selected,
         "pointer": entry.pointer,
         "reason": finished.redacted(&entry.reason),
         "owner": finished.redacted(&entry.owner),

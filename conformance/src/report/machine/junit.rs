@@ -135,7 +135,7 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
     let findings = finished.summary.findings.iter().enumerate();
     for (number, finding) in findings.filter(|(_, finding)| finding.rule.id == outcome.rule.id) {
         let violation = &finding.violation;
-        let pair = finding.pair.map_or("any", |pair| pair.name());
+        let pair = finding.pair.map_or("any", |pair| pair.name);
         let line = format!(
             "expected {}, got {} at `{}` ({pair}, {})",
             violation.expected,

@@ -5,7 +5,6 @@ use std::{
     time::SystemTime,
 };
 
-use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::events::{Event, SentExchange};
@@ -139,7 +138,7 @@ impl Events {
         json!({
             "rule": finding.rule.id,
             "verdict": words::verdict(finding).name(),
-            "call": finding.pair.map(Pair::name),
+            "call": finding.pair.map(|pair| pair.name),
             "pointer": self.redactor.apply(&violation.pointer),
             "expected": self.redactor.apply(&violation.expected),
             "actual": self.redactor.apply(&violation.actual),

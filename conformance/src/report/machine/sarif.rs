@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, for code scanning. Each finding is a result; passed rules are not results, because viewers would list them.
 
+use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
 use crate::report::{
@@ -93,9 +94,7 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
     let violation = &finding.violation;
     // In a message, `](` in a text of the target would make a link.
     let safe = |text: &str| finished.safe(text).replace("](", "] (");
-    let call = finding
-        .pair
-        .map_or("any request".to_owned(), |pair| format!("{} in mode {}", pair.method, pair.mode));
+    let call = finding.pair.map_or("any request".to_owned(), Kind::words);
     let pointer = safe(words::place(finding));
     let own = format!(
         "{call}: expected {}, got {} at {pointer}",
@@ -148,7 +147,7 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
 /// A text that is the same for the same finding in every run: indices of lists are left out.
 fn fingerprint(finding: &Finding) -> String {
     let key = Key::of(finding.rule, finding.pair, &finding.violation);
-    let pair = key.pair.map_or("any", |pair| pair.name());
+    let pair = key.pair.map_or("any", |pair| pair.name);
     format!("{} {pair} {}", key.rule, key.pointer)
 }
 

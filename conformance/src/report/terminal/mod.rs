@@ -5,7 +5,7 @@ pub(crate) mod progress;
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::report::{
     Finished,
@@ -286,9 +286,9 @@ impl Page<'_> {
         self.line("");
         let title = self.paint.bold("Reached");
         self.line(&format!("{title} by valid requests       results    errors  unreadable"));
-        for pair in Pair::ALL {
-            let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
-            let name = pair.name();
+        for pair in kinds::ALL {
+            let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
+            let name = pair.name;
             self.line(&format!(
                 "  {name:<26} {:>10} {:>9} {:>11}",
                 reached.results, reached.errors, reached.unreadable

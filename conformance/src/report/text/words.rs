@@ -23,7 +23,7 @@ use paymaster_judge::{
 };
 
 pub(crate) use paymaster_judge::verdict::line::count;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 /// The longest error message of the target that is shown, in characters.
 const LONGEST_MESSAGE: usize = 200;
@@ -94,9 +94,8 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.
 pub(crate) fn refused(refusal: &Refusal, redactor: &Redactor) -> String {
-    let pairs: Vec<String> =
-        refusal.pairs.iter().map(|pair| format!("{} in mode {}", pair.method.name(), pair.mode)).collect();
-    let of_pairs = if pairs.len() == Pair::ALL.len() {
+    let pairs: Vec<String> = refusal.pairs.iter().map(|pair| pair.words()).collect();
+    let of_pairs = if pairs.len() == kinds::ALL.len() {
         String::new()
     } else {
         format!(" of {}", pairs.join(" and of "))

@@ -1,6 +1,6 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use crate::run::confirming::{
@@ -104,7 +104,7 @@ impl Shrinker<'_> {
     fn smaller(&self, group: &Group, kept: Option<&[usize]>) -> impl Iterator<Item = Group> {
         let context = self.resender.context;
         let own = properties(group, context);
-        let document = group.pair.map(Pair::request_document);
+        let document = group.pair.map(|pair| pair.request_document);
         let named = move |group: &Group| -> Vec<Option<Value>> {
             let request = |member: &Member| serde_json::from_slice::<Value>(&member.body).ok();
             let requests: Vec<Value> = group.members.iter().filter_map(request).collect();
@@ -210,7 +210,7 @@ fn only(mut group: Group, kept: Option<&[usize]>) -> Option<Group> {
 #[derive(PartialEq)]
 struct Properties {
     role: Role,
-    pair: Option<Pair>,
+    pair: Option<Kind>,
     is_valid_call: bool,
     requirement: Option<Requirement>,
 }

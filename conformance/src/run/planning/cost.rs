@@ -10,7 +10,7 @@ use paymaster_judge::{
     cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
     target::context::{Context, Support},
 };
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 /// The number of cases that a longer plan is estimated from.
 const SAMPLE: u32 = DEFAULT_CASES;
@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_hours(24);
 #[derive(Clone, Debug)]
 pub(crate) struct Cost {
     /// The requests of each relation and pair in a plan with `cases` cases.
-    requests: BTreeMap<(&'static str, Pair), RelationCost>,
+    requests: BTreeMap<(&'static str, Kind), RelationCost>,
     cases: u32,
     scope: Scope,
     /// The requests of a quick run; none where this run is one.

@@ -2,7 +2,7 @@
 //! not get, again and again, is about the headers, whatever its status and body are.
 
 use paymaster_exchange::{Exchange, HeaderSet};
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use super::Discovery;
 use crate::{
@@ -39,7 +39,7 @@ impl Discovery {
         members: impl FnOnce(Member, &mut dyn Iterator<Item = Member>) -> Vec<Member>,
     ) -> Vec<Group> {
         let context = self.context.clone();
-        let pair = self.served.first().copied().unwrap_or(Pair::SPONSOR_SPONSORED);
+        let pair = self.served.first().copied().unwrap_or(kinds::SPONSOR_SPONSORED);
         let wanted = Base::sponsored(pair);
         let request = Source::new(self.seed ^ u64::from(self.round), &context).base(&wanted);
         let mut groups = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use super::{
     Discovery,
@@ -60,7 +60,7 @@ impl Discovery {
                 self.context.served_forms.learn(&call, &self.context.dialect);
                 self.context.served_forms.learn_named(trial.pair, form);
             }
-            if trial.pair == Pair::QUOTE_ERC20 {
+            if trial.pair == kinds::QUOTE_ERC20 {
                 let quoted = quoted_tokens(result);
                 self.context.quoted.learn(result, exchange.received);
                 if self.round == 4 {

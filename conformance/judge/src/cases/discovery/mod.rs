@@ -12,7 +12,7 @@ mod tokens;
 
 use std::collections::BTreeSet;
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,7 +59,7 @@ pub struct Discovery {
     next_id: u64,
     /// What each request of the current round tries.
     trials: Vec<Trial>,
-    served: BTreeSet<Pair>,
+    served: BTreeSet<Kind>,
     access: Access,
     /// Whether the request headers of published clients are tried.
     tries_clients: bool,
@@ -78,7 +78,7 @@ pub struct DiscoveryResult {
 
 #[derive(Clone, Debug)]
 struct Trial {
-    pair: Pair,
+    pair: Kind,
     dialect: Dialect,
     /// The index of the form in [`all_forms`].
     form: Option<usize>,
@@ -86,7 +86,7 @@ struct Trial {
 
 impl Trial {
     /// A request that keeps to the tables.
-    fn plain(pair: Pair, dialect: Dialect) -> Self {
+    fn plain(pair: Kind, dialect: Dialect) -> Self {
         Self { pair, dialect, form: None }
     }
 }
@@ -134,14 +134,14 @@ impl Discovery {
 
     fn default_dialect(&mut self) -> Vec<Group> {
         let dialect = self.context.dialect.clone();
-        let trials = Pair::ALL.into_iter().flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
+        let trials = kinds::ALL.into_iter().flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
         self.try_all(trials.map(|(pair, dialect)| Trial::plain(pair, dialect)).collect())
     }
 
     /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
     /// other name of sponsored mode. A reading with which one pair was served is kept for all pairs.
     fn other_dialects(&mut self) -> Vec<Group> {
-        if self.served.iter().any(|pair| pair.mode == Mode::Sponsored) {
+        if self.served.iter().any(|pair| Mode::of(*pair) == Mode::Sponsored) {
             return Vec::new();
         }
         let nothing_served = self.served.is_empty();
@@ -153,7 +153,7 @@ impl Discovery {
             .amount_notation
             .map_or(vec![Amounts::Decimal, Amounts::Hex, Amounts::Mixed], |pinned| vec![pinned]);
         let mut trials = Vec::new();
-        for pair in [Pair::SPONSOR_SPONSORED, Pair::QUOTE_SPONSORED, Pair::QUOTE_ERC20] {
+        for pair in [kinds::SPONSOR_SPONSORED, kinds::QUOTE_SPONSORED, kinds::QUOTE_ERC20] {
             for version in &versions {
                 for name in &names {
                     for notation in &notations {
@@ -173,21 +173,21 @@ impl Discovery {
             }
         }
         if !nothing_served {
-            trials.retain(|trial| trial.pair.mode == Mode::Sponsored);
+            trials.retain(|trial| Mode::of(trial.pair) == Mode::Sponsored);
         }
         self.try_all(trials)
     }
 
     /// The alias of feeTokenAddress, when nothing was served with the pinned or default name.
     fn other_fee_token_members(&mut self) -> Vec<Group> {
-        if self.served.contains(&Pair::SPONSOR_ERC20) {
+        if self.served.contains(&kinds::SPONSOR_ERC20) {
             return Vec::new();
         }
         let pinned = self.context.profile.dialect.fee_token_member.clone();
         let mut trials = Vec::new();
         for member in readings(pinned.as_ref(), &["feeTokenAddress", "tokenAddress"]) {
             let dialect = Dialect { fee_token_member: member, ..self.context.dialect.clone() };
-            trials.extend(std::iter::repeat_n(Trial::plain(Pair::SPONSOR_ERC20, dialect), 3));
+            trials.extend(std::iter::repeat_n(Trial::plain(kinds::SPONSOR_ERC20, dialect), 3));
         }
         self.try_all(trials)
     }
@@ -201,7 +201,7 @@ impl Discovery {
         let context = self.context.clone();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();
-        for pair in [Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED] {
+        for pair in [kinds::QUOTE_SPONSORED, kinds::SPONSOR_SPONSORED] {
             for account in accounts::listed(&accounts::CANDIDATES) {
                 for _ in 0..OPERATIONS_PER_ACCOUNT {
                     let wanted = Base::sponsored(pair);

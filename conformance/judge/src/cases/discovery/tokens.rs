@@ -1,6 +1,6 @@
 //! Discovery of tokens: which are supported, and which a quote returns.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::{Discovery, Trial};
@@ -96,7 +96,7 @@ impl Discovery {
 
     /// One quote in token mode for each of these tokenInfo objects.
     fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
-        let wanted = Base::any_tokens(Pair::QUOTE_ERC20);
+        let wanted = Base::any_tokens(kinds::QUOTE_ERC20);
         let context = self.context.clone();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();

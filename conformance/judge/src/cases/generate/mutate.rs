@@ -9,7 +9,7 @@ mod sites;
 
 use std::fmt;
 
-use paymaster_schemas::{Pair, document, validator_for};
+use paymaster_schemas::{Kind, document, kinds, validator_for};
 use serde_json::Value;
 
 pub use crate::cases::generate::mutate::{
@@ -139,9 +139,9 @@ impl Mutation {
 
     /// The pair for which the broken request is valid: another method or mode name can turn it into a valid request of another
     /// pair.
-    pub fn valid_pair(&self) -> Option<Pair> {
-        Pair::ALL.into_iter().find(|pair| {
-            validator_for(pair.request_document()).is_some_and(|validator| validator.is_valid(&self.broken))
+    pub fn valid_pair(&self) -> Option<Kind> {
+        kinds::ALL.into_iter().find(|pair| {
+            validator_for(pair.request_document).is_some_and(|validator| validator.is_valid(&self.broken))
         })
     }
 }

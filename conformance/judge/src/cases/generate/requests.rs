@@ -7,7 +7,7 @@
 use std::{cell::OnceCell, fmt, rc::Rc};
 
 use bytes::Bytes;
-use paymaster_schemas::{Mode, Pair, validator_for};
+use paymaster_schemas::{Kind, Mode, kinds, validator_for};
 use proptest::{
     prelude::{Just, Strategy},
     strategy::{NewTree, ValueTree},
@@ -44,7 +44,7 @@ const DURATIONS: [u64; 6] = [60, 300, 600, 900, 1_800, 3_600];
 ///
 /// ```
 /// use paymaster_judge::cases::generate::requests;
-/// use paymaster_schemas::Pair;
+/// use paymaster_schemas::{Kind, kinds};
 /// use proptest::prelude::*;
 ///
 /// proptest! {
@@ -52,13 +52,13 @@ const DURATIONS: [u64; 6] = [60, 300, 600, 900, 1_800, 3_600];
 ///     # /*
 ///     #[test]
 ///     # */
-///     fn a_request_names_a_sender(request in requests(Pair::SPONSOR_ERC20)) {
+///     fn a_request_names_a_sender(request in requests(kinds::SPONSOR_ERC20)) {
 ///         prop_assert!(request.operation()["sender"].is_string());
 ///     }
 /// }
 /// # a_request_names_a_sender();
 /// ```
-pub fn requests(pair: Pair) -> Requests {
+pub fn requests(pair: Kind) -> Requests {
     Requests {
         base: Base { pair, draw: Draw::Accepted, tokens: Tokens::Any },
         context: Rc::new(with_some_token(Context::default())),
@@ -269,7 +269,7 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
     let Some(operation) = operations(context, wanted.draw)? else {
         return Ok(None);
     };
-    let mode = match wanted.pair.mode {
+    let mode = match Mode::of(wanted.pair) {
         Mode::Sponsored => dialect.sponsored_name.clone(),
         Mode::Erc20 => Mode::Erc20.name().to_owned(),
     };
@@ -280,14 +280,14 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
         .value("/params/1/mode", Just(json!(mode)).boxed())
         .always("/params/1/calculateGasLimits")
         .value("/params/1/calculateGasLimits", drawn(|rng| Value::Bool(rng.chance(75))));
-    overrides = if wanted.pair == Pair::SPONSOR_SPONSORED {
+    overrides = if wanted.pair == kinds::SPONSOR_SPONSORED {
         overrides
             .always("/params/1/expiryDuration")
             .value("/params/1/expiryDuration", drawn(|rng| json!(rng.pick(&DURATIONS))))
     } else {
         overrides.never("/params/1/expiryDuration")
     };
-    let overrides = match wanted.pair.mode {
+    let overrides = match Mode::of(wanted.pair) {
         Mode::Sponsored => {
             // What the profile lists is listed for the plain sponsorshipInfo.
             let of_list =
@@ -296,7 +296,7 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
         }
         Mode::Erc20 => {
             let pool = Pool::of(context);
-            let info = if wanted.pair == Pair::QUOTE_ERC20 {
+            let info = if wanted.pair == kinds::QUOTE_ERC20 {
                 pool.quote(wanted.tokens)
             } else {
                 let member = dialect.fee_token_member.clone();
@@ -307,7 +307,7 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
             overrides.never("/params/1/sponsorshipInfo").value("/params/1/tokenInfo", info)
         }
     };
-    FromSchema::new(wanted.pair.request_document(), &overrides).map(Some)
+    FromSchema::new(wanted.pair.request_document, &overrides).map(Some)
 }
 
 /// Overrides for `sponsorshipInfo`: webhook data, mostly empty, and one of the accounts that the target knows; when `plain`,

@@ -1,6 +1,6 @@
 //! Single calls: most of the requests of a run.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 use serde_json::{Value, json};
 
 use crate::cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds};
@@ -15,10 +15,10 @@ pub static CALLS: Relation = Relation::new(
     "calls",
     "single valid calls, every lawful mix of tokens",
     &[
-        Base::any_tokens(Pair::QUOTE_SPONSORED),
-        Base::any_tokens(Pair::QUOTE_ERC20),
-        Base::any_tokens(Pair::SPONSOR_SPONSORED),
-        Base::any_tokens(Pair::SPONSOR_ERC20),
+        Base::any_tokens(kinds::QUOTE_SPONSORED),
+        Base::any_tokens(kinds::QUOTE_ERC20),
+        Base::any_tokens(kinds::SPONSOR_SPONSORED),
+        Base::any_tokens(kinds::SPONSOR_ERC20),
     ],
     Rounds::Share(100),
     single,
@@ -29,7 +29,7 @@ pub static CALLS: Relation = Relation::new(
 pub static REFUSED_CALLS: Relation = Relation::new(
     "refused-calls",
     "single valid calls of operations that cannot be sponsored",
-    &[Base::refused(Pair::QUOTE_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
+    &[Base::refused(kinds::QUOTE_SPONSORED), Base::refused(kinds::SPONSOR_SPONSORED)],
     Rounds::Share(60),
     single,
 );
@@ -38,7 +38,7 @@ pub static REFUSED_CALLS: Relation = Relation::new(
 pub static REFUSED_IN_TOKEN_MODE: Relation = Relation::new(
     "refused-in-token-mode",
     "calls in token mode of operations that cannot be sponsored",
-    &[Base::refused(Pair::QUOTE_ERC20), Base::refused(Pair::SPONSOR_ERC20)],
+    &[Base::refused(kinds::QUOTE_ERC20), Base::refused(kinds::SPONSOR_ERC20)],
     Rounds::Share(8),
     single,
 );
@@ -49,9 +49,9 @@ pub static ON_CHAIN: Relation = Relation::new(
     "on-chain",
     "single valid calls whose paymasterAndData is simulated on a chain",
     &[
-        Base::accepted(Pair::QUOTE_SPONSORED),
-        Base::accepted(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::SPONSOR_ERC20),
+        Base::accepted(kinds::QUOTE_SPONSORED),
+        Base::accepted(kinds::SPONSOR_SPONSORED),
+        Base::accepted(kinds::SPONSOR_ERC20),
     ],
     Rounds::Fixed(8),
     when_asked,
@@ -136,7 +136,7 @@ fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
 const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
 /// The request in another form than that of the tables. The forms that the target serves take turns; without any, the request is plain.
-fn in_a_served_form(input: &BuildInput<'_>, pair: Pair, request: Value) -> Value {
+fn in_a_served_form(input: &BuildInput<'_>, pair: Kind, request: Value) -> Value {
     let forms = input.context.served_forms.named(pair);
     let turn = input.round as usize / 4;
     let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {

@@ -1,6 +1,6 @@
 //! The forms in which the same request can be written and sent: by published clients, in another letter case, without optional members.
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::Value;
 
 use crate::{
@@ -43,7 +43,7 @@ fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 pub static HEADERS: Relation = Relation::new(
     "headers",
     "the same call with the request headers of published HTTP clients",
-    &[Base::sponsored(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::QUOTE_ERC20)],
+    &[Base::sponsored(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_ERC20)],
     Rounds::for_each(CLIENTS), // in each of the two pairs
     headers,
 );
@@ -65,14 +65,14 @@ pub static LETTER_CASE: Relation = Relation::new(
     "letter-case",
     "the same call with senders and tokens in lower case, with the checksum of EIP-55 and in capital letters",
     &[
-        Base::sponsored(Pair::SPONSOR_SPONSORED),
-        Base::refused(Pair::SPONSOR_SPONSORED),
-        Base::sponsored(Pair::QUOTE_SPONSORED),
-        Base::refused(Pair::QUOTE_SPONSORED),
-        Base::accepted(Pair::QUOTE_ERC20),
-        Base::unsupported_token(Pair::QUOTE_ERC20),
-        Base::accepted(Pair::SPONSOR_ERC20),
-        Base::unsupported_token(Pair::SPONSOR_ERC20),
+        Base::sponsored(kinds::SPONSOR_SPONSORED),
+        Base::refused(kinds::SPONSOR_SPONSORED),
+        Base::sponsored(kinds::QUOTE_SPONSORED),
+        Base::refused(kinds::QUOTE_SPONSORED),
+        Base::accepted(kinds::QUOTE_ERC20),
+        Base::unsupported_token(kinds::QUOTE_ERC20),
+        Base::accepted(kinds::SPONSOR_ERC20),
+        Base::unsupported_token(kinds::SPONSOR_ERC20),
     ],
     Rounds::scaled(3), // at least one for each place of a quote in token mode
     letter_case,
@@ -112,16 +112,16 @@ pub(crate) const NULL_AS: &str = "null as ";
 pub(crate) const WITHOUT: &str = "without ";
 
 /// The optional members of a request: place and name.
-fn optional(pair: Pair) -> Vec<(&'static str, &'static str)> {
+fn optional(pair: Kind) -> Vec<(&'static str, &'static str)> {
     let mut members = vec![(MODE, "calculateGasLimits"), (OPERATION, "initCode")];
     members.extend(GAS.map(|name| (OPERATION, name)));
-    if pair.mode == Mode::Sponsored {
+    if Mode::of(pair) == Mode::Sponsored {
         members.extend([(SPONSORSHIP_INFO, "webhookData"), (SPONSORSHIP_INFO, "smartAccountInfo")]);
     }
-    if pair == Pair::SPONSOR_SPONSORED {
+    if pair == kinds::SPONSOR_SPONSORED {
         members.push((MODE, "expiryDuration"));
     }
-    if pair == Pair::QUOTE_ERC20 {
+    if pair == kinds::QUOTE_ERC20 {
         members.extend([(TOKEN_INFO, "preferredToken"), (TOKEN_INFO, "tokenList")]);
     }
     members
@@ -141,7 +141,7 @@ fn optional_members(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         }
     }
     // The info object of the other mode, which some clients send empty.
-    let other = match pair.mode {
+    let other = match Mode::of(pair) {
         Mode::Sponsored => "tokenInfo",
         Mode::Erc20 => "sponsorshipInfo",
     };
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_place_has_its_round() {
-        let most = Pair::ALL.into_iter().map(|pair| Place::of(pair).len()).max();
+        let most = kinds::ALL.into_iter().map(|pair| Place::of(pair).len()).max();
         assert_eq!(Some(LETTER_CASE.rounds.count(u32::MAX) as usize), most);
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of the mode object (sections 2.3 and 2.4).
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 const SPONSORED_PAIRS: &[Base] =
-    &[Base::accepted(Pair::QUOTE_SPONSORED), Base::accepted(Pair::SPONSOR_SPONSORED)];
+    &[Base::accepted(kinds::QUOTE_SPONSORED), Base::accepted(kinds::SPONSOR_SPONSORED)];
 
 /// calculateGasLimits true and false.
 pub static CALCULATE_GAS_LIMITS: Relation = Relation::new(
@@ -27,7 +27,7 @@ pub static CALCULATE_GAS_LIMITS: Relation = Relation::new(
 pub static EXPIRY_DURATION: Relation = Relation::new(
     "expiry-duration",
     "the same sponsor request with other expiry durations",
-    &[Base::accepted(Pair::SPONSOR_SPONSORED)],
+    &[Base::accepted(kinds::SPONSOR_SPONSORED)],
     Rounds::scaled(8),
     expiry_duration,
 );
@@ -72,7 +72,7 @@ pub static SPONSORED_NAME: Relation = Relation::new(
 pub static TOKEN_QUOTE_ROW: Relation = Relation::new(
     "token-quote-row",
     "the same quote in token mode with calculateGasLimits, and with mode and tokenInfo alone",
-    &[Base::accepted(Pair::QUOTE_ERC20)],
+    &[Base::accepted(kinds::QUOTE_ERC20)],
     Rounds::Fixed(6),
     token_quote_row,
 );
@@ -81,7 +81,7 @@ pub static TOKEN_QUOTE_ROW: Relation = Relation::new(
 pub static WITHOUT_MODE: Relation = Relation::new(
     "without-mode",
     "sponsor requests without mode: of either mode, with both info objects, without calculateGasLimits",
-    &[Base::accepted(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::SPONSOR_ERC20)],
+    &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::SPONSOR_ERC20)],
     Rounds::scaled(6),
     without_mode,
 );
@@ -166,12 +166,12 @@ fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         return in_the_other_mode(input, pair, ids);
     }
     let (name, info) = other_info(input, pair);
-    with_baseline(input, ids, format!("{name} beside {}", pair.mode), with(input.base, MODE, name, info))
+    with_baseline(input, ids, format!("{name} beside {}", Mode::of(pair)), with(input.base, MODE, name, info))
 }
 
 /// The name and a value of the info object that only the other mode has.
-pub(super) fn other_info(input: &BuildInput<'_>, pair: Pair) -> (&'static str, Value) {
-    if pair.mode == Mode::Erc20 {
+pub(super) fn other_info(input: &BuildInput<'_>, pair: Kind) -> (&'static str, Value) {
+    if Mode::of(pair) == Mode::Erc20 {
         ("sponsorshipInfo", sponsorship_info(input))
     } else if input.round.is_multiple_of(2) {
         ("tokenInfo", json!({}))
@@ -181,10 +181,10 @@ pub(super) fn other_info(input: &BuildInput<'_>, pair: Pair) -> (&'static str, V
 }
 
 /// The same operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
-fn in_the_other_mode(input: &BuildInput<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
-    let quote = pair.method == Method::GetFeeQuoteOrData;
+fn in_the_other_mode(input: &BuildInput<'_>, pair: Kind, ids: &mut Ids) -> Vec<Member> {
+    let quote = Method::of(pair) == Method::GetFeeQuoteOrData;
     let mut request = input.base.clone();
-    request["params"][1] = if pair.mode == Mode::Sponsored {
+    request["params"][1] = if Mode::of(pair) == Mode::Sponsored {
         let info = token_info(input, quote, !quote);
         json!({"mode": Mode::Erc20.name(), "calculateGasLimits": true, "tokenInfo": info})
     } else {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value};
 
 use crate::cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds};
@@ -13,11 +13,11 @@ pub static NOTATION: Relation = Relation::new(
     "notation",
     "the same call with members in another order, with white space, with escaped strings",
     &[
-        Base::accepted(Pair::QUOTE_SPONSORED),
-        Base::unsupported_token(Pair::QUOTE_ERC20),
-        Base::accepted(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::SPONSOR_ERC20),
-        Base::refused(Pair::SPONSOR_SPONSORED),
+        Base::accepted(kinds::QUOTE_SPONSORED),
+        Base::unsupported_token(kinds::QUOTE_ERC20),
+        Base::accepted(kinds::SPONSOR_SPONSORED),
+        Base::accepted(kinds::SPONSOR_ERC20),
+        Base::refused(kinds::SPONSOR_SPONSORED),
     ],
     Rounds::for_each(NOTATIONS),
     notations,

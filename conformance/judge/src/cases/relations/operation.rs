@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{
@@ -18,7 +18,7 @@ use crate::{
 pub static GAS_FIELDS: Relation = Relation::new(
     "gas-fields",
     "all eight combinations of the three optional gas limits when sponsoring in token mode",
-    &[Base::accepted(Pair::SPONSOR_ERC20)],
+    &[Base::accepted(kinds::SPONSOR_ERC20)],
     Rounds::scaled(16),
     gas_fields,
 )

@@ -1,6 +1,6 @@
 //! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -85,11 +85,11 @@ fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         (Probe::Version20, with(base, "", "jsonrpc", "2.0")),
         (Probe::Version200, with(base, "", "jsonrpc", "2.0.0")),
     ];
-    if pair.mode == Mode::Sponsored {
+    if Mode::of(pair) == Mode::Sponsored {
         probes.push((Probe::ModeSponsored, with(base, MODE, "mode", "SPONSORED")));
         probes.push((Probe::ModeSponsorship, with(base, MODE, "mode", "SPONSORSHIP")));
     }
-    if pair == Pair::SPONSOR_ERC20 {
+    if pair == kinds::SPONSOR_ERC20 {
         let own = &base["params"][1]["tokenInfo"][input.context.dialect.fee_token_member.as_str()];
         for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
             probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.label(): own }))));
@@ -130,23 +130,24 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let with_token_info = |info| with(base, MODE, "tokenInfo", info);
     let signed = with(base, OPERATION, "signature", "0x");
     let mut probes = vec![(Probe::Signature.label(), with(&signed, OPERATION, "paymasterAndData", "0x"))];
-    if pair != Pair::SPONSOR_ERC20 {
+    if pair != kinds::SPONSOR_ERC20 {
         let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
         let in_token_mode = "without the gas limits, in token mode";
-        let label = if pair.mode == Mode::Sponsored { Probe::NoGasLimits.label() } else { in_token_mode };
+        let label =
+            if Mode::of(pair) == Mode::Sponsored { Probe::NoGasLimits.label() } else { in_token_mode };
         probes.push((label, request));
     }
     probes.push((Probe::NoInitCode.label(), without(base, OPERATION, "initCode")));
     let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
     probes.push(("hex amounts, calculateGasLimits false", request));
-    if pair.mode == Mode::Sponsored {
+    if Mode::of(pair) == Mode::Sponsored {
         let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
         probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
     }
-    if pair.method == Method::GetFeeQuoteOrData {
+    if Method::of(pair) == Method::GetFeeQuoteOrData {
         probes.push((Probe::NoMode.label(), without(base, MODE, "mode")));
     }
-    if pair == Pair::QUOTE_ERC20 {
+    if pair == kinds::QUOTE_ERC20 {
         probes.push((Probe::EmptyTokenInfo.label(), with_token_info(json!({}))));
         probes.push((Probe::EmptyTokenList.label(), with_token_info(json!({"tokenList": []}))));
         let supported = input.context.tokens_with(Support::Supported).next();

@@ -1,7 +1,7 @@
 //! HTTP and JSON-RPC: ids of every kind (section 2.1), calls in a batch, and malformed requests. Section 7 requires a JSON-RPC error for
 //! these, and does not show which.
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Number, Value, json};
 
 use crate::{
@@ -148,7 +148,7 @@ fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// A quote for the same operation in the other mode; none when no supported token or account is known.
 fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
-    let mode = match input.pair?.mode {
+    let mode = match Mode::of(input.pair?) {
         Mode::Sponsored => {
             let token = input.context.tokens_with(Support::Supported).next()?;
             let info = json!({ "preferredToken": token, "tokenList": [token] });
@@ -160,7 +160,7 @@ fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
             json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
         }
     };
-    let quote = with(input.base, "", "method", Pair::QUOTE_ERC20.method.name());
+    let quote = with(input.base, "", "method", kinds::QUOTE_ERC20.method);
     Some(with(&quote, "", "params", json!([input.base["params"][0], mode])))
 }
 
@@ -177,7 +177,7 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
 pub static MALFORMED_BODIES: Relation = Relation::new(
     "malformed-bodies",
     "bodies that are not JSON or no request, unknown methods, notifications",
-    &[Base::accepted(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::QUOTE_SPONSORED)],
+    &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
     Rounds::for_each(BODIES),
     malformed_bodies,
 )
@@ -187,7 +187,7 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
 pub static BATCHES: Relation = Relation::new(
     "batches",
     "batches of calls, with notifications among them, and the empty one",
-    &[Base::accepted(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::QUOTE_SPONSORED)],
+    &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
     Rounds::Fixed(4),
     batches,
 );
@@ -195,7 +195,7 @@ pub static BATCHES: Relation = Relation::new(
 fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
-    let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document())
+    let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document)
         .iter()
         .filter(|site| site.location.starts_with("/params/"))
         .collect();

@@ -1,6 +1,6 @@
 //! Sequences of requests: earlier or concurrent requests must not change an answer.
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{
@@ -17,7 +17,7 @@ use crate::{
 pub static DECISION: Relation = Relation::new(
     "decision",
     "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
-    &[Base::sponsored(Pair::SPONSOR_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
+    &[Base::sponsored(kinds::SPONSOR_SPONSORED), Base::refused(kinds::SPONSOR_SPONSORED)],
     Rounds::scaled(22), // each of the steps twice
     decision,
 );
@@ -27,10 +27,10 @@ pub static LATER: Relation = Relation::new(
     "later",
     "a call, the same with another token, mode, sender or the same id, and the first call again",
     &[
-        Base::sponsored(Pair::QUOTE_SPONSORED),
-        Base::accepted(Pair::QUOTE_ERC20),
-        Base::sponsored(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::SPONSOR_ERC20),
+        Base::sponsored(kinds::QUOTE_SPONSORED),
+        Base::accepted(kinds::QUOTE_ERC20),
+        Base::sponsored(kinds::SPONSOR_SPONSORED),
+        Base::accepted(kinds::SPONSOR_ERC20),
     ],
     Rounds::Scaled { most: 12, least: 4 },
     later,
@@ -42,7 +42,7 @@ pub static CONCURRENT: Relation = Relation {
     ..Relation::new(
         "concurrent",
         "calls with distinct ids, tokens, modes and methods at the same time",
-        &[Base::accepted(Pair::QUOTE_ERC20), Base::sponsored(Pair::SPONSOR_SPONSORED)],
+        &[Base::accepted(kinds::QUOTE_ERC20), Base::sponsored(kinds::SPONSOR_SPONSORED)],
         Rounds::Scaled { most: 12, least: 4 },
         concurrent,
     )
@@ -125,9 +125,9 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
 /// In every form of published clients that the target serves. Forms without gas limits are another operation.
 fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
     let extras = input.context.form_extras();
-    let forms = input.context.served_forms.named(Pair::SPONSOR_SPONSORED);
+    let forms = input.context.served_forms.named(kinds::SPONSOR_SPONSORED);
     let written = forms.into_iter().filter_map(|form| {
-        let request = form.of(input.base, Pair::SPONSOR_SPONSORED, &extras)?;
+        let request = form.of(input.base, kinds::SPONSOR_SPONSORED, &extras)?;
         let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());
         has_limits.then(|| (Role::SameDecision, format!("as written by {}", form.clients), request))
     });
@@ -214,18 +214,18 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The base with one thing changed: another token, another sender, the other method, the other mode.
-fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
+fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
     let base = input.base;
     let round = input.round as usize / 2;
     let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     let mut found = Vec::new();
-    if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
+    if pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
         let token = supported[round % supported.len()];
         let mut other = base.clone();
         set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
         found.push(("a quote for another token".to_owned(), other));
     }
-    if pair == Pair::SPONSOR_ERC20 {
+    if pair == kinds::SPONSOR_ERC20 {
         let unsupported = input.context.tokens_with(Support::Unsupported).next();
         let member = input.context.dialect.fee_token_member.clone();
         for token in unsupported.into_iter().chain(supported.get(round % supported.len().max(1)).copied()) {
@@ -233,23 +233,23 @@ fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
             found.push(("a request for another token".to_owned(), other));
         }
     }
-    if pair.mode == Mode::Sponsored {
+    if Mode::of(pair) == Mode::Sponsored {
         let others = others(base, input.context).into_iter();
         found.extend(others.map(|other| ("a request for another operation".to_owned(), other)));
     }
-    let quote = pair.method == Method::GetFeeQuoteOrData;
+    let quote = Method::of(pair) == Method::GetFeeQuoteOrData;
     let method = if quote { Method::SponsorUserOperation } else { Method::GetFeeQuoteOrData };
     let mut other = with(base, "", "method", method.name());
-    if pair == Pair::QUOTE_SPONSORED {
+    if pair == kinds::QUOTE_SPONSORED {
         set(&mut other, MODE, "expiryDuration", json!(300));
-    } else if pair == Pair::SPONSOR_SPONSORED {
+    } else if pair == kinds::SPONSOR_SPONSORED {
         remove(&mut other, MODE, "expiryDuration");
     }
     if let Some(token) = supported.first() {
-        if pair == Pair::QUOTE_ERC20 {
+        if pair == kinds::QUOTE_ERC20 {
             let member = input.context.dialect.fee_token_member.clone();
             set(&mut other, MODE, "tokenInfo", json!({ member: token }));
-        } else if pair == Pair::SPONSOR_ERC20 {
+        } else if pair == kinds::SPONSOR_ERC20 {
             set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
         }
     }
@@ -269,7 +269,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     (0..AT_ONCE)
         .map(|place| {
             let mut request = input.base.clone();
-            if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
+            if pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
                 let token = supported[place % supported.len()];
                 set(&mut request, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
             } else if place % 2 == 1
@@ -281,7 +281,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             {
                 request = other;
             }
-            if pair.mode == Mode::Sponsored && place % 3 == 2 {
+            if Mode::of(pair) == Mode::Sponsored && place % 3 == 2 {
                 request["method"] = json!(Method::GetFeeQuoteOrData.name());
                 remove(&mut request, MODE, "expiryDuration");
             }

@@ -1,6 +1,6 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::cases::relations::{
@@ -20,7 +20,7 @@ use crate::{
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
     "unsupported-fee-token",
     "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
-    &[Base::unsupported_token(Pair::SPONSOR_ERC20)],
+    &[Base::unsupported_token(kinds::SPONSOR_ERC20)],
     Rounds::Share(50),
     unsupported_fee_token,
 );
@@ -29,7 +29,7 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
 pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
     "absent-fee-token",
     "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
-    &[Base::any_tokens(Pair::SPONSOR_ERC20)],
+    &[Base::any_tokens(kinds::SPONSOR_ERC20)],
     Rounds::Share(40),
     absent_fee_token,
 );
@@ -38,7 +38,7 @@ pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
 pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
     "unsupported-in-quote",
     "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
-    &[Base::accepted(Pair::QUOTE_ERC20)],
+    &[Base::accepted(kinds::QUOTE_ERC20)],
     Rounds::scaled(24),
     unsupported_in_quote,
 );
@@ -47,7 +47,7 @@ pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
 pub static TOKEN_DATA: Relation = Relation::new(
     "token-data",
     "sponsor requests in token mode for three operations, paid in the same token",
-    &[Base::accepted(Pair::SPONSOR_ERC20)],
+    &[Base::accepted(kinds::SPONSOR_ERC20)],
     Rounds::Scaled { most: 6, least: 4 },
     token_data,
 );
@@ -79,7 +79,7 @@ fn token_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 pub static LONG_TOKEN_LIST: Relation = Relation::new(
     "long-token-list",
     "the same quote with lists of one token to 100",
-    &[Base::accepted(Pair::QUOTE_ERC20)],
+    &[Base::accepted(kinds::QUOTE_ERC20)],
     Rounds::Fixed(8),
     long_token_list,
 );

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use paymaster_exchange::{Exchange, Response};
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::*;
@@ -30,7 +30,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
     Finding {
         rule,
         basis: rule.basis(),
-        pair: Some(Pair::QUOTE_SPONSORED),
+        pair: Some(kinds::QUOTE_SPONSORED),
         violation: Violation {
             member: 0,
             pointer: pointer.to_owned(),
@@ -68,7 +68,7 @@ fn decides(pointer: &str, failing: Value, passing: Value) -> Cause {
 }
 
 fn every(answers: WrongAnswers) -> Cause {
-    Cause::Every { pair: Some(Pair::QUOTE_SPONSORED), answers }
+    Cause::Every { pair: Some(kinds::QUOTE_SPONSORED), answers }
 }
 
 /// How many defects two findings of different rules are, whatever their order.
@@ -179,7 +179,7 @@ fn two_ids_that_are_wrong_in_two_ways_are_two_defects() {
     other.pair = None;
     assert_eq!(count_of(&[zero(), other]), 2);
     let mut of_other_mode = id(json!(0), &null);
-    of_other_mode.pair = Some(Pair::QUOTE_ERC20);
+    of_other_mode.pair = Some(kinds::QUOTE_ERC20);
     assert_eq!(kinship_of(&[zero(), of_other_mode], &[], 0), Some(Kinship::SameCause));
 }
 

@@ -77,8 +77,9 @@ pub(super) fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
         let of_call = match &view.request {
             ParsedRequest::Call(call) => {
-                let method = if call.pair.method == Method::GetFeeQuoteOrData { "quote" } else { "sponsor" };
-                let mode = if call.pair.mode == Mode::Sponsored { "sponsored" } else { "token" };
+                let method =
+                    if Method::of(call.pair) == Method::GetFeeQuoteOrData { "quote" } else { "sponsor" };
+                let mode = if Mode::of(call.pair) == Mode::Sponsored { "sponsored" } else { "token" };
                 Some(format!("{method} in {mode} mode"))
             }
             _ => None,

@@ -1,6 +1,6 @@
 //! Observers of the members of results and errors.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Mode, kinds};
 
 use super::results;
 use crate::{
@@ -52,7 +52,7 @@ pub(super) fn error_status(views: &[View<'_>], _: &Context, values: &mut Vec<Str
 }
 
 pub(super) fn gas_limits_returned(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
-    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair != Pair::QUOTE_ERC20) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair != kinds::QUOTE_ERC20) {
         let Some(calculate) = call.mode_object()["calculateGasLimits"].as_bool() else {
             continue;
         };
@@ -81,7 +81,7 @@ pub(super) fn layout(views: &[View<'_>], context: &Context, values: &mut Vec<Str
         });
         values.push(format!(
             "{} mode: {} bytes{}",
-            call.pair.mode,
+            Mode::of(call.pair),
             (data.len() - 2) / 2,
             beginning.unwrap_or_default()
         ));

@@ -1,6 +1,6 @@
 //! Observers of token quotes.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use super::{is_probe, lower, results};
@@ -12,7 +12,7 @@ use crate::{
 
 /// Which supported tokens are quoted, when both members are present and the preferred one is not in the list.
 pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
-    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list) else {
             continue;
         };
@@ -40,7 +40,7 @@ pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut 
 }
 
 pub(super) fn unsupported_when_none(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
-    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         if !named.is_empty() && named.iter().all(|token| context.support(token) == Support::Supported) {
             let seen = match result.get("unsupportedTokens") {
@@ -54,7 +54,7 @@ pub(super) fn unsupported_when_none(views: &[View<'_>], context: &Context, value
 }
 
 pub(super) fn unsupported_without_both(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
-    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         let both = call.tokens.preferred.is_some() && call.tokens.list.is_some();
         if !both && named.iter().any(|token| context.support(token) == Support::Unsupported) {
@@ -65,7 +65,7 @@ pub(super) fn unsupported_without_both(views: &[View<'_>], context: &Context, va
 }
 
 pub(super) fn token_letter_case(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
-    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let named: Vec<&String> = call.tokens.list.iter().flatten().chain(&call.tokens.preferred).collect();
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             let Some(outcome) = quote["tokenAddress"].as_str() else {

@@ -1,6 +1,6 @@
 //! Section 4.2, rules 1 and 2: which requests are sponsored, and what decides it.
 
-use paymaster_schemas::{Mode, Pair, member_validator};
+use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
 use serde_json::Value;
 
 use crate::{
@@ -50,7 +50,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
 ];
 
 /// The pairs of sponsored mode.
-pub(in crate::rules) const SPONSORED: &[Pair] = &[Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED];
+pub(in crate::rules) const SPONSORED: &[Kind] = &[kinds::QUOTE_SPONSORED, kinds::SPONSOR_SPONSORED];
 
 /// Why rules about refused operations do not apply; none when they do.
 pub(in crate::rules) fn refuses_nothing(context: &Context) -> Option<&'static str> {
@@ -99,7 +99,7 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 fn decided(expectations: &[Expectation], view: &View<'_>, judge: impl FnOnce(&str)) {
-    let sponsored = view.valid_call().is_some_and(|call| call.pair.mode == Mode::Sponsored);
+    let sponsored = view.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Sponsored);
     let row = member_validator("sponsored-result", "paymasterAndData");
     let is_readable = |data: &&str| row.is_some_and(|row| row.is_valid(&Value::from(*data)));
     if let Some(data) = paymaster_and_data(view).filter(is_readable)
@@ -147,9 +147,12 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
         if let (Some(false), Some(call), Some(foreign)) =
             (is_foreign(baseline, context), view.valid_call(), is_foreign(view, context))
         {
-            report.expect(!foreign, "/result", format_args!("the result of {} mode", call.pair.mode), || {
-                describe_answer(&view.answer)
-            });
+            report.expect(
+                !foreign,
+                "/result",
+                format_args!("the result of {} mode", Mode::of(call.pair)),
+                || describe_answer(&view.answer),
+            );
         }
     });
 }
@@ -157,11 +160,11 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
 /// Whether a result is of the mode that was not requested; none without a result.
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     let pair = view.valid_call()?.pair;
-    let other = if pair.mode == Mode::Sponsored { Mode::Erc20 } else { Mode::Sponsored };
-    let other = Pair { mode: other, ..pair };
+    let mode = if Mode::of(pair) == Mode::Sponsored { Mode::Erc20 } else { Mode::Sponsored };
+    let other = Pair { method: Method::of(pair), mode };
     let result = view.answer.result()?;
-    let mode = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
-    Some(mode == Some(other.mode.name()) || is_of(other, result))
+    let named = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
+    Some(named == Some(mode.name()) || is_of(other, result))
 }
 
 /// Whether a quote result has the shape of the other mode.

@@ -2,7 +2,7 @@
 //!
 //! Only operations that the profile covers must be served. Any other operation may be answered with an error.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 use serde_json::Value;
 
 use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, describe_answer};
@@ -21,20 +21,20 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     rule("endpoint.both-methods", "route both methods at the one address", both_methods),
     rule("quote.sponsored-result", "a quote in sponsored mode is refused", quote_sponsored).exercised_by(
         const { &[&related::CALLS, &related::REFUSED_CALLS, &related::DECISION] },
-        &[Pair::QUOTE_SPONSORED],
+        &[kinds::QUOTE_SPONSORED],
     ),
     rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
         .about_tokens()
-        .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
+        .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
     rule(
         "sponsor.sponsored-result",
         "sponsoring in sponsored mode is refused with an error",
         sponsor_sponsored,
     )
-    .exercised_above_all_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_SPONSORED]),
+    .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_SPONSORED]),
     rule("sponsor.erc20-result", "sponsoring in token mode with a supported token is refused", sponsor_erc20)
         .about_tokens()
-        .exercised_above_all_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_ERC20]),
+        .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20]),
 ];
 
 /// The relations whose quotes in token mode name many mixes of tokens.
@@ -73,12 +73,12 @@ fn says_not_found(error: &Value) -> bool {
 }
 
 fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
-    served(Pair::QUOTE_SPONSORED, view, report, |_| true);
+    served(kinds::QUOTE_SPONSORED, view, report, |_| true);
 }
 
 /// Judged only when both tokenInfo members are present and all tokens are supported. Other rules report other errors.
 fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    served(Pair::QUOTE_ERC20, view, report, |call| {
+    served(kinds::QUOTE_ERC20, view, report, |call| {
         let named = call.tokens.quoted();
         call.tokens.preferred.is_some()
             && call.tokens.list.as_ref().is_some_and(|list| !list.is_empty())
@@ -87,19 +87,19 @@ fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
 }
 
 fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
-    served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
+    served(kinds::SPONSOR_SPONSORED, view, report, |_| true);
 }
 
 /// Judged only with all gas limits: request.gas-fields-optional reports the others.
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    served(Pair::SPONSOR_ERC20, view, report, |call| {
+    served(kinds::SPONSOR_ERC20, view, report, |call| {
         let supported = |token: &String| context.support(token) == Support::Supported;
         call.tokens.fee.as_ref().is_some_and(supported)
             && GAS.iter().all(|name| call.operation().get(*name).is_some())
     });
 }
 
-fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
+fn served(pair: Kind, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
     let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
         return;
     };
@@ -107,7 +107,7 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         return;
     }
     if let Some(result) = view.answer.result() {
-        let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
+        let kind = &MEMBERS[usize::from(pair == kinds::QUOTE_ERC20)];
         let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
         report
             .expect(shaped, "/result", "a result of this method and mode", || describe_answer(&view.answer));

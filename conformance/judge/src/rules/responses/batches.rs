@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Map, Value};
 
 use crate::rules::{Advice, Check, Report, Rule, View, shown};
@@ -52,7 +52,7 @@ fn answer_kind(answer: &Map<String, Value>) -> Option<AnswerKind> {
 /// The kind of answer that this call must get; none when the single call gets another kind, which other rules report.
 fn expected(alone: &View<'_>) -> Option<AnswerKind> {
     let sort = match &alone.request {
-        ParsedRequest::Call(call) => AnswerKind::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
+        ParsedRequest::Call(call) => AnswerKind::Result(Mode::of(call.pair), call.pair == kinds::QUOTE_ERC20),
         ParsedRequest::UnknownMethod { .. } => AnswerKind::Error,
         _ => return None,
     };

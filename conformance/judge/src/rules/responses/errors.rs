@@ -1,6 +1,6 @@
 //! Section 7: which requests get an error, and the form of an error.
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::Value;
 
 use crate::rules::{
@@ -36,7 +36,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         token_absent,
     )
     .about_tokens()
-    .exercised_by(FEE_TOKENS, &[Pair::SPONSOR_ERC20]),
+    .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
     Rule::exchange(
         "error.token-unsupported",
         5,
@@ -44,7 +44,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "token mode serves a token that the service does not support",
         token_unsupported,
     )
-    .exercised_by(FEE_TOKENS, &[Pair::SPONSOR_ERC20]),
+    .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
     Rule::exchange(
         "request.mode-mandatory",
         3,
@@ -119,7 +119,7 @@ fn has_no_readable_fee_token(view: &View<'_>) -> bool {
     };
     let info = &call.mode_object()["tokenInfo"];
     let is_named = |name: &str| info[name].as_str().is_some_and(|token| !token.is_empty());
-    call.pair == Pair::SPONSOR_ERC20 && !is_named("feeTokenAddress") && !is_named("tokenAddress")
+    call.pair == kinds::SPONSOR_ERC20 && !is_named("feeTokenAddress") && !is_named("tokenAddress")
 }
 
 /// Token mode with an unsupported token is answered with an error. So is a word, and a hex string with more or fewer digits than an address.
@@ -127,7 +127,7 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     let ParsedRequest::Call(call) = &view.request else {
         return;
     };
-    if call.pair != Pair::SPONSOR_ERC20 {
+    if call.pair != kinds::SPONSOR_ERC20 {
         return;
     }
     if let Some(token) = call.tokens.fee.as_ref().filter(|token| is_no_address(token, context)) {
@@ -182,7 +182,7 @@ fn mode_mandatory(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// A request that cannot be sponsored is answered with a result.
 fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
-    let sponsored = view.valid_call().is_some_and(|call| call.pair.mode == Mode::Sponsored);
+    let sponsored = view.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Sponsored);
     if sponsored && view.expectation == Expectation::Refused {
         a_result(view, "a result: an operation that cannot be sponsored is not an error", report);
     }

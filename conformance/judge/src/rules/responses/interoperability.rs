@@ -1,6 +1,6 @@
 //! The use of JSON-RPC over HTTP, and what published clients need beyond the specification. These rules warn.
 
-use paymaster_schemas::Method;
+use paymaster_schemas::{Method, Mode};
 use serde_json::Value;
 
 use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, describe_answer, shown_member};
@@ -90,13 +90,14 @@ fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
 
 /// A quote carries mode beside MODE, with the same value.
 fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(call) = view.valid_call().filter(|call| call.pair.method == Method::GetFeeQuoteOrData) else {
+    let Some(call) = view.valid_call().filter(|call| Method::of(call.pair) == Method::GetFeeQuoteOrData)
+    else {
         return;
     };
     let Some(result) = view.answer.result() else {
         return;
     };
-    let expected = call.pair.mode.name();
+    let expected = Mode::of(call.pair).name();
     // The rule of its row reports a missing or wrong MODE.
     if result.get("MODE").and_then(Value::as_str) == Some(expected) {
         let actual = result.get("mode");

@@ -1,6 +1,6 @@
 //! What JSON-RPC 2.0 recommends beyond the specification: reserved codes, batches, notifications. These rules warn.
 
-use paymaster_schemas::{Pair, member_validator};
+use paymaster_schemas::{kinds, member_validator};
 use serde_json::Value;
 
 use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown_member};
@@ -108,7 +108,7 @@ fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
 /// Refused parameters of the wrong shape get -32602. The code for a missing or invalid fee token is not shown.
 fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
     let malformed = match &view.request {
-        ParsedRequest::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
+        ParsedRequest::Call(call) if call.pair == kinds::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
         ParsedRequest::Call(call) => !call.valid,
         ParsedRequest::WithoutMode { .. } => true,
         _ => false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use paymaster_exchange::Simulation;
-use paymaster_schemas::{Pair, member_validator, validator_for};
+use paymaster_schemas::{Kind, kinds, member_validator, validator_for};
 use serde_json::Value;
 
 use crate::rules::{
@@ -25,13 +25,13 @@ const TOKENS: Advice = Advice::Write(MissingLine::SupportedTokens);
 pub(super) const fn of_quotes(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
     rule(id, hint, check).exercised_by(
         const { &[&related::CALLS, &related::UNSUPPORTED_IN_QUOTE] },
-        &[Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20],
+        &[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20],
     )
 }
 
 /// A rule about results that sponsor in token mode.
 const fn of_token_results(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    rule(id, hint, check).exercised_by(const { &[&related::CALLS] }, &[Pair::SPONSOR_ERC20])
+    rule(id, hint, check).exercised_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20])
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
@@ -102,7 +102,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
 const ZERO: &str = "0x0000000000000000000000000000000000000000";
 
 /// The result of a call of this pair.
-fn result_of<'a>(pair: Pair, view: &'a View<'_>) -> Option<&'a Value> {
+fn result_of<'a>(pair: Kind, view: &'a View<'_>) -> Option<&'a Value> {
     view.valid_call().filter(|call| call.pair == pair)?;
     view.answer.result()
 }
@@ -110,7 +110,7 @@ fn result_of<'a>(pair: Pair, view: &'a View<'_>) -> Option<&'a Value> {
 /// The paymaster is not the zero address, and is the same in every quote.
 fn paymaster_address(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(address) =
-        result_of(Pair::QUOTE_ERC20, view).and_then(|result| result["paymasterAddress"].as_str())
+        result_of(kinds::QUOTE_ERC20, view).and_then(|result| result["paymasterAddress"].as_str())
     else {
         return;
     };
@@ -232,7 +232,8 @@ fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// preVerificationGas in token mode is an amount. The table has a string and no notation.
 fn pre_verification_gas(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(value) = result_of(Pair::SPONSOR_ERC20, view).map(|result| &result["preVerificationGas"]) else {
+    let Some(value) = result_of(kinds::SPONSOR_ERC20, view).map(|result| &result["preVerificationGas"])
+    else {
         return;
     };
     if value.is_string() {
@@ -247,7 +248,7 @@ fn pre_verification_gas(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// paymasterAndData in token mode, where it is a hex string: the rule of its row reports another value.
 fn token_paymaster_data<'a>(view: &'a View<'_>) -> Option<&'a str> {
-    let data = result_of(Pair::SPONSOR_ERC20, view)?.get("paymasterAndData")?;
+    let data = result_of(kinds::SPONSOR_ERC20, view)?.get("paymasterAndData")?;
     let row = member_validator("token-sponsor-result", "paymasterAndData")?;
     data.as_str().filter(|_| row.is_valid(data))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_schemas::{Pair, member_validator};
+use paymaster_schemas::{kinds, member_validator};
 use serde_json::Value;
 
 use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, requests::served::TOKEN_QUOTES};
@@ -19,7 +19,7 @@ use crate::{
 
 const fn rule(id: &'static str, missing: MissingLine, hint: &'static str, check: ExchangeCheck) -> Rule {
     Rule::exchange(id, 10, Advice::Write(missing), hint, check)
-        .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20])
+        .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20])
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
@@ -63,7 +63,7 @@ struct Quote<'a> {
 /// unsupported instead.
 fn read<'a>(view: &'a View<'_>, context: &Context) -> Option<Quote<'a>> {
     let call =
-        view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20 && context.takes_spelling(call))?;
+        view.valid_call().filter(|call| call.pair == kinds::QUOTE_ERC20 && context.takes_spelling(call))?;
     let result = view.answer.result()?;
     let quotes = result.get("feeQuotes")?.as_array()?;
     // The row of tokenAddress reports a quote without a readable address. The set is then not judged.

@@ -4,7 +4,7 @@
 //! The clause of a row has the id `DOCUMENT.MEMBER`. The schema document defines the member; a rule here adds the text for
 //! people.
 
-use paymaster_schemas::{Mode, Pair, member_validator};
+use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::Value;
 
 use crate::rules::{
@@ -31,7 +31,7 @@ macro_rules! rows {
 const fn table(
     missing: MissingLine,
     relations: &'static [&'static Relation],
-    pairs: &'static [Pair],
+    pairs: &'static [Kind],
 ) -> Rule {
     let hint = "compare the member with its row in the table of the section: name, type and form";
     // `rows!` replaces the id and the check.
@@ -58,7 +58,7 @@ pub(in crate::rules) const QUOTE_RESULT: &[Rule] = rows! {
     table(
         MissingLine::Sponsorable,
         const { &[&related::CALLS, &related::UNSUPPORTED_IN_QUOTE, &related::TOKEN_QUOTE_ROW] },
-        &[Pair::QUOTE_ERC20],
+        &[kinds::QUOTE_ERC20],
     );
     "MODE": "\"ERC20\"",
     "paymasterAddress": "an address: 0x and 40 hex digits",
@@ -72,7 +72,7 @@ pub(super) const ROWS_OF_QUOTES: &[&Relation] =
 
 pub(in crate::rules) const FEE_QUOTE: &[Rule] = rows! {
     "fee-quote",
-    table(MissingLine::SupportedTokens, ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]).about_tokens();
+    table(MissingLine::SupportedTokens, ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]).about_tokens();
     "symbol": "the token's symbol, a string",
     "decimal": "the token's number of decimals, an integer",
     "tokenAddress": "an address: 0x and 40 hex digits",
@@ -89,7 +89,7 @@ pub(in crate::rules) const TOKEN_SPONSOR_RESULT: &[Rule] = rows! {
     table(
         MissingLine::SupportedTokens,
         const { &[&related::CALLS, &related::GAS_FIELDS] },
-        &[Pair::SPONSOR_ERC20],
+        &[kinds::SPONSOR_ERC20],
     )
     .about_tokens();
     "MODE": "\"ERC20\"",
@@ -118,7 +118,7 @@ pub fn check(
     };
     let of_quotes = document == "fee-quote";
     let table = if of_quotes { "quote-result" } else { document };
-    if call.pair.result_document() != table {
+    if call.pair.result_document != table {
         return;
     }
     let validator = member_validator(document, member);
@@ -145,7 +145,11 @@ pub fn check(
     }
     let actual = value.and_then(Value::as_str);
     let names = [Some(context.dialect.sponsored_name.as_str()), call.mode_object()["mode"].as_str()];
-    if member == "MODE" && call.pair.mode == Mode::Sponsored && actual.is_some() && names.contains(&actual) {
+    if member == "MODE"
+        && Mode::of(call.pair) == Mode::Sponsored
+        && actual.is_some()
+        && names.contains(&actual)
+    {
         return report.held(); // a target that is asked for SPONSORSHIP may say so
     }
     report.expect(fits(value), format_args!("/result/{name}"), expected, || shown_member(value));

@@ -4,7 +4,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use num_bigint::BigUint;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::rules::{
     Advice, MissingLine, Report, Rule, View, quotes,
@@ -35,7 +35,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         )
     }
     .unless(no_symbols)
-    .exercised_by(ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]),
+    .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
     Rule {
         clause: "fee-quote.decimal",
         ..Rule::exchange(
@@ -47,7 +47,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         )
     }
     .unless(no_decimals)
-    .exercised_by(ROWS_OF_QUOTES, &[Pair::QUOTE_ERC20]),
+    .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
     Rule::exchange(
         "quote.valid-until-future",
         5,
@@ -56,7 +56,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         in_the_future,
     )
     .about_tokens()
-    .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
+    .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
     of_quotes(
         "plausibility.valid-until",
         "0 means in ERC-4337 that something does not expire: name the time until which the price holds",
@@ -70,7 +70,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         one_unit,
     )
     .about_tokens()
-    .exercised_by(TOKEN_QUOTES, &[Pair::QUOTE_ERC20]),
+    .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
 ];
 
 fn no_symbols(context: &Context) -> Option<&'static str> {

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::target::profile::{Token, TokenLists, VaryingMember};
-use paymaster_schemas::Method;
+use paymaster_schemas::{Method, Pair, kinds};
 use serde_json::json;
 
 const ACCOUNT: &str = "BICONOMY";
 
-fn pair(mode: Mode) -> Pair {
-    Pair { method: Method::SponsorUserOperation, mode }
+fn pair(mode: Mode) -> Kind {
+    Pair { method: Method::SponsorUserOperation, mode }.kind()
 }
 
 fn operation() -> Value {
@@ -253,7 +253,7 @@ fn an_account_that_the_target_served_has_the_same_expectation_again() {
         context.served_accounts.note(sponsor, &account, AccountService::Sponsored);
         context.served_accounts.note(sponsor, &account, AccountService::Answered);
         assert_eq!(context.expectation(sponsor, &operation(), &info), best);
-        assert_eq!(context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info), Expectation::Unknown);
+        assert_eq!(context.expectation(kinds::QUOTE_SPONSORED, &operation(), &info), Expectation::Unknown);
         assert_eq!(context.accounts(), [account]);
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::SystemTime,
 };
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::Kind;
 
 use serde_json::{Value, json};
 
@@ -238,7 +238,7 @@ impl Search<'_> {
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
-        let mut by_pair: BTreeMap<Option<Pair>, BTreeMap<_, Value>> = BTreeMap::new();
+        let mut by_pair: BTreeMap<Option<Kind>, BTreeMap<_, Value>> = BTreeMap::new();
         for example in self.material.session.examples_of_any_rule() {
             let [member] = example.group.members.as_slice() else { continue };
             if let Some(request) = parsed(member).filter(|_| !example.got_error) {

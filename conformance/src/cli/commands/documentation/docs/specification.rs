@@ -8,8 +8,8 @@ use paymaster_judge::{
     rules::{observers::OBSERVERS, rules},
 };
 use paymaster_schemas::{
-    Basis, Clause, Document, Pair, READINGS, Reading, SECTIONS, Section, clauses, document, documents,
-    find_section, resolved, sections::anchor,
+    Basis, Clause, Document, Kind, READINGS, Reading, SECTIONS, Section, clauses, document, documents,
+    find_section, kinds, resolved, sections::anchor,
 };
 use serde_json::Value;
 
@@ -182,9 +182,9 @@ fn required(document: &Document, member: &str) -> String {
     if one_of.contains(&member) {
         return format!("exactly one of {}", joined(one_of));
     }
-    let demanding: Vec<Pair> =
-        Pair::ALL.into_iter().filter(|pair| demands(*pair, document.name, member)).collect();
-    if demanding.len() == Pair::ALL.len() {
+    let demanding: Vec<Kind> =
+        kinds::ALL.into_iter().filter(|pair| demands(*pair, document.name, member)).collect();
+    if demanding.len() == kinds::ALL.len() {
         return "yes".to_owned();
     }
     if let [pair] = demanding.as_slice() {
@@ -197,7 +197,7 @@ fn required(document: &Document, member: &str) -> String {
         let calls: Vec<String> = demanding.into_iter().map(called).collect();
         return format!("in {}", calls.join(" and "));
     }
-    let optional = Pair::ALL
+    let optional = kinds::ALL
         .into_iter()
         .find(|pair| document.name == "user-operation" && tables::is_optional(member, *pair));
     match optional {
@@ -208,7 +208,7 @@ fn required(document: &Document, member: &str) -> String {
 }
 
 /// Whether the requests of a pair must have a member of the mode object, or of its token info.
-fn demands(pair: Pair, document: &str, member: &str) -> bool {
+fn demands(pair: Kind, document: &str, member: &str) -> bool {
     match document {
         "mode-object" => names(&mode_object(pair)["required"], member),
         "token-info" => choice(&info(pair)["anyOf"]).contains(&member),
@@ -216,11 +216,11 @@ fn demands(pair: Pair, document: &str, member: &str) -> bool {
     }
 }
 
-fn mode_object(pair: Pair) -> &'static Value {
-    &schema(pair.request_document())["properties"]["params"]["prefixItems"][1]
+fn mode_object(pair: Kind) -> &'static Value {
+    &schema(pair.request_document)["properties"]["params"]["prefixItems"][1]
 }
 
-fn info(pair: Pair) -> &'static Value {
+fn info(pair: Kind) -> &'static Value {
     &mode_object(pair)["properties"]["tokenInfo"]
 }
 
@@ -239,8 +239,13 @@ fn is_of_requests(document: &Document) -> bool {
     ["2.1", "2.2", "2.3", "2.4", "2.5"].contains(&document.section)
 }
 
-fn called(pair: Pair) -> String {
-    format!("`{}` / `{}`", pair.method, pair.mode)
+/// The value of the parameter that selects a kind of call.
+fn selected(pair: Kind) -> &'static str {
+    pair.selector.map_or("-", |(_, value)| value)
+}
+
+fn called(pair: Kind) -> String {
+    format!("`{}` / `{}`", pair.method, selected(pair))
 }
 
 fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -252,10 +257,10 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// The requests of the method that a section describes: what each mode requires, and what it returns.
 fn calls(text: &mut String, section: &Section) {
-    let own: Vec<Pair> = Pair::ALL
+    let own: Vec<Kind> = kinds::ALL
         .into_iter()
         .filter(|pair| {
-            document(pair.request_document()).is_some_and(|document| document.section == section.number)
+            document(pair.request_document).is_some_and(|document| document.section == section.number)
         })
         .collect();
     if own.is_empty() {
@@ -264,13 +269,13 @@ fn calls(text: &mut String, section: &Section) {
     text.push_str("\n| mode | required in `params[1]` | result | schema |\n|---|---|---|---|\n");
     for pair in own {
         let required = mode_object(pair)["required"].as_array().into_iter().flatten();
-        let name = pair.request_document();
+        let name = pair.request_document;
         let _ = writeln!(
             text,
             "| `{}` | {} | {} | [{name}.schema.json](../schemas/documents/{name}.schema.json) |",
-            pair.mode,
+            selected(pair),
             joined(required.filter_map(Value::as_str)),
-            document(pair.result_document()).map_or(String::new(), link_to),
+            document(pair.result_document).map_or(String::new(), link_to),
         );
     }
 }
