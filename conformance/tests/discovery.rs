@@ -60,7 +60,7 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
         Suite { plan: |context, seed, cases| Plan::of(&[], context, seed, cases), ..Suite::standard() };
     let outcome = run::check(&settings, &suite, &Stop::default(), &mut Silent).await;
     server.stop().await;
-    outcome.context
+    Arc::new(Context::of(&*outcome.context).clone())
 }
 
 /// The profile says nothing.

@@ -3,6 +3,7 @@
 pub mod cases;
 pub mod diagnosis;
 pub mod json;
+pub mod knowledge;
 pub mod message;
 pub mod on_chain;
 pub mod rules;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+use paymaster_judge::knowledge::Expectation;
 use paymaster_judge::{
     cases::{
         case::{Base, Draw, Tokens},
@@ -9,7 +10,7 @@ use paymaster_judge::{
     },
     json::number::amount,
     target::{
-        context::{Context, Expectation},
+        context::Context,
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+use paymaster_judge::knowledge::Expectation;
 use std::collections::BTreeSet;
 
 use paymaster_judge::{
@@ -10,7 +11,7 @@ use paymaster_judge::{
         generate::Source,
     },
     target::{
-        context::{Context, Expectation, Support},
+        context::{Context, Support},
         dialect::{Amounts, Pins},
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
     },

@@ -9,9 +9,9 @@ use crate::report::{
 };
 use paymaster_cli::{output::terminal::wrapped, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     rules::Rule,
-    target::context::Context,
     verdict::{
         conclusion::{Conclusion, Verdict},
         counts::{Counts, RuleState},
@@ -34,7 +34,7 @@ const BODY: usize = 320;
 #[must_use = "a run whose outcome is not read tests nothing"]
 pub struct Outcome {
     pub(super) summary: Summary,
-    pub(super) context: Arc<Context>,
+    pub(super) context: Arc<dyn Knowledge>,
     pub(super) strictness: Strictness,
     pub(super) redactor: Redactor,
     pub(super) place: ShownTarget,
@@ -83,7 +83,7 @@ impl Outcome {
     }
 
     fn finished(&self) -> Finished<'_> {
-        Finished::new(&self.summary, &self.context, self.strictness, &self.place, &self.redactor)
+        Finished::new(&self.summary, &*self.context, self.strictness, &self.place, &self.redactor)
     }
 
     /// Text of the target: secrets replaced, control characters escaped.

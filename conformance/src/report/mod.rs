@@ -23,10 +23,8 @@ use paymaster_cli::{output::terminal::escape_controls, settings::ShownTarget};
 use paymaster_schemas::Basis;
 
 use paymaster_client::redact::Redactor;
-use paymaster_judge::{
-    target::context::Context,
-    verdict::{counts, line::VerdictLine, strictness::Strictness, summary::Summary},
-};
+use paymaster_judge::knowledge::Knowledge;
+use paymaster_judge::verdict::{counts, line::VerdictLine, strictness::Strictness, summary::Summary};
 
 /// A finished run, with what its reports need.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ pub struct Finished<'a> {
     /// The summary.
     pub summary: &'a Summary,
     /// What is known about the target.
-    pub context: &'a Context,
+    pub context: &'a dyn Knowledge,
     /// How strictly the run was concluded.
     pub strictness: Strictness,
     /// The URL of the target as it may be shown, and the options that repeat requests.
@@ -49,7 +47,7 @@ impl<'a> Finished<'a> {
     /// A finished run without replay files.
     pub(crate) fn new(
         summary: &'a Summary,
-        context: &'a Context,
+        context: &'a dyn Knowledge,
         strictness: Strictness,
         place: &'a ShownTarget,
         redactor: &'a Redactor,

@@ -161,7 +161,7 @@ impl ReplayFile {
             pair: finding.group.pair.map(|pair| pair.name.to_owned()),
             twist: finding.group.round,
             members: finding.group.members.iter().map(ReplayRequest::of).collect(),
-            known: ReplayContext::of(finished.context),
+            known: ReplayContext::of(Context::of(finished.context)),
         }
     }
 

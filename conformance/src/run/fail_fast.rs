@@ -6,10 +6,10 @@ use std::sync::{
 };
 
 use crate::run::sending::sender::Sender;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::case::Group,
     session::{recheck::Recheck, tally::NewlyBroken},
-    target::context::Context,
     verdict::{
         known::KnownFailureList,
         strictness::{Strictness, fails_the_run},
@@ -18,14 +18,18 @@ use paymaster_judge::{
 
 /// What the confirmation of a violation needs, and whether there was one.
 pub(crate) struct FailFast {
-    context: Arc<Context>,
+    context: Arc<dyn Knowledge>,
     known: Arc<KnownFailureList>,
     strictness: Strictness,
     over: AtomicBool,
 }
 
 impl FailFast {
-    pub(crate) fn new(context: Arc<Context>, known: Arc<KnownFailureList>, strictness: Strictness) -> Self {
+    pub(crate) fn new(
+        context: Arc<dyn Knowledge>,
+        known: Arc<KnownFailureList>,
+        strictness: Strictness,
+    ) -> Self {
         Self { context, known, strictness, over: AtomicBool::new(false) }
     }
 
@@ -44,7 +48,7 @@ impl FailFast {
             let Ok(exchanges) = sender.deliver(group).await else {
                 return;
             };
-            let recheck = Recheck::new(broken.rule, &self.context);
+            let recheck = Recheck::new(broken.rule, &*self.context);
             if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
                 self.over.store(true, Ordering::Relaxed);
             }

@@ -26,6 +26,7 @@ use paymaster_client::{
     stop::{Reason, Stop},
 };
 use paymaster_exchange::Exchange;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::{
         case::{Group, WHOLE_FROM},
@@ -35,7 +36,6 @@ use paymaster_judge::{
     message::{answer::Answer, request::ParsedRequest},
     rules::{Rule, Violation},
     session::recheck::{Original, Recheck, Replayed, Share},
-    target::context::Context,
     verdict::finding::{Key, without_indices},
 };
 
@@ -89,7 +89,7 @@ struct Search<'a> {
     sender: Sender,
     finding: &'a Original,
     group: &'a Group,
-    context: &'a Context,
+    context: &'a dyn Knowledge,
     needed: u32,
     ways: Vec<Way>,
     /// How many answers of a run the rule judged and held for.
@@ -105,7 +105,7 @@ pub async fn replay(
     rule: &'static Rule,
     group: &Group,
     finding: &Original,
-    context: &Context,
+    context: &dyn Knowledge,
     stop: &Stop,
 ) -> ReplayOutcome {
     let ends = Instant::now() + settings.time_limit.min(LONGEST);
@@ -363,7 +363,7 @@ fn not_proved(reason: &str) -> ReplayOutcome {
 }
 
 /// Calls of every method and mode that were not drawn before: so many of each, or fewer.
-fn calls(context: &Context, of_each: u32) -> Vec<Group> {
+fn calls(context: &dyn Knowledge, of_each: u32) -> Vec<Group> {
     Plan::of(&[&CALLS], context, unseen_number(), of_each).collect()
 }
 

@@ -28,6 +28,7 @@ use paymaster_client::{
     stop::{Reason, Stop},
 };
 use paymaster_exchange::Exchange;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::{
         case::Group,
@@ -50,7 +51,7 @@ pub struct RunOutcome {
     /// The summary.
     pub summary: Summary,
     /// What is known about the target at the end; a replay judges by it.
-    pub context: Arc<Context>,
+    pub context: Arc<dyn Knowledge>,
 }
 
 /// Runs a suite against a target and reports its events. It does not fail: what went wrong is in the summary.
@@ -84,7 +85,7 @@ pub async fn check(
     report_estimate(&mut forecast, &sender, reporter).await;
     let DiscoveryResult { context, access } =
         discover(settings, suite, &sender, &mut notices, reporter).await;
-    let context = Arc::new(context);
+    let context: Arc<dyn Knowledge> = Arc::new(context);
     forecast.learn(&context, sender.pace.sent());
     let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context))
         .within(suite.scope.clone())
@@ -251,7 +252,7 @@ async fn judge_plan(
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases).min(budget);
-    reporter.event(&Event::Planned { dialect: &context.dialect, at_most });
+    reporter.event(&Event::Planned { dialect: &Context::of(&**context).dialect, at_most });
     report_estimate(forecast, sender, reporter).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
     let workers = sender.jobs().min(at_most);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::run::{Chain, PlanCache, Simplify, planning::plan_cache::PlanKey};
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::{
         case::{Group, Relation},
@@ -14,7 +15,6 @@ use paymaster_judge::{
     },
     rules::{self, Rule, View, observers::OBSERVERS},
     session::recorded::RECORDED,
-    target::context::Context,
     verdict::{known::KnownFailureList, summary::Observations},
 };
 
@@ -26,7 +26,7 @@ pub struct Suite {
     /// The relations that build groups; a replay file names one of them.
     pub relations: Vec<&'static Relation>,
     /// Builds every group of the run from context, seed and number of cases.
-    pub plan: fn(&Context, u64, u32) -> Plan<'_>,
+    pub plan: fn(&dyn Knowledge, u64, u32) -> Plan<'_>,
     /// How much of the plan is sent.
     pub scope: Scope,
     /// Whether the run ends at the first violation that is seen again when its requests are sent again.
@@ -36,7 +36,7 @@ pub struct Suite {
     /// Returns simpler versions of the base of a group, for shrinking.
     pub simplify: Simplify,
     /// Counts behaviour that the specification leaves open.
-    pub observe: fn(&[View<'_>], &Context, &mut Observations),
+    pub observe: fn(&[View<'_>], &dyn Knowledge, &mut Observations),
     /// The chain on which returned operations are simulated, where there is one.
     pub chain: Option<Chain>,
     /// The list of known failures.
@@ -63,12 +63,12 @@ impl Suite {
 
 impl Suite {
     /// The groups of the run.
-    pub(crate) fn groups<'a>(&self, context: &'a Context, seed: u64, cases: u32) -> Plan<'a> {
+    pub(crate) fn groups<'a>(&self, context: &'a dyn Knowledge, seed: u64, cases: u32) -> Plan<'a> {
         (self.plan)(context, seed, cases).within(&self.scope)
     }
 
     /// What the plan of the run depends on.
-    pub(crate) fn plan_key(&self, context: &Arc<Context>, seed: u64, cases: u32) -> PlanKey {
+    pub(crate) fn plan_key(&self, context: &Arc<dyn Knowledge>, seed: u64, cases: u32) -> PlanKey {
         PlanKey { context: Arc::clone(context), seed, cases, scope: self.scope.clone() }
     }
 
@@ -79,12 +79,12 @@ impl Suite {
     ) -> (Box<dyn Iterator<Item = Arc<Group>> + 'a>, bool) {
         match self.plan_cache.as_ref().and_then(|cache| cache.find(key)) {
             Some(groups) => (Box::new((0..groups.len()).map(move |place| Arc::clone(&groups[place]))), true),
-            None => (Box::new(self.groups(&key.context, key.seed, key.cases).map(Arc::new)), false),
+            None => (Box::new(self.groups(&*key.context, key.seed, key.cases).map(Arc::new)), false),
         }
     }
 }
 
-fn observe_all(views: &[View<'_>], context: &Context, seen: &mut Observations) {
+fn observe_all(views: &[View<'_>], context: &dyn Knowledge, seen: &mut Observations) {
     let mut values = Vec::new();
     for observer in OBSERVERS {
         (observer.watch)(views, context, &mut values);

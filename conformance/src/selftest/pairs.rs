@@ -178,7 +178,7 @@ async fn fixed_without(
 async fn is_broken(finding: &Finding, outcome: &RunOutcome, settings: &Settings, stop: &Stop) -> bool {
     let original = Original::of(finding, &outcome.summary);
     let (rule, context) = (finding.rule, &outcome.context);
-    let replayed = run::replay(settings, None, rule, &finding.group, &original, context, stop).await;
+    let replayed = run::replay(settings, None, rule, &finding.group, &original, &**context, stop).await;
     !matches!(replayed, ReplayOutcome::Fixed(_))
 }
 

@@ -9,7 +9,7 @@ use paymaster_exchange::HeaderSet;
 use paymaster_schemas::{Kind, kinds};
 use serde_json::Value;
 
-use crate::target::context::Context;
+use crate::knowledge::Knowledge;
 
 /// How the members of a group are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,7 +285,7 @@ pub struct BuildInput<'a> {
     /// The round: it selects one of the variants of a relation.
     pub round: u32,
     /// What is known of the target.
-    pub context: &'a Context,
+    pub context: &'a dyn Knowledge,
 }
 
 /// Hands out request ids: ordinary ones are JSON integers, distinct within a run.
@@ -344,7 +344,7 @@ impl Group {
     }
 
     /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
-    pub fn rebuilt(&self, base: Value, context: &Context) -> Option<Self> {
+    pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
         let seed = BuildInput { pair: self.pair, base: &base, round: self.round, context };
         let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
         let sent_as = self.members.first().and_then(|member| member.sent_as);

@@ -6,11 +6,10 @@ use crate::{
     cases::{
         case::{Base, BuildInput, Group, Ids, Relation},
         clients::client_of_group,
-        generate::source::Source,
         relations::RELATIONS,
         scope::Scope,
     },
-    target::context::Context,
+    knowledge::{BaseSource, Knowledge},
 };
 
 /// How many calls of each pair a default run sends. A fault in one answer of 25 is missed in one run of 27,000.
@@ -20,23 +19,22 @@ pub const DEFAULT_CASES: u32 = 250;
 pub(crate) const FIRST_ID: u64 = 1_000;
 
 /// Every group of a run, in the order in which they are sent.
-pub fn plan(context: &Context, seed: u64, cases: u32) -> Vec<Group> {
+pub fn plan(context: &dyn Knowledge, seed: u64, cases: u32) -> Vec<Group> {
     Plan::new(context, seed, cases).collect()
 }
 
 /// The groups of a run, as an iterator: a plan of any length takes the memory of one group.
 ///
 /// It is not `Send`, because proptest's strategies are not: create it on the thread that uses it.
-#[derive(Debug)]
 pub struct Plan<'a> {
-    context: &'a Context,
+    context: &'a dyn Knowledge,
     seed: u64,
     cases: u32,
     scope: Scope,
     /// The relations that are not finished, the current one first.
     relations: &'a [&'static Relation],
     /// The source of the current relation; none before its first group.
-    source: Option<Source>,
+    source: Option<BaseSource>,
     base: usize,
     round: u32,
     number: usize,
@@ -45,13 +43,13 @@ pub struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// The whole plan.
-    pub fn new(context: &'a Context, seed: u64, cases: u32) -> Self {
+    pub fn new(context: &'a dyn Knowledge, seed: u64, cases: u32) -> Self {
         Self::of(RELATIONS, context, seed, cases)
     }
 
     /// The groups of these relations alone. Each relation draws from a source of its own, so that its cases do not depend on
     /// which others are in the plan.
-    pub fn of(relations: &'a [&'static Relation], context: &'a Context, seed: u64, cases: u32) -> Self {
+    pub fn of(relations: &'a [&'static Relation], context: &'a dyn Knowledge, seed: u64, cases: u32) -> Self {
         Self {
             context,
             seed,
@@ -95,8 +93,8 @@ impl Iterator for Plan<'_> {
                 continue;
             }
             let source =
-                self.source.get_or_insert_with(|| Source::new(self.seed ^ salt(relation.id), self.context));
-            let Some(request) = source.base(base) else {
+                self.source.get_or_insert_with(|| self.context.source(self.seed ^ salt(relation.id)));
+            let Some(request) = source(base) else {
                 self.next_base();
                 continue;
             };
@@ -115,13 +113,13 @@ impl Iterator for Plan<'_> {
 
 /// The group at this place of the plan, with the request headers of the client that is sent there, unless the target refuses these. A
 /// group of the relation about headers has headers of its own.
-fn numbered(group: Group, number: usize, seed: u64, context: &Context) -> Group {
+fn numbered(group: Group, number: usize, seed: u64, context: &dyn Knowledge) -> Group {
     let group = Group { number, ..group };
     if group.members.iter().any(|member| member.sent_as.is_some()) {
         return group;
     }
     let client = client_of_group(seed, number);
-    group.sent_as(client.filter(|client| !context.refused_clients.contains(client.name)))
+    group.sent_as(client.filter(|client| !context.refused_clients().contains(client.name)))
 }
 
 /// One group and the id after its last.
@@ -131,7 +129,7 @@ pub(crate) fn group(
     request: Value,
     round: u32,
     first_id: u64,
-    context: &Context,
+    context: &dyn Knowledge,
 ) -> Option<(Group, u64)> {
     let mut ids = Ids::starting_at(first_id);
     let seed = BuildInput { pair: Some(base.pair), base: &request, round, context };
@@ -152,6 +150,7 @@ fn salt(name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::context::Context;
     use crate::target::profile::{Accepts, Operations, Profile, Token, TokenLists};
 
     /// The same plan as three nested loops: relations, bases and rounds.
@@ -159,11 +158,11 @@ mod tests {
         let mut groups: Vec<Group> = Vec::new();
         let mut next_id = FIRST_ID;
         for &relation in RELATIONS {
-            let mut source = Source::new(seed ^ salt(relation.id), context);
+            let mut source = context.source(seed ^ salt(relation.id));
             for (place, base) in relation.bases.iter().enumerate() {
                 for round in 0..relation.rounds.count(cases) {
                     let round = relation.rounds.round_at(round, place, cases);
-                    let Some(request) = source.base(base) else { break };
+                    let Some(request) = source(base) else { break };
                     if let Some((group, id)) = group(relation, *base, request, round, next_id, context) {
                         next_id = id;
                         let number = groups.len();

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{
     cases::case::Group,
+    knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
     session::recheck::{Outcome, Recheck},
-    target::context::Context,
     verdict::finding::Finding,
 };
 
@@ -42,7 +42,7 @@ impl RecentExchanges {
 
     /// Adds to a finding in what its request differs from the nearest one of the same method and mode for which the rule held, or that
     /// the rule never held for them: `ever_held` says whether it did.
-    pub fn explain(&self, finding: &mut Finding, context: &Context, ever_held: bool) {
+    pub fn explain(&self, finding: &mut Finding, context: &dyn Knowledge, ever_held: bool) {
         if let Some(Nearest { differences, is_only_there, group, exchange }) = self.nearest(finding, context)
         {
             let member = group.members.first();
@@ -62,7 +62,7 @@ impl RecentExchanges {
     }
 
     /// The nearest exchange for which the rule held, with the members in which its request differs.
-    fn nearest(&self, finding: &Finding, context: &Context) -> Option<Nearest<'_>> {
+    fn nearest(&self, finding: &Finding, context: &dyn Knowledge) -> Option<Nearest<'_>> {
         let failing: Value = serde_json::from_slice(&finding.group.members.first()?.body).ok()?;
         let got_result =
             finding.exchanges.first().is_some_and(|exchange| Answer::of(exchange).result().is_some());

@@ -16,9 +16,10 @@ use std::fmt;
 use paymaster_schemas::{Basis, Clause, Kind, find_clause, kinds};
 use serde_json::Value;
 
+use crate::target::context::Context;
 use crate::{
     cases::{case::Relation, relations::HEADERS},
-    target::context::Context,
+    knowledge::Knowledge,
 };
 
 pub(crate) use crate::verdict::profile_line::MissingLine;
@@ -80,7 +81,7 @@ pub struct Rule {
     /// What to check in an implementation that breaks the rule.
     pub hint: &'static str,
     /// Why the profile excludes the rule; none when it applies.
-    pub not_applicable: fn(&Context) -> Option<&'static str>,
+    pub not_applicable: fn(&dyn Knowledge) -> Option<&'static str>,
     /// Whether it is about results with a token, so that it waits for a supported token until one is known.
     pub(crate) needs_token: bool,
     /// How it judges.
@@ -125,20 +126,21 @@ impl Advice {
 }
 
 /// For rules that apply to every target.
-fn always(_: &Context) -> Option<&'static str> {
+fn always(_: &dyn Knowledge) -> Option<&'static str> {
     None
 }
 
 /// For rules about results that contain a token.
-fn no_token(context: &Context) -> Option<&'static str> {
+fn no_token(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
     let none = context.profile.tokens.is_none_supported();
     none.then_some("the profile says that the target supports no token")
 }
 
 /// Judges one exchange.
-type ExchangeCheck = fn(&View<'_>, &Context, &mut Report);
+type ExchangeCheck = fn(&View<'_>, &dyn Knowledge, &mut Report);
 /// Judges the exchanges of a group.
-type GroupCheck = fn(&[View<'_>], &Context, &mut Report);
+type GroupCheck = fn(&[View<'_>], &dyn Knowledge, &mut Report);
 
 /// How a rule judges.
 #[derive(Clone, Copy)]
@@ -188,7 +190,7 @@ impl Rule {
     }
 
     /// The same rule, which does not apply where the profile excludes it.
-    const fn unless(self, not_applicable: fn(&Context) -> Option<&'static str>) -> Self {
+    const fn unless(self, not_applicable: fn(&dyn Knowledge) -> Option<&'static str>) -> Self {
         Self { not_applicable, ..self }
     }
 

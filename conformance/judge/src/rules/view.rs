@@ -1,21 +1,20 @@
 //! One exchange as rules see it.
 
+use crate::knowledge::Expectation;
 use std::time::SystemTime;
 
 use paymaster_exchange::{Exchange, HeaderSet, Simulation};
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::{
     cases::case::Role,
     message::{
         answer::Answer,
         request::{Call, ParsedRequest},
     },
-    target::{
-        context::{Context, Expectation},
-        ordinary::Bound,
-    },
+    target::ordinary::Bound,
 };
 
 /// The longest body of ordinary size that is no valid call, in bytes.
@@ -53,7 +52,7 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Reads an exchange.
-    pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
+    pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &dyn Knowledge) -> Self {
         let request = ParsedRequest::of(&exchange.request);
         let requirement = request.valid_call().map(|call| context.requirement(call));
         Self {
@@ -64,7 +63,7 @@ impl<'a> View<'a> {
             sent_as: exchange.sent_as,
             refused_for_headers: exchange
                 .sent_as
-                .is_some_and(|client| context.refused_clients.contains(client.name)),
+                .is_some_and(|client| context.refused_clients().contains(client.name)),
             answer: Answer::of(exchange),
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
             beyond: requirement.and_then(|requirement| requirement.beyond),

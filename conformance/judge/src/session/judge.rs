@@ -2,9 +2,9 @@
 
 use crate::{
     cases::case::Group,
+    knowledge::Knowledge,
     rules::Violation,
     rules::{Check, Members, Report, Rule, View, check_row},
-    target::context::Context,
 };
 use paymaster_exchange::Exchange;
 
@@ -43,12 +43,17 @@ impl Judge {
     }
 
     /// Judges a group and its exchanges, one exchange a member, in order. Rules that were not exercised are left out.
-    pub fn group(&self, group: &Group, exchanges: &[Exchange], context: &Context) -> Vec<Judgement> {
+    pub fn group(&self, group: &Group, exchanges: &[Exchange], context: &dyn Knowledge) -> Vec<Judgement> {
         self.views(&read(group, exchanges, context), Some(group), context)
     }
 
     /// Judges parsed exchanges. Without a group, only rules about single exchanges apply.
-    pub fn views(&self, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Vec<Judgement> {
+    pub fn views(
+        &self,
+        views: &[View<'_>],
+        group: Option<&Group>,
+        context: &dyn Knowledge,
+    ) -> Vec<Judgement> {
         let refused = views.iter().any(|view| view.refused_for_headers);
         self.rules
             .iter()
@@ -69,7 +74,7 @@ impl Judge {
 }
 
 /// Reads the exchanges of a group.
-pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &Context) -> Vec<View<'a>> {
+pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &dyn Knowledge) -> Vec<View<'a>> {
     group
         .members
         .iter()
@@ -78,7 +83,7 @@ pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &Context) 
         .collect()
 }
 
-fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Report {
+fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context: &dyn Knowledge) -> Report {
     let mut report = Report::default();
     match &rule.check {
         Check::Exchange(check) => {

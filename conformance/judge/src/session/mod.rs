@@ -25,19 +25,19 @@ use std::{
 };
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::{Kind, Mode};
+use paymaster_schemas::Kind;
 
+use crate::target::context::Context;
 use crate::{
     cases::{case::Group, scope::Scope},
     diagnosis::defect::defects,
+    knowledge::Knowledge,
     message::request::ParsedRequest,
     rules::{self, Check, Rule, View},
-    target::context::Context,
     verdict::{
         conclusion::Verdict,
         finding::{FINDINGS_PER_RULE, Finding, Key},
         known::KnownFailureList,
-        profile_line::missing_line,
         strictness::Strictness,
         summary::{Observations, Recorded, Summary},
     },
@@ -51,7 +51,7 @@ use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::UnjudgedAnswers;
 
 /// Adds the observations of the views of one group.
-pub type Observe = fn(&[View<'_>], &Context, &mut Observations);
+pub type Observe = fn(&[View<'_>], &dyn Knowledge, &mut Observations);
 
 /// Why a rule over related requests stays inconclusive in recorded traffic.
 const UNRELATED: &str =
@@ -66,7 +66,7 @@ const UNFINISHED: &str =
 pub struct Session {
     judge: Judge,
     observe: Observe,
-    context: Arc<Context>,
+    context: Arc<dyn Knowledge>,
     tally: Tally,
     unjudged_answers: UnjudgedAnswers,
     /// Groups that were sent and not judged, by the reason.
@@ -102,7 +102,7 @@ pub struct Ending<'a> {
 
 impl Session {
     /// A session with these rules and this context of the target.
-    pub fn new(rules: Vec<&'static Rule>, observe: Observe, context: Arc<Context>) -> Self {
+    pub fn new(rules: Vec<&'static Rule>, observe: Observe, context: Arc<dyn Knowledge>) -> Self {
         Self {
             judge: Judge::new(rules),
             observe,
@@ -140,13 +140,13 @@ impl Session {
     }
 
     /// What is known of the target.
-    pub fn context(&self) -> &Arc<Context> {
+    pub fn context(&self) -> &Arc<dyn Knowledge> {
         &self.context
     }
 
     /// Replaces the context for the following groups.
-    pub fn set_context(&mut self, context: Context) {
-        self.context = Arc::new(context);
+    pub fn set_context(&mut self, context: Arc<dyn Knowledge>) {
+        self.context = context;
     }
 
     /// Judges a group by its exchanges, one exchange a member, in order. Gives the places at which this session had not seen a rule
@@ -165,15 +165,15 @@ impl Session {
         if self.rules().is_empty() {
             return Vec::new();
         }
-        let views = judge::read(group, exchanges, &self.context);
+        let views = judge::read(group, exchanges, &*self.context);
         if !self.unjudged_answers.can_judge(&views) {
             return Vec::new();
         }
-        let mut judgements = self.judge.views(&views, Some(group), &self.context);
+        let mut judgements = self.judge.views(&views, Some(group), &*self.context);
         judgements.retain(|judgement| !left_out(judgement.rule));
-        (self.observe)(&views, &self.context, &mut self.tally.observations);
+        (self.observe)(&views, &*self.context, &mut self.tally.observations);
         self.note_covered(group, exchanges, &views, &judgements);
-        self.tally.add(group, exchanges, &views, judgements, &self.context)
+        self.tally.add(group, exchanges, &views, judgements, &*self.context)
     }
 
     /// Counts what rules would judge in these answers without the listed failures.
@@ -204,7 +204,7 @@ impl Session {
         });
         let mended: Vec<Exchange> = mended.collect();
         let times = |judgement: &Judgement| judgement.held + judgement.violations.len() as u64;
-        for judgement in self.judge.group(group, &mended, &self.context) {
+        for judgement in self.judge.group(group, &mended, &*self.context) {
             let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
             let more = times(&judgement).saturating_sub(before.map_or(0, times));
             if more > 0 {
@@ -324,7 +324,7 @@ impl Session {
         let (mut rules, known) = self.tally.outcomes(
             self.judge.rules(),
             &ending.findings,
-            &self.context,
+            &*self.context,
             ending.known,
             complete,
             &self.scope,
@@ -336,13 +336,12 @@ impl Session {
             let unfinished = || cut_short.as_ref().map(|_| UNFINISHED.to_owned());
             let why = unrelated.or_else(|| outcomes.why_unjudged(outcome.rule)).or_else(unfinished);
             if why.is_none() {
-                outcome.waits_for = missing_line(outcome.rule, &self.context);
+                outcome.waits_for = self.context.missing_line(outcome.rule);
             }
             let line = outcome.waits_for.map(|line| line.advice().to_owned());
             outcome.reason = why.or(line).or(outcome.reason.take());
         }
-        let has_tokens = !self.context.profile.tokens.is_none_supported();
-        let is_about = |pair: &Kind| has_tokens || Mode::of(*pair) == Mode::Sponsored;
+        let is_about = |pair: &Kind| self.context.may_serve(*pair);
         let refusal = outcomes.refusal().filter(|refusal| refusal.pairs.iter().any(is_about));
         // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded { known.as_slice() } else { &[] };
@@ -366,7 +365,7 @@ impl Session {
             refusal,
             unjudged,
             observations: self.tally.observations,
-            dialect: self.context.dialect.clone(),
+            dialect: Context::of(&*self.context).dialect.clone(),
             requests: ending.requests,
             connections: ending.connections,
             reached: self.tally.reached,

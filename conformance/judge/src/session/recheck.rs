@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use paymaster_exchange::{Exchange, Failure};
 use serde::{Deserialize, Serialize};
 
+use crate::knowledge::Knowledge;
 use crate::{
     cases::case::{Group, Order},
     diagnosis::cause::Cause,
+    knowledge::Expectation,
     message::answer::Answer,
     rules::{self, Rule, View, Violation},
     session::{
         judge::{self, Judge, Judgement},
         unjudged::UnjudgedAnswers,
     },
-    target::context::{Context, Expectation},
     verdict::{
         finding::{Finding, Key, without_indices},
         summary::Summary,
@@ -25,7 +26,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Recheck<'a> {
     judge: Judge,
-    context: &'a Context,
+    context: &'a dyn Knowledge,
 }
 
 /// What the answers to a group show of the rule at one place.
@@ -192,7 +193,7 @@ impl Original {
 
 impl<'a> Recheck<'a> {
     /// A recheck with this rule and this context of the target.
-    pub fn new(rule: &'static Rule, context: &'a Context) -> Self {
+    pub fn new(rule: &'static Rule, context: &'a dyn Knowledge) -> Self {
         Self { judge: Judge::new(vec![rule]), context }
     }
 

@@ -5,12 +5,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use paymaster_exchange::Exchange;
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::{
     cases::case::{Group, Member, Relation, Role, Rounds},
     diagnosis::recorded::RecentExchanges,
     rules::Rule,
     session::{Ending, Observe, Session, conclude::End, learn::Learner, tally::NewlyBroken},
-    target::{context::Context, profile::Profile},
+    target::profile::Profile,
     verdict::{
         known::KnownFailureList,
         strictness::Strictness,
@@ -75,7 +76,7 @@ impl RecordedSession {
     /// broken for the first time.
     pub fn judge(&mut self, place: &str, exchange: &Exchange) -> Vec<NewlyBroken> {
         if std::mem::take(&mut self.learned) {
-            self.session.set_context(self.learner.context());
+            self.session.set_context(Arc::new(self.learner.context()));
         }
         let number = usize::try_from(self.exchanges).unwrap_or(usize::MAX);
         self.exchanges += 1;
@@ -112,17 +113,17 @@ impl RecordedSession {
         skipped: Skipped,
         strictness: Strictness,
         took: Duration,
-    ) -> (Summary, Context) {
+    ) -> (Summary, Arc<dyn Knowledge>) {
         let cause = if self.exchanges == 0 {
             Some("there was no exchange to judge: no call of the two methods with its answer".to_owned())
         } else {
             self.session.denied()
         };
-        let context = Context::clone(self.session.context());
+        let context = Arc::clone(self.session.context());
         let mut findings = self.session.findings(&self.known);
         for finding in &mut findings {
             let ever_held = !self.session.examples(finding.rule, finding.pair).is_empty();
-            self.recent.explain(finding, &context, ever_held);
+            self.recent.explain(finding, &*context, ever_held);
         }
         let ending = Ending {
             target,

@@ -7,6 +7,7 @@ use paymaster_schemas::Kind;
 
 use crate::{
     cases::{case::Group, scope::Scope},
+    knowledge::Knowledge,
     rules::{Check, Rule, View, Violation},
     session::{
         access::Access,
@@ -15,7 +16,6 @@ use crate::{
         judge::Judgement,
         outcomes::{GroupOutcomes, Outcomes},
     },
-    target::context::Context,
     verdict::{
         conclusion::Verdict,
         finding::{Finding, Key},
@@ -86,7 +86,7 @@ impl Tally {
         exchanges: &[Exchange],
         views: &[View<'_>],
         judgements: Vec<Judgement>,
-        context: &Context,
+        context: &dyn Knowledge,
     ) -> Vec<NewlyBroken> {
         for view in views {
             self.reach(group.relation.id, view);
@@ -205,7 +205,7 @@ impl Tally {
         &self,
         rules: &[&'static Rule],
         findings: &[Finding],
-        context: &Context,
+        context: &dyn Knowledge,
         known: &KnownFailureList,
         complete: bool,
         scope: &Scope,
@@ -259,7 +259,7 @@ impl Tally {
         rule: &'static Rule,
         quota: u64,
         findings: &[Finding],
-        context: &Context,
+        context: &dyn Knowledge,
         known: &KnownFailureList,
     ) -> RuleOutcome {
         let count = self.rules.get(rule.id).cloned().unwrap_or_default();

@@ -1,16 +1,22 @@
 //! What is known of the target when a case is built or an answer is judged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    any::Any,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use paymaster_schemas::{Kind, Mode};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    cases::generate::Source,
     json::number::amount,
+    knowledge::{BaseSource, Expectation, Knowledge, Requirement},
     message::{
         request::Call,
         tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables},
     },
+    rules::{Rule, View},
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
         dialect::Dialect,
@@ -18,9 +24,11 @@ use crate::{
         forms::{Extras, ServedForms},
         ordinary::{self, Bound, Parts, SizeLimits},
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors},
+        promises,
         quoted::QuotedFacts,
         spellings::ServedCapitals,
     },
+    verdict::profile_line::{MissingLine, missing_line},
 };
 
 /// Profile and dialect of the target, and what its answers showed of tokens and smart accounts.
@@ -62,39 +70,6 @@ pub enum Support {
     Supported,
     /// The profile lists it as unsupported, or the target did.
     Unsupported,
-}
-
-/// What the tables and the profile require for a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Requirement {
-    /// Whether the call keeps to the tables of sections 2.1 to 2.5 in the dialect of the target.
-    pub within_tables: bool,
-    /// The bound of ordinary size that the call exceeds, so that the target may refuse it; none when it is of ordinary size.
-    pub beyond: Option<&'static Bound>,
-    /// What the call must be answered with.
-    pub expectation: Expectation,
-}
-
-/// What a request must be answered with. Every value but `Unknown` needs the profile, or what the target served before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expectation {
-    /// A result, which in sponsored mode sponsors the operation.
-    Sponsored,
-    /// A result, which may sponsor the operation or not.
-    Accepted,
-    /// A result that does not sponsor the operation.
-    Refused,
-    /// An error, or a result that does not sponsor the operation.
-    NotSponsored,
-    /// A result or an error: both are lawful.
-    Unknown,
-}
-
-impl Expectation {
-    /// Whether an error is a violation, whatever rules about sponsorship require. `Refused` has a rule of its own for errors.
-    pub fn requires_result(self) -> bool {
-        matches!(self, Self::Sponsored | Self::Accepted)
-    }
 }
 
 impl Context {
@@ -323,6 +298,54 @@ impl Context {
     fn is_plain(&self, info: &Value) -> bool {
         let first = self.accounts().into_iter().next();
         has_empty_webhook_data(info) && account_of(info) == first
+    }
+}
+
+impl Context {
+    /// What is known of a target of this specification.
+    ///
+    /// # Panics
+    ///
+    /// Where the knowledge is that of another specification: its rules and relations are in no run of this one.
+    pub fn of(knowledge: &dyn Knowledge) -> &Self {
+        let knowledge: &dyn Any = knowledge;
+        knowledge.downcast_ref().expect("the rules of a specification get its own knowledge")
+    }
+}
+
+impl Knowledge for Context {
+    fn requirement(&self, call: &Call) -> Requirement {
+        self.requirement(call)
+    }
+
+    fn lists_as_refused(&self, request: &Value) -> bool {
+        self.is_refused_sender(&request["params"][0])
+    }
+
+    fn source(&self, seed: u64) -> BaseSource {
+        let mut source = Source::new(seed, self);
+        Box::new(move |wanted| source.base(wanted))
+    }
+
+    fn refused_clients(&self) -> &BTreeSet<&'static str> {
+        &self.refused_clients
+    }
+
+    fn may_serve(&self, kind: Kind) -> bool {
+        !self.profile.tokens.is_none_supported() || Mode::of(kind) == Mode::Sponsored
+    }
+
+    fn missing_line(&self, rule: &Rule) -> Option<MissingLine> {
+        missing_line(rule, self)
+    }
+
+    fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {
+        promises::kept(view, self, note);
+    }
+
+    fn is_same(&self, other: &dyn Knowledge) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref() == Some(self)
     }
 }
 

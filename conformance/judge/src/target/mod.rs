@@ -8,5 +8,6 @@ pub mod facts;
 pub mod forms;
 pub mod ordinary;
 pub mod profile;
+mod promises;
 pub mod quoted;
 pub mod spellings;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chrono::NaiveDate;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::{discovery::Discovery, plan::plan},
     message::request::ParsedRequest,
@@ -40,11 +41,11 @@ fn ended(
         answers = sent.map(|(sent, group)| (group, sent)).collect();
     }
     let found = discovery.finish();
-    let context = Arc::new(found.context);
+    let context: Arc<dyn Knowledge> = Arc::new(found.context);
     let known = Arc::new(known);
     let mut session =
         Session::new(rules().collect(), |_, _, _| {}, Arc::clone(&context)).knowing(Arc::clone(&known));
-    for group in plan(&context, 1, CASES) {
+    for group in plan(&*context, 1, CASES) {
         if left_out.is_some() && group.pair == left_out {
             session.leave_out(&group, "the target asked to wait again and again".to_owned());
         } else {

@@ -82,6 +82,6 @@ async fn judge(
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let finished = Finished::new(&outcome.summary, &outcome.context, settings.strictness, &place, &redactor);
+    let finished = Finished::new(&outcome.summary, &*outcome.context, settings.strictness, &place, &redactor);
     Ok(reports.finish(&finished, &args.replay_dir, known, environment))
 }

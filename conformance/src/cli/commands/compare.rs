@@ -95,7 +95,7 @@ impl Source {
         let url = setup.layer.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
-        let (summary, context) = (&outcome.summary, &outcome.context);
+        let (summary, context) = (&outcome.summary, &*outcome.context);
         let finished = Finished::new(summary, context, settings.strictness, &place, &redactor);
         let report = serde_json::from_value::<SavedReport>(json::report(&finished))?;
         let name = place.shown;

@@ -1,6 +1,7 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
 use paymaster_exchange::Exchange;
+use paymaster_judge::target::context::Context;
 use paymaster_judge::{
     session::contradictions::Contradiction,
     verdict::{conclusion::Conclusion, finding::Finding},
@@ -108,7 +109,7 @@ fn one(
 fn entry<'a>(line: &str, finished: &'a Finished<'_>) -> Option<Entry<'a>> {
     let (list, rest) = line.split_once('[')?;
     let index: usize = rest.trim_end_matches(']').parse().ok()?;
-    let profile = &finished.context.profile;
+    let profile = &Context::of(finished.context).profile;
     if list == "tokens.supported" {
         return Some(Entry::Token(&profile.tokens.supported.get(index)?.address));
     }

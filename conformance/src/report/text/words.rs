@@ -10,6 +10,7 @@ use crate::report::{
 use paymaster_cli::output::terminal::escape_controls;
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::Exchange;
+use paymaster_judge::target::context::Context;
 use paymaster_judge::{
     cases::case::Member,
     session::{recorded::RECORDED, unserved::Refusal},
@@ -78,7 +79,7 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
     if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&summary.rules, finished.context).into_iter().next()?;
+    let line = profile_line::by_value(&summary.rules, Context::of(finished.context)).into_iter().next()?;
     let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
     let about = format!(
         "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",

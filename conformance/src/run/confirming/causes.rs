@@ -106,7 +106,7 @@ pub(super) async fn with_causes(
 async fn drawn_calls(session: &Session, seed: u64) -> Vec<Group> {
     let context = std::sync::Arc::clone(session.context());
     let drawing = tokio::task::spawn_blocking(move || {
-        let drawn: Vec<Group> = Plan::of(&[&CALLS], &context, seed, DRAWN_CALLS).collect();
+        let drawn: Vec<Group> = Plan::of(&[&CALLS], &*context, seed, DRAWN_CALLS).collect();
         let first_of_pair = drawn.iter().filter(|group| group.round == 0);
         let mut calls: Vec<Group> = first_of_pair.filter_map(with_other_version).collect();
         calls.extend(drawn);
@@ -204,7 +204,7 @@ impl CauseSearch<'_> {
             members.map(|member| member.pointer.clone()).collect()
         };
         let known = named(finding);
-        let mut other = Box::pin(confirm(self.sender, suite, context, &key, &seen, budget, &known)).await;
+        let mut other = Box::pin(confirm(self.sender, suite, &**context, &key, &seen, budget, &known)).await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
         let is_known = |known: &Finding| known.key() == key && named(known) == named(&other);
@@ -217,7 +217,7 @@ impl CauseSearch<'_> {
             return;
         }
         let key = finding.key();
-        let resender = Resender::new(self.sender, finding.rule, &key, self.material.session.context());
+        let resender = Resender::new(self.sender, finding.rule, &key, &**self.material.session.context());
         let copy = finding.clone();
         let mut search = Search::new(&resender, &self.material, &copy, self.limit);
         let diagnosis = match extent {

@@ -24,6 +24,7 @@ use crate::run::{
     sending::sender::Sender,
 };
 use paymaster_cli::settings::Settings;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::case::{Group, Role},
     diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
@@ -33,7 +34,6 @@ use paymaster_judge::{
         Session,
         outcomes::{AnswerKind, RequestOutcome, RequestPlace},
     },
-    target::context::Context,
     verdict::finding::Finding,
 };
 
@@ -166,7 +166,7 @@ impl Claim {
     }
 
     /// Whether the same kind of answer is due to a request as to that of the finding.
-    fn is_comparable(&self, group: &Group, member: usize, context: &Context) -> bool {
+    fn is_comparable(&self, group: &Group, member: usize, context: &dyn Knowledge) -> bool {
         let value = |group: &Group, member: usize| {
             if self.is_about_the_base() {
                 return Some(group.base.clone());
@@ -224,7 +224,11 @@ impl Claim {
 }
 
 /// Reads the requests of the run again for the claims.
-fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context: &Context) -> Vec<Evidence> {
+fn evidence(
+    claims: &[Claim],
+    groups: impl Iterator<Item = Arc<Group>>,
+    context: &dyn Knowledge,
+) -> Vec<Evidence> {
     let mut all: Vec<Evidence> = claims.iter().map(|_| Evidence::default()).collect();
     let places = claims.iter().flat_map(|claim| claim.outcomes.keys());
     let Some(last) = places.map(|place| place.group).max() else {
@@ -270,7 +274,7 @@ impl Evidence {
         claims: &[Claim],
         place: RequestPlace,
         is_broken: bool,
-        (group, member, context): (&Group, usize, &Context),
+        (group, member, context): (&Group, usize, &dyn Knowledge),
     ) {
         let states = claim.states(group, member);
         let is_opposed = states == Some(!is_broken);
@@ -359,7 +363,7 @@ pub(super) async fn contradicted(
     let key = suite.plan_key(&context, settings.seed, settings.cases);
     // A plan is not `Send`: it is made on a thread of its own.
     let reading = tokio::task::spawn_blocking(move || {
-        let found = evidence(&claims, suite.cached_groups(&key).0, &key.context);
+        let found = evidence(&claims, suite.cached_groups(&key).0, &*key.context);
         (claims, found)
     });
     let Ok((claims, found)) = reading.await else {
@@ -385,7 +389,7 @@ pub(super) async fn contradicted(
             .collect();
         let key = claim.finding.key();
         let mut trial = Trial {
-            resender: Resender::new(sender, claim.finding.rule, &key, &context),
+            resender: Resender::new(sender, claim.finding.rule, &key, &*context),
             claim,
             budget: RequestBudget::new(settings.shrink_requests),
         };

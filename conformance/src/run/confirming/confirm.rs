@@ -17,9 +17,9 @@ use crate::run::{
 use paymaster_cli::settings::Settings;
 use paymaster_client::stop::Reason;
 use paymaster_exchange::Exchange;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     session::{Session, recheck::Outcome, tally::FirstViolation},
-    target::context::Context,
     verdict::finding::{Attempt, Finding, Key},
 };
 
@@ -44,7 +44,7 @@ pub(crate) async fn findings(
         let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
         let (key, seen) = (key.clone(), seen.clone());
         confirming.spawn(async move {
-            let finding = confirm(&sender, &suite, &context, &key, &seen, budget, &[]).await;
+            let finding = confirm(&sender, &suite, &*context, &key, &seen, budget, &[]).await;
             (number, finding)
         });
     }
@@ -66,7 +66,7 @@ pub(crate) async fn findings(
 pub(super) async fn confirm(
     sender: &Sender,
     suite: &Suite,
-    context: &Context,
+    context: &dyn Knowledge,
     key: &Key,
     seen: &FirstViolation,
     budget: Option<u32>,

@@ -2,11 +2,11 @@
 
 use crate::run::sending::sender::{DeliveryError, Sender};
 use paymaster_exchange::Exchange;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::case::Group,
     rules::{Rule, Violation},
     session::recheck::{Outcome, Recheck},
-    target::context::Context,
     verdict::finding::Key,
 };
 
@@ -23,12 +23,17 @@ pub(crate) struct Resender<'a> {
     pub(crate) sender: &'a Sender,
     pub(crate) rule: &'static Rule,
     pub(crate) key: &'a Key,
-    pub(crate) context: &'a Context,
+    pub(crate) context: &'a dyn Knowledge,
     recheck: Recheck<'a>,
 }
 
 impl<'a> Resender<'a> {
-    pub(crate) fn new(sender: &'a Sender, rule: &'static Rule, key: &'a Key, context: &'a Context) -> Self {
+    pub(crate) fn new(
+        sender: &'a Sender,
+        rule: &'static Rule,
+        key: &'a Key,
+        context: &'a dyn Knowledge,
+    ) -> Self {
         Self { sender, rule, key, context, recheck: Recheck::new(rule, context) }
     }
 

@@ -1,5 +1,6 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
+use paymaster_judge::knowledge::Requirement;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
@@ -7,12 +8,12 @@ use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
 };
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::case::{Group, Member, Role},
     message::request::ParsedRequest,
     rules::Check,
     session::recheck::Outcome,
-    target::context::{Context, Requirement},
 };
 
 /// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
@@ -215,7 +216,7 @@ struct Properties {
     requirement: Option<Requirement>,
 }
 
-fn properties(group: &Group, context: &Context) -> Vec<Properties> {
+fn properties(group: &Group, context: &dyn Knowledge) -> Vec<Properties> {
     group
         .members
         .iter()

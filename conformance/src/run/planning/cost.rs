@@ -6,6 +6,7 @@ use crate::{
     estimate::{Estimate, QuickRun, rounded_up},
     run::Suite,
 };
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
     target::context::{Context, Support},
@@ -43,7 +44,7 @@ struct RelationCost {
 
 impl Cost {
     /// The cost of a run whose plan has `cases` cases and whose discovery sent `before` requests.
-    pub(crate) fn of(suite: &Suite, context: &Context, seed: u64, cases: u32, before: usize) -> Self {
+    pub(crate) fn of(suite: &Suite, context: &dyn Knowledge, seed: u64, cases: u32, before: usize) -> Self {
         let mut cost = Self {
             requests: BTreeMap::new(),
             cases: cases.min(SAMPLE),

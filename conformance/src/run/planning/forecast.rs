@@ -9,6 +9,7 @@ use crate::{
 };
 use paymaster_cli::settings::Settings;
 use paymaster_client::pace::Pace;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::target::context::Context;
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
@@ -21,7 +22,7 @@ const CHANGED: u64 = 4;
 pub(crate) struct Forecast<'a> {
     settings: &'a Settings,
     suite: &'a Suite,
-    context: Arc<Context>,
+    context: Arc<dyn Knowledge>,
     /// Requests that were sent before the plan.
     before: usize,
     cost: Option<Cost>,
@@ -43,14 +44,14 @@ impl<'a> Forecast<'a> {
     }
 
     /// Takes over what discovery learned about the target with `before` requests.
-    pub(crate) fn learn(&mut self, context: &Arc<Context>, before: usize) {
+    pub(crate) fn learn(&mut self, context: &Arc<dyn Knowledge>, before: usize) {
         self.context = Arc::clone(context);
         self.before = before;
         self.cost = None;
     }
 
     /// What is known about the target.
-    pub(crate) fn context(&self) -> Arc<Context> {
+    pub(crate) fn context(&self) -> Arc<dyn Knowledge> {
         Arc::clone(&self.context)
     }
 
@@ -77,7 +78,7 @@ impl<'a> Forecast<'a> {
         if self.cost.is_none() {
             let (context, suite) = (Arc::clone(&self.context), self.suite.clone());
             let building =
-                tokio::task::spawn_blocking(move || Cost::of(&suite, &context, seed, cases, before));
+                tokio::task::spawn_blocking(move || Cost::of(&suite, &*context, seed, cases, before));
             self.cost = building.await.ok();
         }
         let cost = self.cost.as_ref()?;

@@ -8,7 +8,8 @@ use tokio::{
 };
 
 use crate::run::Suite;
-use paymaster_judge::{cases::case::Group, target::context::Context};
+use paymaster_judge::cases::case::Group;
+use paymaster_judge::knowledge::Knowledge;
 
 /// How many groups are queued at a time: waking the receiver for each group would cost more than building it.
 const BATCH: usize = 32;
@@ -30,7 +31,7 @@ impl GroupQueue {
     /// closed or dropped.
     pub(crate) fn start(
         suite: &Suite,
-        context: &Arc<Context>,
+        context: &Arc<dyn Knowledge>,
         seed: u64,
         cases: u32,
         budget: usize,
@@ -90,11 +91,12 @@ mod tests {
     use super::*;
     use crate::run::{PlanCache, planning::plan_cache::PlanKey};
     use paymaster_judge::cases::{plan::plan, scope::Scope};
+    use paymaster_judge::target::context::Context;
 
     const CASES: u32 = 4;
 
     fn start(budget: usize) -> (GroupQueue, JoinHandle<bool>) {
-        GroupQueue::start(&Suite::standard(), &Arc::default(), 1, CASES, budget)
+        GroupQueue::start(&Suite::standard(), &unknown(), 1, CASES, budget)
     }
 
     async fn drain(queue: &GroupQueue) -> Vec<Arc<Group>> {
@@ -103,6 +105,10 @@ mod tests {
             groups.push(group);
         }
         groups
+    }
+
+    fn unknown() -> Arc<dyn Knowledge> {
+        Arc::new(Context::default())
     }
 
     #[tokio::test]
@@ -123,7 +129,7 @@ mod tests {
     async fn a_cached_plan_is_not_built_again() {
         let cache = Arc::new(PlanCache::default());
         let suite = Suite { plan_cache: Some(Arc::clone(&cache)), ..Suite::standard() };
-        let context: Arc<Context> = Arc::default();
+        let context: Arc<dyn Knowledge> = Arc::new(Context::default());
         let key = PlanKey { context: Arc::clone(&context), seed: 1, cases: CASES, scope: Scope::default() };
         let start = |budget| GroupQueue::start(&suite, &context, 1, CASES, budget);
         let (queue, building) = start(20);
@@ -137,7 +143,7 @@ mod tests {
             drained.push(drain(&queue).await);
             assert!(!building.await.unwrap());
         }
-        assert_eq!(drained[0].len(), plan(&context, 1, CASES).len());
+        assert_eq!(drained[0].len(), plan(&*context, 1, CASES).len());
         assert_eq!(drained[0].len(), drained[1].len());
         for (first, second) in drained[0].iter().zip(&drained[1]) {
             assert!(Arc::ptr_eq(first, second));
@@ -168,13 +174,13 @@ mod tests {
     #[tokio::test]
     async fn it_ends_when_it_is_closed_or_dropped() {
         let (queue, building) =
-            GroupQueue::start(&Suite::standard(), &Arc::default(), 1, u32::MAX / 100, usize::MAX);
+            GroupQueue::start(&Suite::standard(), &unknown(), 1, u32::MAX / 100, usize::MAX);
         assert_eq!(queue.next().await.unwrap().number, 0);
         queue.close().await;
         assert!(!building.await.unwrap());
 
         let (queue, building) =
-            GroupQueue::start(&Suite::standard(), &Arc::default(), 1, u32::MAX / 100, usize::MAX);
+            GroupQueue::start(&Suite::standard(), &unknown(), 1, u32::MAX / 100, usize::MAX);
         drop(queue);
         assert!(!building.await.unwrap());
     }

@@ -6,10 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use paymaster_judge::{
-    cases::{case::Group, scope::Scope},
-    target::context::Context,
-};
+use paymaster_judge::cases::{case::Group, scope::Scope};
+use paymaster_judge::knowledge::Knowledge;
 
 /// How many plans are kept: those used last. A plan takes tens of megabytes.
 const CAPACITY: usize = 3;
@@ -19,12 +17,19 @@ const CAPACITY: usize = 3;
 pub struct PlanCache(Mutex<Vec<CachedPlan>>);
 
 /// Everything that a plan depends on.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub(crate) struct PlanKey {
-    pub(crate) context: Arc<Context>,
+    pub(crate) context: Arc<dyn Knowledge>,
     pub(crate) seed: u64,
     pub(crate) cases: u32,
     pub(crate) scope: Scope,
+}
+
+impl PartialEq for PlanKey {
+    fn eq(&self, other: &Self) -> bool {
+        let rest = |key: &Self| (key.seed, key.cases);
+        *self.context == *other.context && rest(self) == rest(other) && self.scope == other.scope
+    }
 }
 
 struct CachedPlan {
@@ -67,19 +72,24 @@ impl fmt::Debug for PlanCache {
 mod tests {
     use super::*;
     use paymaster_judge::cases::plan::plan;
+    use paymaster_judge::target::context::Context;
 
     fn groups(seed: u64) -> Vec<Arc<Group>> {
         plan(&Context::default(), seed, 1).into_iter().map(Arc::new).collect()
     }
 
-    fn key(context: &Arc<Context>, seed: u64, cases: u32) -> PlanKey {
+    fn key(context: &Arc<dyn Knowledge>, seed: u64, cases: u32) -> PlanKey {
         PlanKey { context: Arc::clone(context), seed, cases, scope: Scope::default() }
+    }
+
+    fn unknown() -> Arc<dyn Knowledge> {
+        Arc::new(Context::default())
     }
 
     #[test]
     fn the_plans_used_last_are_kept() {
         let cache = PlanCache::default();
-        let context = Arc::default();
+        let context = unknown();
         let holds = |seed: u64| cache.find(&key(&context, seed, 1)).is_some();
         let groups = groups(1);
         for seed in 1..=3 {
@@ -96,12 +106,12 @@ mod tests {
     #[test]
     fn another_context_or_length_is_another_plan() {
         let cache = PlanCache::default();
-        let context: Arc<Context> = Arc::default();
+        let context: Arc<dyn Knowledge> = Arc::new(Context::default());
         cache.insert(key(&context, 1, 1), groups(1));
-        let with_chain = Arc::new(Context::default().with_chain(true));
+        let with_chain: Arc<dyn Knowledge> = Arc::new(Context::default().with_chain(true));
         assert!(cache.find(&key(&with_chain, 1, 1)).is_none());
         assert!(cache.find(&key(&context, 1, 2)).is_none());
         assert!(cache.find(&key(&context, 2, 1)).is_none());
-        assert!(cache.find(&key(&Arc::new(Context::default()), 1, 1)).is_some());
+        assert!(cache.find(&key(&unknown(), 1, 1)).is_some());
     }
 }

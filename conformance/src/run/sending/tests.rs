@@ -23,10 +23,8 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_judge::{
-    cases::{case::Group, plan::plan},
-    target::context::Context,
-};
+use paymaster_judge::cases::{case::Group, plan::plan};
+use paymaster_judge::target::context::Context;
 
 /// A target that takes this many connections at a time, and answers its requests with these statuses, then with 200.
 #[derive(Clone)]

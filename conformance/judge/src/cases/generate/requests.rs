@@ -4,6 +4,7 @@
 //! A request is drawn from the schema of its pair (section 2.1), in the target's dialect, with operations, tokens and accounts of the
 //! target's profile.
 
+use crate::knowledge::Requirement;
 use std::{cell::OnceCell, fmt, rc::Rc};
 
 use bytes::Bytes;
@@ -26,7 +27,7 @@ use crate::{
     cases::case::{Base, Draw, Tokens},
     message::request::ParsedRequest,
     target::{
-        context::{Context, Requirement, Support},
+        context::{Context, Support},
         dialect::Dialect,
         profile::{Accepts, Profile},
     },

@@ -9,6 +9,7 @@ use crate::cases::relations::{
     mode_object::other_info,
 };
 use crate::message::tables::is_hex;
+use crate::target::context::Context;
 
 /// Valid calls of all four pairs.
 pub static CALLS: Relation = Relation::new(
@@ -62,7 +63,7 @@ fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn when_asked(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    if input.context.on_chain { single(input, ids) } else { Vec::new() }
+    if Context::of(input.context).on_chain { single(input, ids) } else { Vec::new() }
 }
 
 /// How a single call differs from its request.
@@ -121,13 +122,14 @@ pub(super) fn with_variations(
 /// Replaces a generated operation by one that is the same in all such rounds, so that a target sees one sender and one operation many
 /// times in a run. An operation that the profile lists is sent often anyway.
 fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
-    let operations = &input.context.profile.operations;
-    let is_accepted_call = !input.context.is_refused_sender(&request["params"][0]);
+    let operations = &Context::of(input.context).profile.operations;
+    let is_accepted_call = !Context::of(input.context).is_refused_sender(&request["params"][0]);
     if operations.sponsorable.is_empty() && is_accepted_call && input.base["params"][0]["nonce"].is_string() {
         set(request, OPERATION, "sender", json!(REPEATED_SENDER));
         set(request, OPERATION, "callData", json!("0xb61d27f6"));
         set(request, OPERATION, "initCode", json!("0x"));
-        let zero = if is_hex("nonce", input.context.dialect.amount_notation) { "0x0" } else { "0" };
+        let zero =
+            if is_hex("nonce", Context::of(input.context).dialect.amount_notation) { "0x0" } else { "0" };
         set(request, OPERATION, "nonce", json!(zero));
     }
 }
@@ -137,11 +139,11 @@ const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
 /// The request in another form than that of the tables. The forms that the target serves take turns; without any, the request is plain.
 fn in_a_served_form(input: &BuildInput<'_>, pair: Kind, request: Value) -> Value {
-    let forms = input.context.served_forms.named(pair);
+    let forms = Context::of(input.context).served_forms.named(pair);
     let turn = input.round as usize / 4;
     let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
         return request;
     };
-    let extras = input.context.form_extras();
+    let extras = Context::of(input.context).form_extras();
     form.of(&request, pair, &extras).unwrap_or(request)
 }

@@ -3,6 +3,7 @@
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::Value;
 
+use crate::target::context::Context;
 use crate::{
     cases::{
         case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
@@ -30,7 +31,8 @@ pub static CLIENT_FORMS: Relation = Relation::new(
 
 fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let form = item_of_round(input, forms::CLIENT_FORMS);
-    let rewritten = input.pair.and_then(|pair| form.of(input.base, pair, &input.context.form_extras()));
+    let rewritten =
+        input.pair.and_then(|pair| form.of(input.base, pair, &Context::of(input.context).form_extras()));
     let Some(request) = rewritten else {
         return Vec::new();
     };
@@ -83,7 +85,7 @@ fn letter_case(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let places = Place::of(pair);
     // Tokens first: senders are drawn in two spellings anyway.
     let place = places[places.len() - 1 - input.round as usize % places.len()];
-    let fee_token = input.context.dialect.fee_token_member.as_str();
+    let fee_token = Context::of(input.context).dialect.fee_token_member.as_str();
     let mut members = vec![baseline(input, ids)];
     for spelling in Spelling::ALL {
         if let Some(request) = place.respelled(input.base, spelling, fee_token) {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::cases::relations::edit::{
     MODE, SPONSORSHIP_INFO, address, compared, item_of_round, member, with, with_baseline, without,
 };
+use crate::target::context::Context;
 use crate::{
     cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
     target::context::Support,
@@ -146,7 +147,7 @@ fn webhook_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// Two accounts of the profile in each group, so that a target which refuses one of them is found whatever account the base has.
 fn smart_accounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let accounts = &input.context.profile.accounts;
+    let accounts = &Context::of(input.context).profile.accounts;
     if accounts.len() < 2 {
         return Vec::new();
     }
@@ -188,7 +189,8 @@ fn in_the_other_mode(input: &BuildInput<'_>, pair: Kind, ids: &mut Ids) -> Vec<M
         let info = token_info(input, quote, !quote);
         json!({"mode": Mode::Erc20.name(), "calculateGasLimits": true, "tokenInfo": info})
     } else {
-        let mut mode = json!({"mode": input.context.dialect.sponsored_name, "calculateGasLimits": true});
+        let mut mode =
+            json!({"mode": Context::of(input.context).dialect.sponsored_name, "calculateGasLimits": true});
         if !quote {
             mode["expiryDuration"] = json!(300);
         }
@@ -201,7 +203,7 @@ fn in_the_other_mode(input: &BuildInput<'_>, pair: Kind, ids: &mut Ids) -> Vec<M
 }
 
 fn token_info(input: &BuildInput<'_>, to_quote: bool, to_pay: bool) -> Value {
-    let known = input.context.tokens_with(Support::Supported).next().map(str::to_owned);
+    let known = Context::of(input.context).tokens_with(Support::Supported).next().map(str::to_owned);
     let token = known.unwrap_or_else(|| address(input, 1));
     let mut info = json!({});
     if to_quote {
@@ -209,13 +211,13 @@ fn token_info(input: &BuildInput<'_>, to_quote: bool, to_pay: bool) -> Value {
         info["tokenList"] = json!([token]);
     }
     if to_pay {
-        info[input.context.dialect.fee_token_member.as_str()] = json!(token);
+        info[Context::of(input.context).dialect.fee_token_member.as_str()] = json!(token);
     }
     info
 }
 
 fn sponsorship_info(input: &BuildInput<'_>) -> Value {
-    let accounts = input.context.accounts();
+    let accounts = Context::of(input.context).accounts();
     let account = item_of_round(input, &accounts);
     json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}})
 }

@@ -1,5 +1,6 @@
 //! Changes of the user operation (section 2.2).
 
+use crate::knowledge::Expectation;
 use std::fmt::Write as _;
 
 use paymaster_schemas::kinds;
@@ -8,10 +9,10 @@ use serde_json::{Value, json};
 use crate::cases::relations::edit::{
     MODE, OPERATION, baseline, compared, item_of_round, member, remove, set, with, with_baseline,
 };
+use crate::target::context::Context;
 use crate::{
     cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
     message::tables::{FEES, GAS, is_hex},
-    target::context::Expectation,
 };
 
 /// All eight combinations of the three optional gas members, in token mode.
@@ -139,7 +140,7 @@ fn amounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// An amount as the target's dialect writes it.
 fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
-    if is_hex(name, input.context.dialect.amount_notation) {
+    if is_hex(name, Context::of(input.context).dialect.amount_notation) {
         return format!("0x{digits}");
     }
     num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default().to_string()
@@ -151,7 +152,7 @@ fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let limit = input.context.limits().call_data_bytes;
+    let limit = Context::of(input.context).limits().call_data_bytes;
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
     let data = hex(bytes, input.round);
@@ -167,7 +168,8 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
     let request = with(input.base, OPERATION, name, value);
     let is_refused = |request: &Value| {
         let params = &request["params"];
-        let expectation = input.pair.map(|pair| input.context.expectation(pair, &params[0], &params[1]));
+        let expectation =
+            input.pair.map(|pair| Context::of(input.context).expectation(pair, &params[0], &params[1]));
         matches!(expectation, Some(Expectation::Refused | Expectation::NotSponsored))
     };
     if is_refused(&request) && !is_refused(input.base) {

@@ -3,6 +3,7 @@
 use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::{Value, json};
 
+use crate::target::context::Context;
 use crate::{
     cases::{
         case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
@@ -90,7 +91,8 @@ fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         probes.push((Probe::ModeSponsorship, with(base, MODE, "mode", "SPONSORSHIP")));
     }
     if pair == kinds::SPONSOR_ERC20 {
-        let own = &base["params"][1]["tokenInfo"][input.context.dialect.fee_token_member.as_str()];
+        let own =
+            &base["params"][1]["tokenInfo"][Context::of(input.context).dialect.fee_token_member.as_str()];
         for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
             probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.label(): own }))));
         }
@@ -150,8 +152,8 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     if pair == kinds::QUOTE_ERC20 {
         probes.push((Probe::EmptyTokenInfo.label(), with_token_info(json!({}))));
         probes.push((Probe::EmptyTokenList.label(), with_token_info(json!({"tokenList": []}))));
-        let supported = input.context.tokens_with(Support::Supported).next();
-        let unsupported = input.context.tokens_with(Support::Unsupported).next();
+        let supported = Context::of(input.context).tokens_with(Support::Supported).next();
+        let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
         if let (Some(known), Some(unknown)) = (supported, unsupported) {
             let info = json!({"tokenList": [known, unknown]});
             probes.push((Probe::ListAlone.label(), with_token_info(info)));

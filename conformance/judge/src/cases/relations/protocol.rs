@@ -4,6 +4,7 @@
 use paymaster_schemas::{Mode, kinds};
 use serde_json::{Number, Value, json};
 
+use crate::target::context::Context;
 use crate::{
     cases::{
         case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
@@ -150,13 +151,13 @@ fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
     let mode = match Mode::of(input.pair?) {
         Mode::Sponsored => {
-            let token = input.context.tokens_with(Support::Supported).next()?;
+            let token = Context::of(input.context).tokens_with(Support::Supported).next()?;
             let info = json!({ "preferredToken": token, "tokenList": [token] });
             json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
         }
         Mode::Erc20 => {
-            let info = input.context.form_extras().sponsorship_info;
-            let name = &input.context.dialect.sponsored_name;
+            let info = Context::of(input.context).form_extras().sponsorship_info;
+            let name = &Context::of(input.context).dialect.sponsored_name;
             json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
         }
     };

@@ -103,7 +103,7 @@ fn calculate_gas_limits(input: &BuildInput<'_>) -> Vec<Step> {
 
 /// Members of the other mode, and one that is in no table.
 fn foreign_members(input: &BuildInput<'_>) -> Vec<Step> {
-    let token = input.context.tokens_with(Support::Supported).next();
+    let token = Context::of(input.context).tokens_with(Support::Supported).next();
     let mut steps = vec![with_mode_member(input, "tokenInfo", json!({}))];
     steps.extend(token.map(|token| with_mode_member(input, "tokenInfo", json!({"feeTokenAddress": token}))));
     steps.push(with_mode_member(input, "note", json!("a member that no table has")));
@@ -124,8 +124,8 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
 
 /// In every form of published clients that the target serves. Forms without gas limits are another operation.
 fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
-    let extras = input.context.form_extras();
-    let forms = input.context.served_forms.named(kinds::SPONSOR_SPONSORED);
+    let extras = Context::of(input.context).form_extras();
+    let forms = Context::of(input.context).served_forms.named(kinds::SPONSOR_SPONSORED);
     let written = forms.into_iter().filter_map(|form| {
         let request = form.of(input.base, kinds::SPONSOR_SPONSORED, &extras)?;
         let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());
@@ -145,7 +145,7 @@ fn member_order(input: &BuildInput<'_>) -> Vec<Step> {
 }
 
 fn other_operations(input: &BuildInput<'_>) -> Vec<Step> {
-    others(input.base, input.context)
+    others(input.base, Context::of(input.context))
         .into_iter()
         .flat_map(|other| between(input, "a request for another operation", other))
         .collect()
@@ -217,7 +217,7 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
     let base = input.base;
     let round = input.round as usize / 2;
-    let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
+    let supported: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
     let mut found = Vec::new();
     if pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
         let token = supported[round % supported.len()];
@@ -226,15 +226,15 @@ fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
         found.push(("a quote for another token".to_owned(), other));
     }
     if pair == kinds::SPONSOR_ERC20 {
-        let unsupported = input.context.tokens_with(Support::Unsupported).next();
-        let member = input.context.dialect.fee_token_member.clone();
+        let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
+        let member = Context::of(input.context).dialect.fee_token_member.clone();
         for token in unsupported.into_iter().chain(supported.get(round % supported.len().max(1)).copied()) {
             let other = with(base, MODE, "tokenInfo", json!({ member.clone(): token }));
             found.push(("a request for another token".to_owned(), other));
         }
     }
     if Mode::of(pair) == Mode::Sponsored {
-        let others = others(base, input.context).into_iter();
+        let others = others(base, Context::of(input.context)).into_iter();
         found.extend(others.map(|other| ("a request for another operation".to_owned(), other)));
     }
     let quote = Method::of(pair) == Method::GetFeeQuoteOrData;
@@ -247,7 +247,7 @@ fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
     }
     if let Some(token) = supported.first() {
         if pair == kinds::QUOTE_ERC20 {
-            let member = input.context.dialect.fee_token_member.clone();
+            let member = Context::of(input.context).dialect.fee_token_member.clone();
             set(&mut other, MODE, "tokenInfo", json!({ member: token }));
         } else if pair == kinds::SPONSOR_ERC20 {
             set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
@@ -262,8 +262,8 @@ const AT_ONCE: usize = 12;
 
 fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
-    let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
-    let refused = input.context.profile.operations.refused_senders.first();
+    let supported: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
+    let refused = Context::of(input.context).profile.operations.refused_senders.first();
     // Published clients use the time in seconds as the id, so that requests in flight share an id.
     let shared = (input.round % 2 == 1).then(|| json!(ids.next_id()));
     (0..AT_ONCE)
@@ -277,7 +277,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             {
                 set(&mut request, OPERATION, "sender", json!(sender));
             } else if place % 2 == 1
-                && let Some(other) = refused_operation(&request, input.context)
+                && let Some(other) = refused_operation(&request, Context::of(input.context))
             {
                 request = other;
             }

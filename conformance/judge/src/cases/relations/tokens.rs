@@ -10,6 +10,7 @@ use crate::cases::relations::{
         with_baseline,
     },
 };
+use crate::target::context::Context;
 use crate::{
     cases::case::{Base, BuildInput, Ids, Member, Relation, Role, Rounds},
     message::tables::{GAS, is_hex},
@@ -56,9 +57,9 @@ pub static TOKEN_DATA: Relation = Relation::new(
 /// has is changed in its fees alone, so that a target that simulates serves it.
 fn token_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
-    let is_listed = input.context.profile.operations.accepts == Accepts::Listed;
+    let is_listed = Context::of(input.context).profile.operations.accepts == Accepts::Listed;
     let prefix = |name| {
-        if is_hex(name, input.context.dialect.amount_notation) { "0x" } else { "" }
+        if is_hex(name, Context::of(input.context).dialect.amount_notation) { "0x" } else { "" }
     };
     for (label, digit) in [("the second operation", "1"), ("the third operation", "2")] {
         let mut request = input.base.clone();
@@ -87,7 +88,7 @@ pub static LONG_TOKEN_LIST: Relation = Relation::new(
 fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     // A quoted token is not always an address.
-    let mut known = input.context.tokens_with(Support::Supported);
+    let mut known = Context::of(input.context).tokens_with(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
     let label = match (input.round % 10, known) {
         (2, _) => {
@@ -106,7 +107,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             "beside supported tokens of a quote"
         }
         (8, Some(known)) => {
-            let name = input.context.dialect.fee_token_member.as_str();
+            let name = Context::of(input.context).dialect.fee_token_member.as_str();
             // Alternately: the round increases by ten from one to the next.
             if (input.round / 10).is_multiple_of(2) {
                 set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
@@ -131,7 +132,7 @@ fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         None => remove(&mut request, MODE, "tokenInfo"),
     }
     if input.round % 5 == 4 {
-        set(&mut request, MODE, "sponsorshipInfo", input.context.form_extras().sponsorship_info);
+        set(&mut request, MODE, "sponsorshipInfo", Context::of(input.context).form_extras().sponsorship_info);
     }
     let left_out = match input.round % 4 {
         1 => &GAS[..],
@@ -146,8 +147,8 @@ fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
-    let name = input.context.dialect.fee_token_member.as_str();
-    let token = input.context.tokens_with(Support::Supported).next();
+    let name = Context::of(input.context).dialect.fee_token_member.as_str();
+    let token = Context::of(input.context).tokens_with(Support::Supported).next();
     vec![
         ("no tokenInfo", None),
         ("an empty tokenInfo", Some(json!({}))),
@@ -165,13 +166,13 @@ fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
 
 /// An unsupported token: one that the profile lists, or an invented one.
 fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
-    let named: Vec<&str> = input.context.tokens_with(Support::Unsupported).collect();
+    let named: Vec<&str> = Context::of(input.context).tokens_with(Support::Unsupported).collect();
     let round = input.round as usize + usize::try_from(salt).unwrap_or_default();
-    let invented_token = input.context.unlisted_tokens == Support::Unsupported;
+    let invented_token = Context::of(input.context).unlisted_tokens == Support::Unsupported;
     if !named.is_empty() && (round.is_multiple_of(2) || !invented_token) {
         return Some(named[round % named.len()].to_owned());
     }
-    (input.context.unlisted_tokens != Support::Supported).then(|| address(input, salt + 100))
+    (Context::of(input.context).unlisted_tokens != Support::Supported).then(|| address(input, salt + 100))
 }
 
 fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -213,8 +214,8 @@ const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 /// The baseline has a short list with an unsupported token too, so that only the length differs.
 fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let length = *item_of_round(input, &LENGTHS);
-    let known: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
-    if input.context.unlisted_tokens == Support::Supported || known.is_empty() {
+    let known: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
+    if Context::of(input.context).unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();
     }
     let of_length = |length: usize| {

@@ -7,11 +7,11 @@ mod tokens;
 use requests::acceptance;
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::{
     cases::{case::Role, relations::Probe},
     message::request::Call,
     rules::View,
-    target::context::Context,
 };
 
 /// Observes one point that the specification leaves open.
@@ -19,7 +19,7 @@ pub struct Observer {
     /// The clause, of basis *ambiguous* or *not shown*.
     pub clause: &'static str,
     /// Adds the observed values of a group. They are counted over the run.
-    pub watch: fn(&[View<'_>], &Context, &mut Vec<String>),
+    pub watch: fn(&[View<'_>], &dyn Knowledge, &mut Vec<String>),
 }
 
 /// An observer of how these probes are answered.

@@ -3,6 +3,7 @@
 use paymaster_schemas::{Method, Mode};
 
 use super::{is_baseline_served, is_probe, outcome};
+use crate::knowledge::Knowledge;
 use crate::{
     cases::{
         case::Role,
@@ -25,7 +26,7 @@ pub(super) fn acceptance(views: &[View<'_>], probes: &[Probe], values: &mut Vec<
 
 /// How requests are answered in which an optional member is null or absent, and whether that changes the decision. No table has null as
 /// a value, so that a target may answer such a request as a malformed one.
-pub(super) fn optional_members(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn optional_members(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     if !is_baseline_served(views) {
         return;
     }
@@ -43,7 +44,7 @@ pub(super) fn optional_members(views: &[View<'_>], _: &Context, values: &mut Vec
 }
 
 /// At which places addresses in capital letters are served.
-pub(super) fn addresses_in_capitals(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn addresses_in_capitals(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     if !is_baseline_served(views) {
         return;
     }
@@ -57,7 +58,8 @@ pub(super) fn addresses_in_capitals(views: &[View<'_>], _: &Context, values: &mu
 
 /// How requests that are larger than wallets send are answered. The status of a gateway, a limiter or a missing key is no limit of the
 /// service; a missing answer is one only where the target answered another request of the group.
-pub(super) fn limits(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+pub(super) fn limits(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
+    let context = Context::of(knowledge);
     let is_answering = views.iter().any(|view| view.answer.is_json_rpc());
     for view in views {
         let Some(bound) = view.beyond else { continue };
@@ -73,7 +75,7 @@ pub(super) fn limits(views: &[View<'_>], context: &Context, values: &mut Vec<Str
 }
 
 /// How many malformed calls are refused, and each kind of malformed request that gets a result.
-pub(super) fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn malformed_params(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
         let of_call = match &view.request {
             ParsedRequest::Call(call) => {
@@ -116,7 +118,7 @@ const LET_THROUGH: &str = "let through";
 
 /// Which published clients are refused for their request headers, and with which HTTP status: the same request in plain headers gets a
 /// result each time, and theirs never does.
-pub(super) fn refused_headers(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn refused_headers(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for view in views.iter().filter(|view| view.refused_for_headers) {
         if let (Some(client), Some(response)) = (view.sent_as, view.answer.response()) {
             values.push(format!("{}: HTTP {}", client.name, response.status));

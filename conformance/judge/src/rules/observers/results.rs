@@ -3,6 +3,7 @@
 use paymaster_schemas::{Mode, kinds};
 
 use super::results;
+use crate::knowledge::Knowledge;
 use crate::{
     json::number::amount,
     message::request::ParsedRequest,
@@ -10,7 +11,7 @@ use crate::{
     target::context::{Context, Support},
 };
 
-pub(super) fn mode_member(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn mode_member(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for (_, _, result) in results(views) {
         let seen = match (result.get("MODE").is_some(), result.get("mode").is_some()) {
             (true, true) => "MODE and mode",
@@ -22,7 +23,8 @@ pub(super) fn mode_member(views: &[View<'_>], _: &Context, values: &mut Vec<Stri
     }
 }
 
-pub(super) fn error_codes(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+pub(super) fn error_codes(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
+    let context = Context::of(knowledge);
     for view in views {
         let ParsedRequest::Call(call) = &view.request else {
             continue;
@@ -43,7 +45,7 @@ pub(super) fn error_codes(views: &[View<'_>], context: &Context, values: &mut Ve
     }
 }
 
-pub(super) fn error_status(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn error_status(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for view in views {
         if let (Some(response), Some(_)) = (view.answer.response(), view.answer.error()) {
             values.push(format!("HTTP {}", response.status));
@@ -51,7 +53,7 @@ pub(super) fn error_status(views: &[View<'_>], _: &Context, values: &mut Vec<Str
     }
 }
 
-pub(super) fn gas_limits_returned(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn gas_limits_returned(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair != kinds::QUOTE_ERC20) {
         let Some(calculate) = call.mode_object()["calculateGasLimits"].as_bool() else {
             continue;
@@ -66,7 +68,8 @@ pub(super) fn gas_limits_returned(views: &[View<'_>], _: &Context, values: &mut 
 }
 
 /// The length of paymasterAndData, and whether it begins with the address of quotes where one is known.
-pub(super) fn layout(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+pub(super) fn layout(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
+    let context = Context::of(knowledge);
     for (_, call, result) in results(views) {
         let Some(data) = result["paymasterAndData"].as_str().filter(|data| data.len() > 2) else {
             continue;
@@ -88,7 +91,7 @@ pub(super) fn layout(views: &[View<'_>], context: &Context, values: &mut Vec<Str
     }
 }
 
-pub(super) fn deterministic_data(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn deterministic_data(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     let Some(baseline) = views.first() else { return };
     let data = |view: &View<'_>| {
         view.answer.result().and_then(|result| result["paymasterAndData"].as_str()).map(str::to_owned)

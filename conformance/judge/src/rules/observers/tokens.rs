@@ -4,6 +4,7 @@ use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use super::{is_probe, lower, results};
+use crate::knowledge::Knowledge;
 use crate::{
     cases::relations::Probe,
     rules::View,
@@ -11,7 +12,8 @@ use crate::{
 };
 
 /// Which supported tokens are quoted, when both members are present and the preferred one is not in the list.
-pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+pub(super) fn quoted_tokens(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
+    let context = Context::of(knowledge);
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list) else {
             continue;
@@ -39,7 +41,8 @@ pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut 
     }
 }
 
-pub(super) fn unsupported_when_none(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+pub(super) fn unsupported_when_none(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
+    let context = Context::of(knowledge);
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         if !named.is_empty() && named.iter().all(|token| context.support(token) == Support::Supported) {
@@ -53,7 +56,12 @@ pub(super) fn unsupported_when_none(views: &[View<'_>], context: &Context, value
     }
 }
 
-pub(super) fn unsupported_without_both(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+pub(super) fn unsupported_without_both(
+    views: &[View<'_>],
+    knowledge: &dyn Knowledge,
+    values: &mut Vec<String>,
+) {
+    let context = Context::of(knowledge);
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         let both = call.tokens.preferred.is_some() && call.tokens.list.is_some();
@@ -64,7 +72,7 @@ pub(super) fn unsupported_without_both(views: &[View<'_>], context: &Context, va
     }
 }
 
-pub(super) fn token_letter_case(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn token_letter_case(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == kinds::QUOTE_ERC20) {
         let named: Vec<&String> = call.tokens.list.iter().flatten().chain(&call.tokens.preferred).collect();
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
@@ -87,7 +95,7 @@ pub(super) fn token_letter_case(views: &[View<'_>], _: &Context, values: &mut Ve
     }
 }
 
-pub(super) fn repeated_tokens(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn repeated_tokens(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for (_, _, result) in results(views).filter(|(view, ..)| is_probe(view, Probe::RepeatedToken)) {
         if let Some(quotes) = result["feeQuotes"].as_array() {
             values.push(format!("quoted {} times when asked for three times", quotes.len()));
@@ -98,7 +106,7 @@ pub(super) fn repeated_tokens(views: &[View<'_>], _: &Context, values: &mut Vec<
 /// A current timestamp above this is in milliseconds: in seconds it would be the year 5138.
 const SECONDS_END: f64 = 1e11;
 
-pub(super) fn valid_until_unit(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+pub(super) fn valid_until_unit(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for (_, _, result) in results(views) {
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             if let Some(until) = quote["validUntil"].as_f64() {

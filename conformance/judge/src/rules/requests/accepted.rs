@@ -4,15 +4,14 @@
 //! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
 //! must be served only when the profile states that any operation is accepted.
 
+use crate::knowledge::Expectation;
+use crate::knowledge::Knowledge;
 use crate::rules::{
     Advice, Check, GroupCheck, MissingLine, Report, Rule, View, describe_answer, for_each_variant,
 };
 use crate::{
     cases::{case::Relation, relations as related},
-    target::{
-        context::{Context, Expectation},
-        profile::Accepts,
-    },
+    target::{context::Context, profile::Accepts},
 };
 
 const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, hint: &'static str) -> Rule {
@@ -22,8 +21,8 @@ const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, 
 /// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
 macro_rules! only_listed {
     ($member:literal) => {
-        |context| {
-            let operations = &context.profile.operations;
+        |knowledge| {
+            let operations = &Context::of(knowledge).profile.operations;
             (operations.accepts == Accepts::Listed && !operations.varies($member)).then_some(concat!(
                 "the profile says that only listed operations are accepted; where their ",
                 $member,
@@ -132,12 +131,13 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     .unless(only_listed!("callData")),
 ];
 
-fn one_account(context: &Context) -> Option<&'static str> {
+fn one_account(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
 }
 
 /// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
-fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     for_each_variant(views, report, |baseline, view, report| {
         let required = baseline.answer.result().is_some() && view.beyond.is_none();
         served(view, required, report);
@@ -145,7 +145,7 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
 }
 
 /// The operation is another one: it must be served only when the profile covers it and it is of ordinary size.
-fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn other_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     for_each_variant(views, report, |baseline, view, report| {
         // An operation that is not sponsored gets a result too: `0x`.
         let required = baseline.answer.result().is_some()

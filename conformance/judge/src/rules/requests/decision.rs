@@ -1,15 +1,14 @@
 //! Section 4.2, rules 1 and 2: which requests are sponsored, and what decides it.
 
+use crate::knowledge::Expectation;
 use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::{
     cases::{case::Role, relations as related},
     rules::{Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant, shown},
-    target::{
-        context::{Context, Expectation},
-        profile::Sponsors,
-    },
+    target::{context::Context, profile::Sponsors},
 };
 
 const SPONSORABLE: Advice = Advice::Write(MissingLine::Sponsorable);
@@ -53,7 +52,8 @@ pub(in crate::rules) const RULES: &[Rule] = &[
 pub(in crate::rules) const SPONSORED: &[Kind] = &[kinds::QUOTE_SPONSORED, kinds::SPONSOR_SPONSORED];
 
 /// Why rules about refused operations do not apply; none when they do.
-pub(in crate::rules) fn refuses_nothing(context: &Context) -> Option<&'static str> {
+pub(in crate::rules) fn refuses_nothing(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
     let operations = &context.profile.operations;
     let in_words = operations.sponsors == Some(Sponsors::Any);
     let refused = operations.refused.len() + operations.refused_senders.len();
@@ -61,7 +61,8 @@ pub(in crate::rules) fn refuses_nothing(context: &Context) -> Option<&'static st
 }
 
 /// Why rules about sponsored operations do not apply; none when they do.
-fn sponsors_nothing(context: &Context) -> Option<&'static str> {
+fn sponsors_nothing(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
     let operations = &context.profile.operations;
     (operations.sponsors() == Sponsors::None && operations.sponsorable.is_empty())
         .then_some("the profile says that the target sponsors no operation")
@@ -75,7 +76,7 @@ pub(in crate::rules) fn paymaster_and_data<'a>(view: &'a View<'_>) -> Option<&'a
 const POINTER: &str = "/result/paymasterAndData";
 
 /// An operation that can be sponsored gets a paymasterAndData other than 0x.
-fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+fn sponsorable_is_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     decided(&[Expectation::Sponsored], view, |data| {
         report.expect(
             data != "0x",
@@ -87,7 +88,7 @@ fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An operation that cannot be sponsored gets exactly 0x.
-fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
+fn refused_gets_0x(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     decided(&[Expectation::Refused, Expectation::NotSponsored], view, |data| {
         report.expect(
             data == "0x",
@@ -115,7 +116,7 @@ pub(crate) const SAME_AGAIN: &str = "the same request again";
 
 /// Only the operation and sponsorshipInfo decide. The first member is the baseline; requests for other operations may come
 /// between.
-fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn decision_inputs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     for_each_variant(views, report, |baseline, view, report| {
         // An error is not a decision. Other rules report errors.
         if let (Role::SameDecision, Some(expected), Some(actual)) =
@@ -142,7 +143,8 @@ const fn in_words(sponsored: bool) -> &'static str {
 
 /// The result is of the requested mode, whatever other members or earlier requests there are. Nothing is judged when the baseline
 /// has the wrong mode. A target may refuse members of the other mode.
-fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
+fn mode_served(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     for_each_variant(views, report, |baseline, view, report| {
         if let (Some(false), Some(call), Some(foreign)) =
             (is_foreign(baseline, context), view.valid_call(), is_foreign(view, context))

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{Advice, Check, Report, Rule, View, describe_answer};
 use crate::{
     cases::relations as related,
     message::answer::{Answer, quoted_tokens, unsupported_tokens},
-    target::context::Context,
 };
 
 const TOO_FEW: Advice = Advice::Look("the target answered too few requests");
@@ -50,7 +50,7 @@ fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
 
 /// Member order, white space and string escapes do not change the answer. The baseline is sent before and after the variant;
 /// nothing is judged when its two answers differ.
-fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn notation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let [baseline, variant, again] = views else { return };
     let (Some(expected), Some(actual)) = (meaning(&baseline.answer), meaning(&variant.answer)) else {
         return;
@@ -69,7 +69,7 @@ fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
 
 /// The headers of a client get the same answer as plain ones. Nothing is judged when the answers to one of the two requests differ, and a
 /// refusal of the baseline gives no reason to expect a result.
-fn headers(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn headers(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let pairs = || views.chunks_exact(2);
     let Some([baseline, variant]) = pairs().next() else {
         return;

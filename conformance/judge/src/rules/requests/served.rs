@@ -5,6 +5,7 @@
 use paymaster_schemas::{Kind, kinds};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, describe_answer};
 use crate::{
     cases::{case::Relation, relations as related},
@@ -52,7 +53,8 @@ pub(in crate::rules) const TOKEN_QUOTES: &[&Relation] = &[
 const METHOD_NOT_FOUND: i64 = -32_601;
 
 /// Both methods are served at the same address, over POST.
-fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
+fn both_methods(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let required = view.valid_call().is_some_and(|call| {
         // The error for a token that is not supported may have any code.
         call.tokens.fee.as_ref().is_none_or(|token| context.support(token) == Support::Supported)
@@ -72,12 +74,13 @@ fn says_not_found(error: &Value) -> bool {
     error["code"].as_number().is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
 }
 
-fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+fn quote_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     served(kinds::QUOTE_SPONSORED, view, report, |_| true);
 }
 
 /// Judged only when both tokenInfo members are present and all tokens are supported. Other rules report other errors.
-fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+fn quote_erc20(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     served(kinds::QUOTE_ERC20, view, report, |call| {
         let named = call.tokens.quoted();
         call.tokens.preferred.is_some()
@@ -86,12 +89,13 @@ fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
     });
 }
 
-fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+fn sponsor_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     served(kinds::SPONSOR_SPONSORED, view, report, |_| true);
 }
 
 /// Judged only with all gas limits: request.gas-fields-optional reports the others.
-fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+fn sponsor_erc20(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     served(kinds::SPONSOR_ERC20, view, report, |call| {
         let supported = |token: &String| context.support(token) == Support::Supported;
         call.tokens.fee.as_ref().is_some_and(supported)

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     cases::relations as related,
@@ -50,7 +51,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
 ];
 
 /// A valid request gets a complete HTTP response.
-fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
+fn http_message(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     // A target may close the connection of a request that is too large for it.
     if view.beyond.is_some() || view.valid_call().is_none() && !view.omits_fee_token() {
         return;
@@ -63,7 +64,7 @@ fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// The body of an answer is one complete JSON text in UTF-8.
-fn json_text(view: &View<'_>, _: &Context, report: &mut Report) {
+fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if !view.must_be_answered() {
         return;
     }
@@ -81,7 +82,7 @@ fn json_text(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// No member of an answer occurs twice with different values.
-fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
+fn single_valued_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
         return;
     };
@@ -94,14 +95,14 @@ fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// The answer to one request is one JSON object.
-fn object(view: &View<'_>, _: &Context, report: &mut Report) {
+fn object(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) {
         report.expect(document.value.is_object(), "", "one JSON object", || shown(&document.value));
     }
 }
 
 /// An answer carries either result or error.
-fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
+fn result_or_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
@@ -119,7 +120,8 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An answer has the jsonrpc version of the request. `2.0` is also a lawful answer to `2.0.0`, which only the field table of
 /// section 2.1 has. A request in the version that the target does not use may be refused in the other version.
-fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
+fn jsonrpc(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
@@ -138,7 +140,7 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
 
 /// An answer has the id of its request. Numbers are compared by exact value. An error may have the id null when the request goes
 /// beyond the tables, which includes ids with a fraction: the target may not have read it.
-fn id(view: &View<'_>, _: &Context, report: &mut Report) {
+fn id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
@@ -163,7 +165,7 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// The result of an answer is an object.
-fn result_object(view: &View<'_>, _: &Context, report: &mut Report) {
+fn result_object(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| matches!(view.request, ParsedRequest::Call(_))) else {
         return;
     };

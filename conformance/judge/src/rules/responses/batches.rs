@@ -5,14 +5,12 @@ use std::fmt;
 use paymaster_schemas::{Mode, kinds};
 use serde_json::{Map, Value};
 
-use crate::rules::{Advice, Check, Report, Rule, View, shown};
-use crate::{
-    message::{
-        answer::{error_of, result_of},
-        request::ParsedRequest,
-    },
-    target::context::Context,
+use crate::knowledge::Knowledge;
+use crate::message::{
+    answer::{error_of, result_of},
+    request::ParsedRequest,
 };
+use crate::rules::{Advice, Check, Report, Rule, View, shown};
 
 pub(in crate::rules) const RULES: &[Rule] = &[Rule::new(
     "json-rpc.batch-elements",
@@ -61,7 +59,7 @@ fn expected(alone: &View<'_>) -> Option<AnswerKind> {
 
 /// Each call of the batch gets the kind of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
 /// refused batches and missing answers.
-fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let [alone @ .., batch] = views else { return };
     let ParsedRequest::Batch(calls) = &batch.request else {
         return;

@@ -1,8 +1,10 @@
 //! Section 7: which requests get an error, and the form of an error.
 
+use crate::knowledge::Expectation;
 use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{
     Advice, Check, MissingLine, Report, Rule, View, describe_answer, for_each_variant,
     requests::decision::{SPONSORED, refuses_nothing},
@@ -12,7 +14,7 @@ use crate::{
     cases::{case::Relation, relations as related},
     json::number::is_integer,
     message::request::ParsedRequest,
-    target::context::{Context, Expectation, Support},
+    target::context::{Context, Support},
 };
 
 const NO_ERRORS: Advice = Advice::Look("the target answered too few requests with an error");
@@ -81,14 +83,14 @@ fn error_of<'a>(view: &'a View<'_>) -> Option<&'a Value> {
 }
 
 /// The error of an answer is an object.
-fn object(view: &View<'_>, _: &Context, report: &mut Report) {
+fn object(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if let Some(error) = error_of(view) {
         report.expect(error.is_object(), "/error", "an object", || shown(error));
     }
 }
 
 /// An error carries code, an integer.
-fn code(view: &View<'_>, _: &Context, report: &mut Report) {
+fn code(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if let Some(error) = error_of(view).filter(|error| error.is_object()) {
         let holds = error["code"].as_number().is_some_and(is_integer);
         report.expect(holds, "/error/code", "an integer", || shown_member(error.get("code")));
@@ -96,7 +98,7 @@ fn code(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An error carries message, a string.
-fn message(view: &View<'_>, _: &Context, report: &mut Report) {
+fn message(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if let Some(error) = error_of(view).filter(|error| error.is_object()) {
         report.expect(error["message"].is_string(), "/error/message", "a string", || {
             shown_member(error.get("message"))
@@ -105,7 +107,7 @@ fn message(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// Token mode without a token is answered with an error.
-fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
+fn token_absent(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if has_no_readable_fee_token(view) {
         an_error(view, "an error: the request names no token", report);
     }
@@ -123,7 +125,8 @@ fn has_no_readable_fee_token(view: &View<'_>) -> bool {
 }
 
 /// Token mode with an unsupported token is answered with an error. So is a word, and a hex string with more or fewer digits than an address.
-fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
+fn token_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let ParsedRequest::Call(call) = &view.request else {
         return;
     };
@@ -171,7 +174,7 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
 }
 
 /// A sponsor request without `mode` gets no result. A quote without it is served by some targets.
-fn mode_mandatory(view: &View<'_>, _: &Context, report: &mut Report) {
+fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if matches!(
         view.request,
         ParsedRequest::WithoutMode { method: Method::SponsorUserOperation, is_absent: true, .. }
@@ -181,7 +184,7 @@ fn mode_mandatory(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// A request that cannot be sponsored is answered with a result.
-fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
+fn refusal_is_none(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let sponsored = view.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Sponsored);
     if sponsored && view.expectation == Expectation::Refused {
         a_result(view, "a result: an operation that cannot be sponsored is not an error", report);
@@ -190,7 +193,7 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// A quote for unsupported tokens is answered with a result. Judged only when the same request with supported tokens gets a
 /// result, so that an error has no other reason.
-fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn unsupported_quote_is_none(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     for_each_variant(views, report, |baseline, view, report| {
         if baseline.answer.result().is_some() && view.beyond.is_none() {
             a_result(view, "a result: unsupported tokens are not an error in a quote", report);

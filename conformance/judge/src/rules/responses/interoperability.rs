@@ -3,8 +3,9 @@
 use paymaster_schemas::{Method, Mode};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
+use crate::message::answer::Answer;
 use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, describe_answer, shown_member};
-use crate::{message::answer::Answer, target::context::Context};
 
 const TOO_FEW: Advice = Advice::Look("the target answered too few requests");
 
@@ -41,7 +42,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
 ];
 
 /// An answer with a result comes with an HTTP status of 200.
-fn status_of_result(view: &View<'_>, _: &Context, report: &mut Report) {
+fn status_of_result(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if let Some(response) = view.answer.response().filter(|_| view.answer.result().is_some()) {
         report.expect(response.status == 200, "", "HTTP status 200", || {
             format!("HTTP status {}", response.status)
@@ -50,7 +51,7 @@ fn status_of_result(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An answer comes with the content type application/json.
-fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
+fn content_type(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let is_answer = view.answer.object().is_some() && !view.rejected_before_service();
     let Some(response) = view.answer.response().filter(|_| is_answer) else {
         return;
@@ -72,7 +73,7 @@ fn is_refusal(answer: &Answer<'_>) -> bool {
 }
 
 /// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.
-fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn client_forms(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let pairs = || views.chunks_exact(2);
     let Some([_, variant]) = pairs().next() else {
         return;
@@ -89,7 +90,7 @@ fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
 }
 
 /// A quote carries mode beside MODE, with the same value.
-fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
+fn mode_member(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(call) = view.valid_call().filter(|call| Method::of(call.pair) == Method::GetFeeQuoteOrData)
     else {
         return;
@@ -111,7 +112,7 @@ fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An error has no result member beside it.
-fn no_result_beside_error(view: &View<'_>, _: &Context, report: &mut Report) {
+fn no_result_beside_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };

@@ -3,6 +3,7 @@
 use paymaster_schemas::{kinds, member_validator};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown_member};
 use crate::{
     cases::relations as related,
@@ -11,10 +12,7 @@ use crate::{
         answer::Answer,
         request::{Call, ParsedRequest},
     },
-    target::{
-        context::Context,
-        ordinary::{is_large_integer, is_rounded},
-    },
+    target::ordinary::{is_large_integer, is_rounded},
 };
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -78,7 +76,7 @@ fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
     });
 }
 
-fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
+fn parse_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if view.request != ParsedRequest::NotJson {
         return;
     }
@@ -90,7 +88,7 @@ fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
+fn invalid_request(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     match view.request {
         ParsedRequest::NotARequest => has_code(&[-32600], view, report),
         // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
@@ -99,14 +97,14 @@ fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
+fn method_not_found(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if matches!(view.request, ParsedRequest::UnknownMethod { .. }) {
         has_code(&[-32601], view, report);
     }
 }
 
 /// Refused parameters of the wrong shape get -32602. The code for a missing or invalid fee token is not shown.
-fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
+fn invalid_params(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let malformed = match &view.request {
         ParsedRequest::Call(call) if call.pair == kinds::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
         ParsedRequest::Call(call) => !call.valid,
@@ -125,7 +123,7 @@ fn has_fee_token(call: &Call) -> bool {
 
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
 /// endpoint.both-methods reports a valid call with the code of an unknown method.
-fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
+fn reserved_codes(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if !matches!(view.request, ParsedRequest::Call(_) | ParsedRequest::WithoutMode { .. }) {
         return;
     }
@@ -141,7 +139,7 @@ fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// Where the id could not be read, the error carries the id null.
-fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
+fn null_id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if view.request != ParsedRequest::NotJson || view.answer.error().is_none() {
         return;
     }
@@ -153,7 +151,7 @@ fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
 const FEW: usize = 3;
 
 /// A batch is answered with one answer for each request that has an id, in any order.
-fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
+fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let ParsedRequest::Batch(requests) = &view.request else {
         return;
     };
@@ -186,7 +184,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An empty batch gets one error object.
-fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
+fn empty_batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let is_answered = !view.rejected_before_service() && view.answer.response().is_some();
     if view.request == ParsedRequest::EmptyBatch && is_answered {
         let holds = view.answer.error().is_some();
@@ -195,7 +193,7 @@ fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// A request without an id gets no JSON-RPC answer, alone or in a batch.
-fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
+fn notification(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     match &view.request {
         ParsedRequest::Notification => nothing(view, report),
         ParsedRequest::Batch(requests) if requests.contains(&ParsedRequest::Notification) => {
@@ -220,7 +218,7 @@ fn nothing(view: &View<'_>, report: &mut Report) {
 }
 
 /// An integer id above 2^53 comes back exactly. Parsers with 64-bit floating-point numbers round it.
-fn large_ids(view: &View<'_>, _: &Context, report: &mut Report) {
+fn large_ids(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
@@ -237,7 +235,7 @@ fn large_ids(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// No member of an answer occurs twice, not even with the same value.
-fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
+fn unique_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
         return;
     };

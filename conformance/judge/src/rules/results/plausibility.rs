@@ -6,6 +6,7 @@ use paymaster_exchange::Simulation;
 use paymaster_schemas::{Kind, kinds, member_validator, validator_for};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{
     Advice, Check, ExchangeCheck, MissingLine, Report, Rule, View, quotes, shown, shown_member,
 };
@@ -96,7 +97,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "sign for the chain, the contract and its nonce of the sender, over the operation with the gas limits that the answer returns",
         accepted,
     )
-    .unless(|context| (!context.on_chain).then_some("no chain is used (--rpc-url, --entry-point)")),
+    .unless(|knowledge| (!Context::of(knowledge).on_chain).then_some("no chain is used (--rpc-url, --entry-point)")),
 ];
 
 const ZERO: &str = "0x0000000000000000000000000000000000000000";
@@ -108,7 +109,8 @@ fn result_of<'a>(pair: Kind, view: &'a View<'_>) -> Option<&'a Value> {
 }
 
 /// The paymaster is not the zero address, and is the same in every quote.
-fn paymaster_address(view: &View<'_>, context: &Context, report: &mut Report) {
+fn paymaster_address(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(address) =
         result_of(kinds::QUOTE_ERC20, view).and_then(|result| result["paymasterAddress"].as_str())
     else {
@@ -131,8 +133,9 @@ fn paymaster_address(view: &View<'_>, context: &Context, report: &mut Report) {
 const DOLLARS: [&str; 8] = ["USDC", "USDT", "DAI", "USDC.e", "USDT.e", "BUSD", "FRAX", "PYUSD"];
 
 /// The price of a token stays within two orders of magnitude, and that of a stable token near a dollar.
-fn token_price(view: &View<'_>, context: &Context, report: &mut Report) {
+fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     const FACTOR: f64 = 100.0;
+    let context = Context::of(knowledge);
     for (index, quote) in quotes(view) {
         let Some(price) = quoted::price(quote) else {
             continue;
@@ -153,7 +156,7 @@ fn token_price(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-fn exchange_rate(view: &View<'_>, _: &Context, report: &mut Report) {
+fn exchange_rate(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     for (index, quote) in quotes(view) {
         if let Some(rate) = amount(&quote["exchangeRate"]) {
             report.expect(
@@ -166,7 +169,7 @@ fn exchange_rate(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-fn one_quote_a_token(view: &View<'_>, _: &Context, report: &mut Report) {
+fn one_quote_a_token(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let mut seen = BTreeSet::new();
     for (index, quote) in quotes(view) {
         if let Some(address) = quote["tokenAddress"].as_str() {
@@ -180,7 +183,7 @@ fn one_quote_a_token(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-fn symbol(view: &View<'_>, _: &Context, report: &mut Report) {
+fn symbol(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     for (index, quote) in quotes(view) {
         if let Some(symbol) = quote["symbol"].as_str() {
             report.expect(
@@ -194,7 +197,7 @@ fn symbol(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// A logo URL is absolute, and of a scheme that shows an image.
-fn logo_url(view: &View<'_>, _: &Context, report: &mut Report) {
+fn logo_url(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     for (index, quote) in quotes(view) {
         let Some(url) = quote["logoUrl"].as_str() else {
             continue;
@@ -212,7 +215,7 @@ fn logo_url(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// The gas limits of a result that sponsors are above 0, unless the request has 0.
-fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
+fn gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
         return;
     };
@@ -231,7 +234,7 @@ fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// preVerificationGas in token mode is an amount. The table has a string and no notation.
-fn pre_verification_gas(view: &View<'_>, _: &Context, report: &mut Report) {
+fn pre_verification_gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some(value) = result_of(kinds::SPONSOR_ERC20, view).map(|result| &result["preVerificationGas"])
     else {
         return;
@@ -254,7 +257,8 @@ fn token_paymaster_data<'a>(view: &'a View<'_>) -> Option<&'a str> {
 }
 
 /// paymasterAndData in token mode is at least an address: that of the quoted paymaster.
-fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
+fn token_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(data) = token_paymaster_data(view) else { return };
     let address = data.get(..ZERO.len());
     let expected = context.quoted.paymaster.as_deref();
@@ -275,7 +279,7 @@ fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
 
 /// Data with a signature differs between operations. A paymaster that checks everything on the chain needs no signature: its data, such
 /// as its address alone, or its address and the token's, may be the same for every operation.
-fn token_data_differs(views: &[View<'_>], _: &Context, report: &mut Report) {
+fn token_data_differs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let all: Option<Vec<&str>> = views.iter().map(token_paymaster_data).collect();
     let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
         return;
@@ -300,7 +304,7 @@ fn may_have_signature(data: &str) -> bool {
 
 /// Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a chain is
 /// given.
-fn accepted(view: &View<'_>, _: &Context, report: &mut Report) {
+fn accepted(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     match view.on_chain {
         Some(Simulation::Accepted) => report.held(),
         Some(Simulation::Refused(reason)) => report.broken(

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{kinds, member_validator};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{Advice, ExchangeCheck, MissingLine, Report, Rule, View, requests::served::TOKEN_QUOTES};
 use crate::{
     message::request::{Call, RequestedTokens},
@@ -113,7 +114,8 @@ fn list<'a>(tokens: impl IntoIterator<Item = &'a String>) -> String {
 }
 
 /// Every supported token of the request is quoted.
-fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
+fn tokens_quoted(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(quote) = read(view, context) else { return };
     let read_so = expected(&quote.call.tokens, context.dialect.quoted_tokens);
     let expected: Vec<_> =
@@ -157,7 +159,8 @@ const fn alone(reading: QuotedTokens) -> &'static str {
 }
 
 /// When the request names tokens, only those are quoted. An empty tokenList may request all tokens.
-fn only_requested(view: &View<'_>, context: &Context, report: &mut Report) {
+fn only_requested(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(quote) = read(view, context) else { return };
     if quote.call.tokens.list.as_ref().is_none_or(Vec::is_empty) || quote.quoted.is_empty() {
         return;
@@ -174,7 +177,8 @@ fn only_requested(view: &View<'_>, context: &Context, report: &mut Report) {
 }
 
 /// With preferredToken and tokenList both present, unsupportedTokens lists every requested token that is not supported.
-fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
+fn unsupported_listed(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(quote) = read(view, context) else { return };
     let named = &quote.call.tokens;
     if named.preferred.is_none() || named.list.as_ref().is_none_or(Vec::is_empty) {
@@ -208,7 +212,8 @@ fn unsupported_reading(context: &Context) -> QuotedTokens {
 }
 
 /// unsupportedTokens lists only tokens of the request, and none that the service supports.
-fn unsupported_only_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
+fn unsupported_only_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(quote) = read(view, context).filter(|quote| quote.has_unsupported) else {
         return;
     };

@@ -7,6 +7,7 @@
 use paymaster_schemas::{Kind, Mode, kinds, member_validator};
 use serde_json::Value;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{
     Advice, Check, MissingLine, Report, Rule, View, requests::decision::SPONSORED, shown_member,
 };
@@ -108,9 +109,10 @@ pub fn check(
     member: &str,
     expected: &str,
     view: &View<'_>,
-    context: &Context,
+    knowledge: &dyn Knowledge,
     report: &mut Report,
 ) {
+    let context = Context::of(knowledge);
     // Judged only for valid requests: the answer to malformed ones is not shown, and a result may repeat their values.
     let Some(call) = view.valid_call() else { return };
     let Some(result) = view.answer.result().filter(|result| result.is_object()) else {

@@ -6,6 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use num_bigint::BigUint;
 use paymaster_schemas::kinds;
 
+use crate::knowledge::Knowledge;
 use crate::rules::{
     Advice, MissingLine, Report, Rule, View, quotes,
     requests::served::TOKEN_QUOTES,
@@ -73,12 +74,14 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
 ];
 
-fn no_symbols(context: &Context) -> Option<&'static str> {
+fn no_symbols(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
     let known = tokens(context).any(|token| token.symbol.is_some());
     (!known).then_some("the profile gives no symbol for any token, and the target quoted none in discovery")
 }
 
-fn no_decimals(context: &Context) -> Option<&'static str> {
+fn no_decimals(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
     let known = tokens(context).any(|token| token.decimals.is_some());
     (!known).then_some("the profile gives no decimals for any token, and the target quoted none in discovery")
 }
@@ -100,7 +103,8 @@ fn known<'a, T>(
     by_profile.or_else(by_target)
 }
 
-fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
+fn symbol(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     for (index, quote) in quotes(view) {
         if let Some(address) = quote["tokenAddress"].as_str()
             && let Some((known, source)) = known(context, address, |token| token.symbol.as_deref())
@@ -116,7 +120,8 @@ fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
+fn decimal(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     for (index, quote) in quotes(view) {
         if let Some(address) = quote["tokenAddress"].as_str()
             && let Some((known, source)) = known(context, address, |token| token.decimals)
@@ -136,7 +141,7 @@ fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
 const SKEW: Duration = Duration::from_mins(5);
 
 /// A quote does not end before it is given, whether its unit is seconds or smaller: as seconds it is latest.
-fn in_the_future(view: &View<'_>, _: &Context, report: &mut Report) {
+fn in_the_future(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let now = view.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
     let Some(now) = now else { return };
     let earliest = BigUint::from(now.saturating_sub(SKEW).as_secs());
@@ -153,7 +158,7 @@ fn in_the_future(view: &View<'_>, _: &Context, report: &mut Report) {
     });
 }
 
-fn above_zero(view: &View<'_>, _: &Context, report: &mut Report) {
+fn above_zero(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     for_each_time(view, |pointer, until, text| {
         report.expect(until.bits() > 0, pointer, "a time", || text);
     });
@@ -161,7 +166,8 @@ fn above_zero(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// The unit is that of every other quote: those of discovery, and those of the same answer. Without another quote whose unit is known,
 /// nothing is judged. A time far from now proves no unit, and so no other one.
-fn one_unit(view: &View<'_>, context: &Context, report: &mut Report) {
+fn one_unit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
     let Some(now) = view.received else { return };
     let mut known = context.quoted.units.clone();
     for_each_time(view, |pointer, until, text| {

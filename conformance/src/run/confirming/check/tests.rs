@@ -1,5 +1,6 @@
 use super::*;
 use crate::report::sample;
+use paymaster_judge::target::context::Context;
 use paymaster_judge::{
     cases::{case::Member, relations::CALLS},
     diagnosis::difference::Difference,

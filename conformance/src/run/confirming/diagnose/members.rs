@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Diagnosis, Search, form::Plain, parsed, with_body};
 use paymaster_exchange::Exchange;
+use paymaster_judge::knowledge::Knowledge;
 use paymaster_judge::{
     cases::case::{Group, Role},
     diagnosis::{
@@ -12,10 +13,10 @@ use paymaster_judge::{
         fewest::Fewest,
         narrowing::Narrowing,
     },
+    knowledge::{Expectation, Requirement},
     message::{answer::Answer, request::ParsedRequest},
     rules::Violation,
     session::{examples::Example, recheck::Outcome},
-    target::context::{Context, Expectation, Requirement},
     verdict::finding::Finding,
 };
 
@@ -49,7 +50,7 @@ impl Subject {
         self,
         group: &Group,
         value: Value,
-        context: &Context,
+        context: &dyn Knowledge,
     ) -> Option<Group> {
         match self {
             Self::Member(index) => with_body(group, index, &value),
@@ -402,14 +403,18 @@ fn may_be_right(finding: &Finding, example: &Example) -> bool {
     })
 }
 
-fn requirement(request: &Value, context: &Context) -> Option<Requirement> {
+fn requirement(request: &Value, context: &dyn Knowledge) -> Option<Requirement> {
     let request = ParsedRequest::of(request.to_string().as_bytes());
     Some(context.requirement(request.valid_call()?))
 }
 
 /// Whether a request may show what decides in another one: both must be answered in the same way, a valid one is not compared with an
 /// invalid one, and method and mode are the same.
-pub(in crate::run::confirming) fn is_comparable(failing: &Value, passing: &Value, context: &Context) -> bool {
+pub(in crate::run::confirming) fn is_comparable(
+    failing: &Value,
+    passing: &Value,
+    context: &dyn Knowledge,
+) -> bool {
     let is_valid = |request| requirement(request, context).is_some();
     let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes()).pair();
     let is_other_pair = pair(failing).zip(pair(passing)).is_some_and(|(own, other)| own != other);
@@ -419,15 +424,11 @@ pub(in crate::run::confirming) fn is_comparable(failing: &Value, passing: &Value
 }
 
 /// Whether the operation of a request must not be sponsored.
-fn is_to_be_refused(request: &Value, context: &Context) -> bool {
-    let sender = request["params"][0]["sender"].as_str().unwrap_or_default();
-    let mut refused = context.profile.operations.refused_senders.iter();
-    if refused.any(|known| known.eq_ignore_ascii_case(sender)) {
-        return true;
-    }
-    requirement(request, context).is_some_and(|requirement| {
+fn is_to_be_refused(request: &Value, context: &dyn Knowledge) -> bool {
+    let is_expected = |requirement: Requirement| {
         matches!(requirement.expectation, Expectation::Refused | Expectation::NotSponsored)
-    })
+    };
+    context.lists_as_refused(request) || requirement(request, context).is_some_and(is_expected)
 }
 
 pub(super) fn keep_id(request: &mut Value, of: &Value) {
