@@ -7,7 +7,6 @@
 
 use std::{error::Error, fs, process::ExitCode, thread::available_parallelism, time::Duration};
 
-use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::target::Target,
@@ -17,8 +16,9 @@ use paymaster_conformance::{
     Event,
     run::{Reporter, Suite, check},
 };
-use paymaster_judge::verdict::{conclusion::Conclusion, strictness::Strictness};
+use paymaster_engine::verdict::{conclusion::Conclusion, strictness::Strictness};
 use paymaster_reference_server::Config;
+use paymaster_settings::{embedded::Embedded, settings::Settings};
 
 /// As in the released commands, with `--features mimalloc`.
 #[cfg(feature = "mimalloc")]

@@ -3,12 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use crate::estimate::Estimate;
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
+use paymaster_engine::{
     rules::Rule,
-    target::dialect::Dialect,
     verdict::{finding::Finding, summary::Summary},
 };
+use paymaster_exchange::Exchange;
 
 /// Something that happened in a run.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub enum Event<'a> {
     /// Discovery is over: the dialect and the tokens of the target are known. Sending the plan begins.
     Planned {
         /// The dialect in use.
-        dialect: &'a Dialect,
+        dialect: &'a serde_json::Map<String, serde_json::Value>,
         /// The largest number of groups that will be sent. Groups that need what the target did not provide are left out.
         at_most: usize,
     },

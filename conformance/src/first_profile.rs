@@ -3,13 +3,10 @@
 //! It promises nothing that the target did not show, and nothing that one answer cannot show: whether other operations get a result, or
 //! a larger size is always served. A lawful target is never accused with it.
 
-use std::{collections::BTreeSet, fmt::Write as _};
-
-use paymaster_cli::{output::terminal::escape_controls, settings::ShownTarget};
-use paymaster_client::redact::Redactor;
-use paymaster_judge::{
-    cases::survey::{Decision, SurveyResult},
-    rules::rules,
+use paymaster_engine::verdict::profile_line::{MissingLine, missing_line};
+use paymaster_fee_quote::{
+    SPECIFICATION, lines,
+    survey::{Decision, SurveyResult},
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
@@ -17,9 +14,12 @@ use paymaster_judge::{
         ordinary::{CALL_DATA_BYTES, TOKEN_LIST_LENGTH},
         profile::SmartAccount,
     },
-    verdict::profile_line::{MissingLine, missing_line},
 };
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use paymaster_client::redact::Redactor;
 use paymaster_schemas::{Kind, Mode, kinds};
+use paymaster_settings::{output::terminal::escape_controls, settings::ShownTarget};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -97,7 +97,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
 /// The commonest refusal of a target that serves nothing.
 fn refused(found: &SurveyResult, given: Given<'_>) -> String {
     match found.access.outcomes.commonest_refusal(&kinds::ALL) {
-        Some(refusal) => words::refused(&refusal, given.redactor),
+        Some(refusal) => words::refused(&refusal, kinds::ALL.len(), given.redactor),
         None => "the target served no operation".to_owned(),
     }
 }
@@ -173,8 +173,8 @@ impl File<'_> {
         let found = self.found;
         if !found.serves_anything() {
             self.comment(&refused(found, self.given));
-            let waiting = waiting(&found.context, MissingLine::Sponsorable)
-                + waiting(&found.context, MissingLine::SupportedTokens);
+            let waiting = waiting(&found.context, &lines::SPONSORABLE)
+                + waiting(&found.context, &lines::SUPPORTED_TOKENS);
             self.only_you(
                 &format!("The one key to write: an operation that it sponsors. {waiting} rules wait for it."),
                 &[ONE_KEY],
@@ -229,7 +229,7 @@ impl File<'_> {
             self.only_you(
                 &format!(
                     "Tokens that it supports: {} rules wait for one. found: none of the well-known tokens was quoted.",
-                    waiting(context, MissingLine::SupportedTokens)
+                    waiting(context, &lines::SUPPORTED_TOKENS)
                 ),
                 &[r#"supported = [{ address = "0x..." }]"#],
             );
@@ -393,9 +393,9 @@ impl File<'_> {
 }
 
 /// How many rules wait for a line of the profile.
-fn waiting(context: &Context, line: MissingLine) -> usize {
+fn waiting(context: &Context, line: &'static MissingLine) -> usize {
     let waits = |rule: &&_| missing_line(rule, context) == Some(line);
-    rules().filter(waits).count()
+    SPECIFICATION.rules().filter(waits).count()
 }
 
 /// The members of section 2.2 as an inline table of TOML.

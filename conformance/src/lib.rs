@@ -51,12 +51,8 @@ pub use bytes::Bytes;
 pub use hyper::http;
 pub use proptest;
 
-pub use paymaster_exchange::{Exchange, Failure, Response};
-pub use paymaster_judge::{
-    cases::{
-        case::{Draw, Tokens},
-        generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
-    },
+pub use paymaster_engine::{
+    cases::case::Draw,
     rules::{Rule, Violation},
     verdict::{
         conclusion::{Conclusion, Verdict},
@@ -64,11 +60,16 @@ pub use paymaster_judge::{
         summary::{RuleOutcome, Summary},
     },
 };
+pub use paymaster_exchange::{Exchange, Failure, Response};
+pub use paymaster_fee_quote::{
+    base::Tokens,
+    generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
+};
 pub use paymaster_schemas::{Kind, KindOfCall, Method, Mode, kinds};
 
 /// What a service supports, as a profile file states it: see `docs/profile.md`.
 pub mod profile {
-    pub use paymaster_judge::target::{
+    pub use paymaster_fee_quote::target::{
         dialect::{Amounts, Dialect, Pins, QuotedTokens},
         ordinary::SizeLimits,
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists},

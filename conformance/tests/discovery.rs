@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::target::Target,
@@ -12,16 +11,14 @@ use paymaster_conformance::{
     Event,
     run::{self, Reporter, Suite},
 };
-use paymaster_judge::{
-    cases::plan::Plan,
-    target::{
-        context::{Context, Support},
-        dialect::{Amounts, QuotedTokens},
-        profile::Profile,
-    },
-    verdict::strictness::Strictness,
+use paymaster_engine::{cases::plan::Plan, verdict::strictness::Strictness};
+use paymaster_fee_quote::target::{
+    context::{Context, Support},
+    dialect::{Amounts, QuotedTokens},
+    profile::Profile,
 };
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
+use paymaster_settings::{embedded::Embedded, settings::Settings};
 
 struct Silent;
 
@@ -93,7 +90,7 @@ async fn which_tokens_are_quoted_is_learned_beside_two_listed_ones() {
 #[tokio::test]
 async fn the_pinned_reading_stands() {
     let pinned = |known: Profile| Profile {
-        dialect: paymaster_judge::target::dialect::Pins {
+        dialect: paymaster_fee_quote::target::dialect::Pins {
             quoted_tokens: Some(QuotedTokens::List),
             ..Default::default()
         },

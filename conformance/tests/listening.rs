@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::target::Target,
@@ -12,7 +11,8 @@ use paymaster_conformance::{
     Event,
     run::{Reporter, Reporters, Suite, check},
 };
-use paymaster_judge::verdict::strictness::Strictness;
+use paymaster_engine::verdict::strictness::Strictness;
+use paymaster_settings::{embedded::Embedded, settings::Settings};
 
 /// Counts what it is told.
 #[derive(Default)]

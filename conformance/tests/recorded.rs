@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::target::Target,
@@ -14,20 +13,21 @@ use paymaster_conformance::{
     recorded::response_skip_reason,
     run::{self, Reporter, Suite},
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_judge::{
-    rules::{Check, find_rule, rules},
+use paymaster_engine::{
+    rules::Check,
     session::recorded::RecordedSession,
-    target::profile::Profile,
     verdict::{
         conclusion::{Conclusion, Verdict},
         strictness::Strictness,
     },
 };
+use paymaster_exchange::{Exchange, Response};
+use paymaster_fee_quote::{SPECIFICATION, learn::Learner, target::profile::Profile};
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
+use paymaster_settings::{embedded::Embedded, settings::Settings};
 
-#[path = "../judge/tests/common/sample.rs"]
+#[path = "../specifications/fee-quote/tests/common/sample.rs"]
 mod sample;
 
 /// Keeps every exchange of a run.
@@ -86,8 +86,11 @@ fn judge(
     profile: &Profile,
     whole_first: bool,
 ) -> (BTreeSet<&'static str>, Vec<String>) {
-    let mut session =
-        RecordedSession::new(rules().collect(), Suite::standard().observe, Arc::default(), profile.clone());
+    let mut session = RecordedSession::new(
+        SPECIFICATION.rules().collect(),
+        Arc::default(),
+        Box::new(Learner::new(profile.clone())),
+    );
     if whole_first {
         for exchange in exchanges {
             session.learn(exchange);
@@ -128,10 +131,10 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
     };
     let deep = answered(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)));
     let fine = answered(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned());
-    let id = find_rule("answer.id").unwrap();
+    let id = SPECIFICATION.find_rule("answer.id").unwrap();
     let finish = |exchanges: &[&Exchange], strictness| {
         let mut session =
-            RecordedSession::new(vec![id], Suite::standard().observe, Arc::default(), Profile::default());
+            RecordedSession::new(vec![id], Arc::default(), Box::new(Learner::new(Profile::default())));
         for exchange in exchanges {
             session.learn(exchange);
             assert!(session.judge("here", exchange).is_empty());

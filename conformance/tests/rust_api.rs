@@ -14,7 +14,6 @@ use std::{
 
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, service::service_fn};
-use paymaster_cli::embedded::{Embedded, profile_of};
 use paymaster_conformance::{
     Bytes, Check, CheckError, Conclusion, Event,
     http::{HeaderName, HeaderValue, Request, Response, StatusCode, header::CONTENT_TYPE},
@@ -22,8 +21,9 @@ use paymaster_conformance::{
     proptest::prelude::*,
     read_profile, requests,
 };
-use paymaster_judge::cases::plan::DEFAULT_CASES;
+use paymaster_engine::cases::plan::DEFAULT_CASES;
 use paymaster_reference_server::{Config, Service};
+use paymaster_settings::embedded::{Embedded, profile_of};
 use serde_json::Value;
 
 const NOW: u64 = 1_800_000_000;

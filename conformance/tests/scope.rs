@@ -7,13 +7,13 @@ use hyper::{
     HeaderMap,
     header::{HeaderName, HeaderValue},
 };
-use paymaster_exchange::{Exchange, Response};
-use paymaster_judge::{
-    cases::{case::Group, discovery::Discovery, plan::Plan, scope::Scope},
-    rules::{Rule, rules},
+use paymaster_engine::{
+    cases::{case::Group, plan::Plan, scope::Scope},
+    rules::Rule,
     session::judge::Judge,
-    target::context::Context,
 };
+use paymaster_exchange::{Exchange, Response};
+use paymaster_fee_quote::{SPECIFICATION, discovery::Discovery, target::context::Context};
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, faults};
 use paymaster_schemas::Basis;
 
@@ -62,7 +62,7 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
 }
 
 async fn discovered(service: &InjectedService) -> Context {
-    let profile = paymaster_cli::embedded::profile_of(&Config::default());
+    let profile = paymaster_settings::embedded::profile_of(&Config::default());
     let mut discovery = Discovery::new(Context::new(profile), 1);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
@@ -110,9 +110,9 @@ async fn a_quick_run_reaches_every_rule_with_few_requests() {
     let service = service();
     let quick = Scope::default().quick();
     for seed in 1..4 {
-        let (held, broken) = judged(&service, rules().collect(), &quick, (seed, CASES)).await;
+        let (held, broken) = judged(&service, SPECIFICATION.rules().collect(), &quick, (seed, CASES)).await;
         assert!(broken.is_empty(), "{broken:?}");
-        for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
+        for rule in SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain) {
             let times = held.get(rule.id).copied().unwrap_or_default();
             assert!(times >= quick.quota(rule), "{}: {times}, seed {seed}", rule.id);
         }
@@ -127,8 +127,8 @@ async fn a_rule_is_exercised_by_what_it_needs() {
     let service = service();
     let context = discovered(&service).await;
     let all = requests(&context, &Scope::default());
-    for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
-        let scope = Scope::of_rules(&[rule]);
+    for rule in SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain) {
+        let scope = Scope::of_rules(&[rule], &SPECIFICATION);
         let (held, _) = judged(&service, vec![rule], &scope, (1, CASES)).await;
         let times = held.get(rule.id).copied().unwrap_or_default();
         assert!(times >= rule.quota, "{}: {times} of {}", rule.id, rule.quota);
@@ -142,8 +142,8 @@ async fn a_rule_is_exercised_by_what_it_needs() {
         ("answer.id", 1_100),
         ("answer.object", 700),
     ] {
-        let rule = paymaster_judge::rules::find_rule(id).expect("it is a rule");
-        let needed = requests(&context, &Scope::of_rules(&[rule]));
+        let rule = SPECIFICATION.find_rule(id).expect("it is a rule");
+        let needed = requests(&context, &Scope::of_rules(&[rule], &SPECIFICATION));
         assert!((1..=most).contains(&needed), "{id}: {needed}");
     }
 }
@@ -153,8 +153,8 @@ async fn a_rule_is_exercised_by_what_it_needs() {
 async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
     let (mut tried, mut missed) = (0, Vec::new());
     for fault in faults().filter(|fault| !fault.about.contains("1 of")) {
-        let of_clause: Vec<_> = rules().filter(|rule| rule.clause == fault.clause).collect();
-        let scope = Scope::of_rules(&of_clause);
+        let of_clause: Vec<_> = SPECIFICATION.rules().filter(|rule| rule.clause == fault.clause).collect();
+        let scope = Scope::of_rules(&of_clause, &SPECIFICATION);
         let is_about_bytes = fault.clause == "answer.http-message";
         if of_clause.is_empty() || is_about_bytes || NEEDS_HTTP.contains(&fault.name) {
             continue;

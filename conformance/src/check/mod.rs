@@ -14,20 +14,19 @@ use hyper::{
     service::Service,
 };
 
-use paymaster_cli::settings::{
-    Settings, ShownTarget, file,
-    public_words::is_common,
-    setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
-};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     redact::Redactor,
     stop::Stop,
 };
-use paymaster_judge::{
-    cases::plan::DEFAULT_CASES, rules::Rule, target::profile::Profile, verdict::strictness::Strictness,
-};
+use paymaster_engine::{cases::plan::DEFAULT_CASES, rules::Rule, verdict::strictness::Strictness};
+use paymaster_fee_quote::target::profile::Profile;
 use paymaster_reference_server::Config;
+use paymaster_settings::settings::{
+    Settings, ShownTarget, file,
+    public_words::is_common,
+    setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
+};
 
 use crate::{
     events::{Event, SentExchange},
@@ -134,7 +133,7 @@ impl<'l> Check<'l> {
 
     /// Judges the reference server, which is part of this package, with its own profile: a run without a service of yours.
     pub fn reference_server() -> Self {
-        let profile = paymaster_cli::embedded::profile_of(&Config::default());
+        let profile = paymaster_settings::embedded::profile_of(&Config::default());
         Self::of(Judged::ReferenceServer).profile(profile)
     }
 

@@ -7,10 +7,9 @@ use crate::report::{
     machine::json,
     text::{compact, words},
 };
-use paymaster_cli::{output::terminal::wrapped, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
+    knowledge::Knowledge,
     rules::Rule,
     verdict::{
         conclusion::{Conclusion, Verdict},
@@ -21,6 +20,7 @@ use paymaster_judge::{
         summary::{RuleOutcome, Summary},
     },
 };
+use paymaster_settings::{output::terminal::wrapped, settings::ShownTarget};
 
 /// The widest line of [`Outcome`] as text.
 const WIDTH: usize = 110;

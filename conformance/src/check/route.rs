@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::check::{CheckError, service::Connections};
-use paymaster_cli::embedded::Embedded;
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
-use paymaster_judge::target::profile;
+use paymaster_fee_quote::target::profile;
 use paymaster_reference_server::{Config, Service};
+use paymaster_settings::embedded::Embedded;
 
 /// What requests to a service in this process are addressed to: a name that no resolver knows (RFC 6761).
 const SERVICE_URL: &str = "http://service.invalid/";

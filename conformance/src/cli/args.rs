@@ -4,10 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use alloy_primitives::Address;
 use clap::{Args, Parser, Subcommand};
-use paymaster_cli::args::{RunArgs, StrictnessArgs, TrustArgs};
+use paymaster_settings::args::{RunArgs, StrictnessArgs, TrustArgs};
 
 use crate::{cli::examples, report::formats};
-use paymaster_cli::duration;
+use paymaster_settings::duration;
 
 /// Where the proxy listens by default.
 const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
@@ -23,8 +23,8 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
     args_conflicts_with_subcommands = true
 )]
 #[command(
-    after_help = format!("{}\n\n{}", examples::help(""), paymaster_cli::exit::help()),
-    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_cli::settings::environment::help(), paymaster_cli::exit::help()),
+    after_help = format!("{}\n\n{}", examples::help(""), paymaster_settings::exit::help()),
+    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_settings::settings::environment::help(), paymaster_settings::exit::help()),
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -315,10 +315,10 @@ mod tests {
 
     #[test]
     fn the_help_shows_the_defaults() {
-        use paymaster_cli::settings::setup;
+        use paymaster_settings::settings::setup;
         let help = Cli::command().render_long_help().to_string();
         for default in [
-            paymaster_judge::cases::plan::DEFAULT_CASES.to_string(),
+            paymaster_engine::cases::plan::DEFAULT_CASES.to_string(),
             setup::DEFAULT_SEED.to_string(),
             setup::DEFAULT_JOBS.to_string(),
             setup::DEFAULT_SHRINK_REQUESTS.to_string(),

@@ -1,8 +1,8 @@
 //! Filters by name with `*`, and suggestions for names that match nothing.
 
 use crate::cli::process::CommandError;
-use paymaster_cli::suggestion::did_you_mean;
-use paymaster_judge::rules::Rule;
+use paymaster_engine::rules::Rule;
+use paymaster_settings::suggestion::did_you_mean;
 
 /// The rules whose id or clause matches a filter; all rules where there is no filter. A filter that matches nothing is an error.
 pub(crate) fn rules(

@@ -8,9 +8,9 @@ use crate::{
     report::text::curl,
     run::{Chain, ChainError},
 };
-use paymaster_cli::settings::setup::Setup;
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
-use paymaster_judge::rules::Rule;
+use paymaster_engine::rules::Rule;
+use paymaster_settings::settings::setup::Setup;
 
 /// How the chain is reached.
 pub(crate) struct ChainAccess {
@@ -43,7 +43,7 @@ impl ChainArgs {
             shown == format!("{}{query}", target.path())
         });
         let url =
-            if public { paymaster_cli::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
+            if public { paymaster_settings::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
         format!(" --rpc-url {url} --entry-point {entry_point}")
     }
 

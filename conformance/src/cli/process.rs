@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use paymaster_cli::{
+use paymaster_client::stop::{Reason, Stop};
+use paymaster_settings::{
     exit,
     process::{self, Interrupts},
 };
-use paymaster_client::stop::{Reason, Stop};
 
 /// Ends a command: the message goes to standard error, and the process ends with the exit code.
 #[derive(Debug)]

@@ -15,13 +15,13 @@ use crate::{
     },
     run::Reporter,
 };
-use paymaster_cli::output;
-use paymaster_cli::{
+use paymaster_client::redact::Redactor;
+use paymaster_settings::output;
+use paymaster_settings::{
     exit,
     output::report_file::{self, Destination, FormatNames, PendingFile, check_writable},
     settings::{ShownTarget, environment::Environment},
 };
-use paymaster_client::redact::Redactor;
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.
 #[derive(Default)]

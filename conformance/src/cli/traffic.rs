@@ -1,5 +1,13 @@
 //! What `judge` and `proxy` share: the options for judging traffic of others, and the session that judges and reports it.
 
+use paymaster_engine::{
+    session::{
+        recorded::{RECORDED, RecordedSession, Skipped},
+        tally::NewlyBroken,
+    },
+    verdict::{finding::Key, strictness::Strictness},
+};
+use paymaster_fee_quote::{learn::Learner, target::profile::Profile};
 use std::{
     borrow::Cow,
     path::PathBuf,
@@ -21,21 +29,13 @@ use crate::{
     report::Finished,
     run::{Reporter, Suite},
 };
-use paymaster_cli::settings::public_words::is_common;
-use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
-use paymaster_cli::{
-    headers::{self, HeaderError},
-    settings::{environment::Environment, file},
-};
 use paymaster_client::{network::target::Target, redact::Redactor};
 use paymaster_exchange::Exchange;
-use paymaster_judge::{
-    session::{
-        recorded::{RECORDED, RecordedSession, Skipped},
-        tally::NewlyBroken,
-    },
-    target::profile::Profile,
-    verdict::{finding::Key, strictness::Strictness},
+use paymaster_settings::settings::public_words::is_common;
+use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile};
+use paymaster_settings::{
+    headers::{self, HeaderError},
+    settings::{environment::Environment, file},
 };
 
 /// The options for judging traffic, from arguments and configuration file.
@@ -130,7 +130,7 @@ impl TrafficOptions {
             (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
             _ => false,
         };
-        paymaster_cli::output::shell::config_option(self.config.as_deref().filter(|_| fits))
+        paymaster_settings::output::shell::config_option(self.config.as_deref().filter(|_| fits))
     }
 }
 
@@ -157,9 +157,8 @@ impl TrafficSession {
         let suite = &options.suite;
         let session = RecordedSession::new(
             suite.rules.clone(),
-            suite.observe,
             Arc::clone(&suite.known),
-            options.profile.clone(),
+            Box::new(Learner::new(options.profile.clone())),
         );
         Ok(Self { session, options, place, reports, replay_dir: args.replay_dir.clone(), exchanges: 0 })
     }

@@ -16,8 +16,8 @@ use std::{
 pub use headers::secrets;
 pub use selection::{request_skip_reason, response_skip_reason};
 
+pub use paymaster_engine::session::recorded::Skipped;
 use paymaster_exchange::Exchange;
-pub use paymaster_judge::session::recorded::Skipped;
 
 /// One exchange of a recording.
 #[derive(Clone, Debug)]

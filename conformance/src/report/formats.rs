@@ -7,8 +7,8 @@ use crate::report::{
     machine::{github, har, json, junit, ndjson, sarif},
     markdown,
 };
-use paymaster_cli::{output::report_file::FormatNames, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
+use paymaster_settings::{output::report_file::FormatNames, settings::ShownTarget};
 
 use Render::{Fallible, Log, Text};
 
@@ -136,12 +136,12 @@ pub(crate) fn help() -> String {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use paymaster_judge::session::unserved::Refusal;
+    use paymaster_engine::session::unserved::Refusal;
     use paymaster_schemas::kinds;
     use serde_json::Value;
 
     use super::*;
-    use paymaster_cli::embedded::EMBEDDED_WARNING;
+    use paymaster_settings::embedded::EMBEDDED_WARNING;
 
     use crate::report::{
         counts::{Counts, RuleState},
@@ -285,7 +285,7 @@ mod tests {
             of: 240,
         });
         sample.place.embedded = true;
-        let paint = paymaster_cli::output::terminal::Paint::default();
+        let paint = paymaster_settings::output::terminal::Paint::default();
         let terminal = ("terminal", terminal::render(&sample.finished(), paint));
         let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.finished()).unwrap()));
         for (name, text) in files.chain([terminal]) {

@@ -19,12 +19,14 @@ use std::{
 
 use crate::events::Event;
 
-use paymaster_cli::{output::terminal::escape_controls, settings::ShownTarget};
 use paymaster_schemas::Basis;
+use paymaster_settings::{output::terminal::escape_controls, settings::ShownTarget};
 
 use paymaster_client::redact::Redactor;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::verdict::{counts, line::VerdictLine, strictness::Strictness, summary::Summary};
+use paymaster_engine::{
+    knowledge::Knowledge,
+    verdict::{counts, line::VerdictLine, strictness::Strictness, summary::Summary},
+};
 
 /// A finished run, with what its reports need.
 #[derive(Debug)]
@@ -76,7 +78,9 @@ impl<'a> Finished<'a> {
     /// the warnings of the command line.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let refusals = self.summary.refusal.iter();
-        let refusals = refusals.map(|refusal| text::words::refused(refusal, self.redactor));
+        let refusals = refusals.map(|refusal| {
+            text::words::refused(refusal, self.context.specification().kinds.len(), self.redactor)
+        });
         let warnings = self.place.warnings();
         refusals.chain(warnings.map(|text| self.safe(text))).collect()
     }

@@ -1,25 +1,15 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
-
-use base64::{Engine, prelude::BASE64_STANDARD};
-use bytes::Bytes;
-use paymaster_schemas::{Kind, kinds};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use crate::report::Finished;
-use paymaster_client::files;
-use paymaster_exchange::HeaderSet;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::{
         case::{Group, Member, Relation, Role},
         clients::find_client,
     },
     session::recheck::Original,
+    verdict::finding::Finding,
+};
+use paymaster_fee_quote::{
+    SPECIFICATION,
     target::{
         accounts::AccountService,
         context::{Context, Support},
@@ -29,8 +19,21 @@ use paymaster_judge::{
         quoted::QuotedFacts,
         spellings::ServedCapitals,
     },
-    verdict::finding::Finding,
 };
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use paymaster_schemas::Kind;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::report::Finished;
+use paymaster_client::files;
+use paymaster_exchange::HeaderSet;
 
 /// The format that this version writes.
 pub(crate) const FORMAT: &str = "paymaster-replay/v2";
@@ -146,7 +149,7 @@ impl ReplayFile {
     /// The replay file of a finding that belongs to this defect.
     pub(crate) fn of(finding: &Finding, defect: Option<ReplayDefect>, finished: &Finished<'_>) -> Self {
         let summary = finished.summary;
-        let mut original = Original::of(finding, summary);
+        let mut original = Original::of(finding, summary, finished.context.specification());
         for text in [&mut original.pointer, &mut original.expected, &mut original.actual] {
             *text = finished.redacted(text);
         }
@@ -343,16 +346,16 @@ fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
 }
 
 fn pair_named(name: &str) -> Option<Kind> {
-    kinds::ALL.into_iter().find(|pair| pair.name == name)
+    SPECIFICATION.find_kind(name)
 }
 
 #[cfg(test)]
 mod tests {
+    use paymaster_schemas::kinds;
+
     use super::*;
-    use paymaster_judge::{
-        message::request::ParsedRequest,
-        target::dialect::{Amounts, Dialect},
-    };
+    use paymaster_engine::message::request::ParsedRequest;
+    use paymaster_fee_quote::target::dialect::{Amounts, Dialect};
     use serde_json::{Value, json};
 
     #[test]
@@ -380,7 +383,7 @@ mod tests {
             r#""nonce":"0x1","callData":"0x","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"ERC20","#,
             r#""tokenInfo":{"feeTokenAddress":"0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3"}}]}"#
         );
-        let request = ParsedRequest::of(request.as_bytes());
+        let request = ParsedRequest::of(request.as_bytes(), &SPECIFICATION);
         let call = request.valid_call().expect("it is valid");
         learned.served_forms.learn(call, &learned.dialect);
         learned.served_capitals.learn(call, &Value::Null);

@@ -14,9 +14,9 @@ use crate::report::{
     replay_file::{FORMAT, ReplayDefect, ReplayFile, target_of},
     text::defects,
 };
-use paymaster_cli::output::report_file;
 use paymaster_client::files as input;
-use paymaster_judge::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_settings::output::report_file;
 
 /// The members of a replay file that say whose it is. Files of other versions have them too.
 #[derive(Deserialize)]

@@ -1,5 +1,7 @@
 //! Hand-written results of runs, for the snapshots of the reports.
 
+use paymaster_engine::{cases::case::Bases, knowledge::Knowledge};
+use paymaster_fee_quote::SPECIFICATION;
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
@@ -7,19 +9,16 @@ use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::report::Finished;
-use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
 use paymaster_client::redact::Redactor;
-use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Group, Member, Relation, Role, Rounds},
     diagnosis::{
         cause::{Cause, Contrast},
         defect::defects,
         difference::Difference,
     },
-    rules::{Violation, find_rule},
+    rules::Violation,
     session::{contradictions::Contradiction, outcomes::Outcomes, recorded::RECORDED},
-    target::{context::Context, dialect::Dialect, profile::Token},
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::{Attempt, Finding, KindShare},
@@ -29,6 +28,9 @@ use paymaster_judge::{
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
 };
+use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_fee_quote::target::{context::Context, profile::Token};
+use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
 
 /// The profile of the target. It names the sender of the requests.
 const PROFILE: &str = r#"[target]
@@ -39,7 +41,7 @@ senders = ["0x00000000000000000000000000000000000000A1"]
 "#;
 
 static TWICE: Relation =
-    Relation::new("twice", "the same request twice", &[], Rounds::Fixed(1), |_, _| Vec::new());
+    Relation::new("twice", "the same request twice", Bases::NONE, Rounds::Fixed(1), |_, _| Vec::new());
 
 /// What a [`Finished`] borrows from.
 pub(crate) struct Sample {
@@ -64,6 +66,7 @@ fn with_cause(finding: Finding) -> Finding {
         pointer: "/params/0/sender".to_owned(),
         failing: Some(json!("0x00000000000000000000000000000000000000a1")),
         passing: Some(json!("0x00000000000000000000000000000000000000A1")),
+        specification: &SPECIFICATION,
     };
     Finding {
         contrast: Some(Contrast {
@@ -90,14 +93,15 @@ pub(crate) fn violations() -> Sample {
         finding("interoperability.mode-member", "/result/mode", &["\"ERC20\"", "the member is missing"], 3),
     ];
     let outcome = |rule, verdict, held, broken| RuleOutcome {
-        rule: find_rule(rule).unwrap(),
+        rule: SPECIFICATION.find_rule(rule).unwrap(),
         verdict,
         held,
         broken,
-        quota: find_rule(rule).map_or(0, |rule| rule.quota),
-        reason: (verdict == Verdict::Inconclusive).then(|| find_rule(rule).unwrap().advice.text().to_owned()),
+        quota: SPECIFICATION.find_rule(rule).map_or(0, |rule| rule.quota),
+        reason: (verdict == Verdict::Inconclusive)
+            .then(|| SPECIFICATION.find_rule(rule).unwrap().advice.text().to_owned()),
         waits_for: (verdict == Verdict::Inconclusive)
-            .then(|| missing_line(find_rule(rule).unwrap(), &Context::default()))
+            .then(|| missing_line(SPECIFICATION.find_rule(rule).unwrap(), &Context::default()))
             .flatten(),
     };
     let quoted = Reached { results: 250, errors: 3, unreadable: 0 };
@@ -127,7 +131,7 @@ pub(crate) fn violations() -> Sample {
                 "behaviour.error-status",
                 BTreeMap::from([("HTTP 200".to_owned(), 3), ("HTTP 400".to_owned(), 1)]),
             )]),
-            dialect: Dialect::default(),
+            dialect: Context::default().dialect(),
             requests: 1013,
             connections: 8,
             reached: BTreeMap::from([(kinds::QUOTE_ERC20.name, quoted)]),
@@ -204,7 +208,7 @@ pub(crate) fn known() -> Sample {
         };
     }
     summary.rules.push(RuleOutcome {
-        rule: find_rule("quote.tokens-quoted").unwrap(),
+        rule: SPECIFICATION.find_rule("quote.tokens-quoted").unwrap(),
         verdict: Verdict::Covered,
         held: 0,
         broken: 0,
@@ -215,7 +219,7 @@ pub(crate) fn known() -> Sample {
     let entry = |kind, rule: &str, pointer: Option<&str>, state| known::EntryOutcome {
         entry: known::KnownFailure {
             kind,
-            rule: find_rule(rule).unwrap().id,
+            rule: SPECIFICATION.find_rule(rule).unwrap().id,
             method: None,
             selected: pointer.map(|_| "ERC20"),
             pointer: pointer.map(str::to_owned),
@@ -289,7 +293,7 @@ pub(crate) fn unanswered() -> Sample {
 }
 
 fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> Finding {
-    let rule = find_rule(rule).unwrap();
+    let rule = SPECIFICATION.find_rule(rule).unwrap();
     let violation = Violation {
         member: 1,
         pointer: pointer.to_owned(),

@@ -6,9 +6,9 @@ use std::sync::{
 };
 
 use crate::run::sending::sender::Sender;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::Group,
+    knowledge::Knowledge,
     session::{recheck::Recheck, tally::NewlyBroken},
     verdict::{
         known::KnownFailureList,

@@ -20,24 +20,24 @@ use crate::run::sending::{
     chain::Chain,
     sender::{DeliveryError, Sender},
 };
-use paymaster_cli::settings::Settings;
 use paymaster_client::{
     pace::Pace,
     stop::{Reason, Stop},
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::{
         case::{Group, WHOLE_FROM},
         plan::Plan,
-        relations::CALLS,
     },
+    knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
     rules::{Rule, Violation},
     session::recheck::{Original, Recheck, Replayed, Share},
     verdict::finding::{Key, without_indices},
 };
+use paymaster_exchange::Exchange;
+use paymaster_fee_quote::relations::CALLS;
+use paymaster_settings::settings::Settings;
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;
@@ -197,7 +197,8 @@ impl Search<'_> {
         let member = self.group.members.get(self.finding.member);
         let key = Key {
             rule: rule.id,
-            pair: member.and_then(|member| ParsedRequest::of(&member.body).pair()),
+            pair: member
+                .and_then(|member| ParsedRequest::of(&member.body, self.context.specification()).pair()),
             pointer: without_indices(&self.finding.pointer),
         };
         while self.tries() < self.needed {

@@ -22,22 +22,22 @@ use crate::run::{
     sending::sender::{Notice, Sender},
     worker::{Sessions, Work},
 };
-use paymaster_cli::settings::Settings;
 use paymaster_client::{
     pace::Pace,
     stop::{Reason, Stop},
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
-    cases::{
-        case::Group,
-        discovery::{Discovery, DiscoveryResult},
-    },
+use paymaster_engine::{
+    cases::case::Group,
+    knowledge::Knowledge,
     session::{Ending, Session, conclude::End},
-    target::context::Context,
     verdict::summary::Summary,
 };
+use paymaster_exchange::Exchange;
+use paymaster_fee_quote::{
+    discovery::{Discovery, DiscoveryResult},
+    target::context::Context,
+};
+use paymaster_settings::settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
 const ENOUGH: usize = 20;
@@ -87,7 +87,7 @@ pub async fn check(
         discover(settings, suite, &sender, &mut notices, reporter).await;
     let context: Arc<dyn Knowledge> = Arc::new(context);
     forecast.learn(&context, sender.pace.sent());
-    let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context))
+    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
         .within(suite.scope.clone())
         .knowing(Arc::clone(&suite.known));
     if !settings.closer_look {
@@ -251,8 +251,8 @@ async fn judge_plan(
     sender.liveness.begin_plan();
     let context = &forecast.context();
     let budget = sender.pace.left();
-    let at_most = suite.scope.at_most(settings.cases).min(budget);
-    reporter.event(&Event::Planned { dialect: &Context::of(&**context).dialect, at_most });
+    let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
+    reporter.event(&Event::Planned { dialect: &context.dialect(), at_most });
     report_estimate(forecast, sender, reporter).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
     let workers = sender.jobs().min(at_most);

@@ -3,24 +3,26 @@
 use std::sync::Arc;
 
 use crate::run::{Chain, PlanCache, Simplify, planning::plan_cache::PlanKey};
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::{
         case::{Group, Relation},
-        discovery::DISCOVERY,
-        generate,
         plan::Plan,
-        relations::RELATIONS,
         scope::Scope,
     },
-    rules::{self, Rule, View, observers::OBSERVERS},
+    generate,
+    knowledge::Knowledge,
+    rules::Rule,
     session::recorded::RECORDED,
-    verdict::{known::KnownFailureList, summary::Observations},
+    specification::Specification,
+    verdict::known::KnownFailureList,
 };
+use paymaster_fee_quote::{SPECIFICATION, discovery::DISCOVERY};
 
 /// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]
 pub struct Suite {
+    /// The specification that the target is judged by.
+    pub specification: &'static Specification,
     /// The rules. Without any, requests are sent and their answers are not judged, as in benchmarks.
     pub rules: Vec<&'static Rule>,
     /// The relations that build groups; a replay file names one of them.
@@ -35,8 +37,6 @@ pub struct Suite {
     pub plan_cache: Option<Arc<PlanCache>>,
     /// Returns simpler versions of the base of a group, for shrinking.
     pub simplify: Simplify,
-    /// Counts behaviour that the specification leaves open.
-    pub observe: fn(&[View<'_>], &dyn Knowledge, &mut Observations),
     /// The chain on which returned operations are simulated, where there is one.
     pub chain: Option<Chain>,
     /// The list of known failures.
@@ -46,15 +46,16 @@ pub struct Suite {
 impl Suite {
     /// Every rule, every relation and every observer.
     pub fn standard() -> Self {
+        let specification = &SPECIFICATION;
         Self {
-            rules: rules::rules().collect(),
-            relations: RELATIONS.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
+            specification,
+            rules: specification.rules().collect(),
+            relations: specification.relations.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
             scope: Scope::default(),
             fail_fast: false,
             plan_cache: None,
-            simplify: generate::shrink::simpler,
-            observe: observe_all,
+            simplify: |document, base| generate::shrink::simpler(document, base, SPECIFICATION.may_change),
             chain: None,
             known: Arc::default(),
         }
@@ -80,20 +81,6 @@ impl Suite {
         match self.plan_cache.as_ref().and_then(|cache| cache.find(key)) {
             Some(groups) => (Box::new((0..groups.len()).map(move |place| Arc::clone(&groups[place]))), true),
             None => (Box::new(self.groups(&*key.context, key.seed, key.cases).map(Arc::new)), false),
-        }
-    }
-}
-
-fn observe_all(views: &[View<'_>], context: &dyn Knowledge, seen: &mut Observations) {
-    let mut values = Vec::new();
-    for observer in OBSERVERS {
-        (observer.watch)(views, context, &mut values);
-        if values.is_empty() {
-            continue;
-        }
-        let counts = seen.entry(observer.clause).or_default();
-        for value in values.drain(..) {
-            *counts.entry(value).or_default() += 1;
         }
     }
 }

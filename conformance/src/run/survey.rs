@@ -6,19 +6,17 @@ use futures_util::future::join_all;
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::run::sending::sender::{Notice, Sender};
-use paymaster_cli::settings::Settings;
 use paymaster_client::{
     pace::Pace,
     stop::{Reason, Stop},
 };
+use paymaster_engine::cases::case::Group;
 use paymaster_exchange::Exchange;
-use paymaster_judge::{
-    cases::{
-        case::Group,
-        survey::{Survey, SurveyResult},
-    },
+use paymaster_fee_quote::{
+    survey::{Survey, SurveyResult},
     target::{context::Context, profile::Profile},
 };
+use paymaster_settings::settings::Settings;
 
 /// A survey that was sent.
 #[derive(Debug)]

@@ -17,12 +17,12 @@ use crate::run::{
         sender::{DeliveryError, Sender},
     },
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::Group,
     rules::Rule,
     session::{Session, tally::NewlyBroken},
 };
+use paymaster_exchange::Exchange;
 
 /// What all workers of a run share.
 pub(crate) struct Work {

@@ -1,6 +1,6 @@
 //! How well the causes of known faults are named.
 
-use paymaster_judge::{
+use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
         sentence,

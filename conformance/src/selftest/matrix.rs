@@ -1,11 +1,12 @@
 //! The kill matrix: the results of all trials.
 
+use paymaster_engine::rules::Rule;
+use paymaster_fee_quote::SPECIFICATION;
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Basis;
 
 use crate::selftest::trial::{Deviation, Trial};
-use paymaster_judge::rules::{Rule, rules};
 
 /// All trials of a selftest.
 #[derive(Debug, Default)]
@@ -36,7 +37,10 @@ impl Matrix {
     pub fn unproven(&self) -> Vec<&'static Rule> {
         let proven: BTreeSet<&str> =
             self.trials.iter().flat_map(Trial::caught_by).map(|rule| rule.id).collect();
-        rules().filter(|rule| rule.basis() != Basis::OnChain && !proven.contains(rule.id)).collect()
+        SPECIFICATION
+            .rules()
+            .filter(|rule| rule.basis() != Basis::OnChain && !proven.contains(rule.id))
+            .collect()
     }
 
     /// The number of trials with faults, and the number with variants.

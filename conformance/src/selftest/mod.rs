@@ -30,7 +30,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::run::{PlanCache, Suite};
 use paymaster_client::stop::Stop;
-use paymaster_judge::cases::{case::SHORT_TO, plan::DEFAULT_CASES};
+use paymaster_engine::cases::{case::SHORT_TO, plan::DEFAULT_CASES};
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;

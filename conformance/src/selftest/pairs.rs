@@ -11,9 +11,9 @@ use crate::{
         trial::{Silent, serve, server_error, settings},
     },
 };
-use paymaster_cli::{embedded, settings::Settings};
 use paymaster_client::stop::Stop;
-use paymaster_judge::{cases::plan::DEFAULT_CASES, session::recheck::Original, verdict::finding::Finding};
+use paymaster_engine::{cases::plan::DEFAULT_CASES, session::recheck::Original, verdict::finding::Finding};
+use paymaster_settings::{embedded, settings::Settings};
 
 /// How many of 100 pairs are two faults that one rule catches.
 const OF_ONE_RULE: usize = 40;
@@ -176,7 +176,7 @@ async fn fixed_without(
 
 /// Whether a replay of the finding shows it.
 async fn is_broken(finding: &Finding, outcome: &RunOutcome, settings: &Settings, stop: &Stop) -> bool {
-    let original = Original::of(finding, &outcome.summary);
+    let original = Original::of(finding, &outcome.summary, outcome.context.specification());
     let (rule, context) = (finding.rule, &outcome.context);
     let replayed = run::replay(settings, None, rule, &finding.group, &original, &**context, stop).await;
     !matches!(replayed, ReplayOutcome::Fixed(_))

@@ -3,7 +3,7 @@
 use paymaster_reference_server::Statement;
 
 use crate::selftest::Deviation;
-use paymaster_judge::target::profile::{Accepts, Operations, Profile, TokenLists};
+use paymaster_fee_quote::target::profile::{Accepts, Operations, Profile, TokenLists};
 use serde_json::{Map, json};
 
 /// A part of the profile of the embedded reference server.

@@ -16,20 +16,20 @@ use crate::{
         causes::{NamedDefect, named_defects},
     },
 };
-use paymaster_cli::{
-    embedded::{self, Embedded},
-    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
-};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::{connector::Connector, target::Target},
     redact::Redactor,
     stop::Stop,
 };
-use paymaster_judge::{
+use paymaster_engine::{
     rules::Rule,
-    target::profile::Profile,
     verdict::{conclusion::Conclusion, strictness::Strictness},
+};
+use paymaster_fee_quote::target::profile::Profile;
+use paymaster_settings::{
+    embedded::{self, Embedded},
+    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
 };
 
 /// A fault or a lawful variant of the reference server.
@@ -267,7 +267,7 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Profile, SelftestErro
     let text = first_profile::text(&surveyed, given);
     let (profile, _) = file::parse(&text).map_err(server_error)?;
     // A trial is not slower for a rate limit that was seen.
-    Ok(Profile { target: paymaster_judge::target::profile::Target::default(), ..profile })
+    Ok(Profile { target: paymaster_fee_quote::target::profile::Target::default(), ..profile })
 }
 
 /// The clauses that are also broken where a request is refused that section 2 requires to be accepted: section 4 promises a result.

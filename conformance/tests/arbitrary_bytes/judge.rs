@@ -1,16 +1,17 @@
 //! What must hold of the judge, whatever bytes it is shown as an answer.
 
+use paymaster_engine::rules::observers::observe;
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use paymaster_conformance::run::Suite;
-use paymaster_exchange::{Exchange, Response};
-use paymaster_judge::{
+use paymaster_engine::{
     cases::{case::Group, plan::Plan},
     session::judge::{Judge, read},
-    target::{context::Context, profile::Profile},
     verdict::summary::Observations,
 };
+use paymaster_exchange::{Exchange, Response};
+use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::target::{context::Context, profile::Profile};
 use paymaster_reference_server::{Config, Service};
 
 const NOW: u64 = 1_800_000_000;
@@ -24,7 +25,6 @@ const SERDE_DEPTH: usize = 100;
 pub(crate) struct Bench {
     context: Context,
     judge: Judge,
-    suite: Suite,
     groups: Vec<(Group, Vec<Bytes>)>,
 }
 
@@ -41,8 +41,7 @@ impl Bench {
                 (group, answers)
             })
             .collect();
-        let suite = Suite::standard();
-        Self { judge: Judge::new(suite.rules.clone()), context, suite, groups }
+        Self { judge: Judge::new(SPECIFICATION.rules().collect()), context, groups }
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -84,7 +83,7 @@ impl Bench {
             assert!(violation.member < exchanges.len(), "{violation:?} points out of the group");
         }
         let mut seen = Observations::new();
-        (self.suite.observe)(&read(group, &exchanges, &self.context), &self.context, &mut seen);
+        observe(&read(group, &exchanges, &self.context), &self.context, &mut seen);
         let readable = serde_json::from_slice::<serde::de::IgnoredAny>(answer);
         let deep = answer.iter().filter(|byte| b"[{".contains(byte)).count() > SERDE_DEPTH;
         if group.relation.id == "calls" && status == 200 && !deep && readable.is_err() {

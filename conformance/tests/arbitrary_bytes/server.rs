@@ -1,9 +1,7 @@
 //! What must hold of the reference server, whatever bytes it is sent.
 
-use paymaster_judge::{
-    cases::plan::Plan,
-    target::{context::Context, profile::Profile},
-};
+use paymaster_engine::cases::plan::Plan;
+use paymaster_fee_quote::target::{context::Context, profile::Profile};
 use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use paymaster_cli::embedded::profile_of;
-use paymaster_judge::cases::clients::{CLIENTS, client_of_group};
+use paymaster_engine::cases::clients::{CLIENTS, client_of_group};
+use paymaster_settings::embedded::profile_of;
 use serde_json::Value;
 use tempfile::tempdir;
 

@@ -38,7 +38,7 @@ mod verdict;
 use std::path::Path;
 
 use assert_cmd::Command;
-use paymaster_judge::rules::rules;
+use paymaster_fee_quote::SPECIFICATION;
 use paymaster_schemas::Basis;
 
 /// The binary, in a folder of its own, with an empty environment.
@@ -70,7 +70,7 @@ fn finish(command: &mut Command) -> (i32, String, String) {
 
 /// How many rules a run without a chain has.
 fn rule_count() -> usize {
-    rules().filter(|rule| rule.basis() != Basis::OnChain).count()
+    SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain).count()
 }
 
 /// A report without its line breaks.

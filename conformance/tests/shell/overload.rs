@@ -4,7 +4,7 @@ use std::fs;
 
 use http_body_util::Full;
 use hyper::{Response, body::Bytes};
-use paymaster_cli::embedded::profile_of;
+use paymaster_settings::embedded::profile_of;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use http_body_util::Full;
-use paymaster_cli::embedded::profile_of;
+use paymaster_settings::embedded::profile_of;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 

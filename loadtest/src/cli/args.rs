@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use paymaster_cli::{
+use paymaster_settings::{
     args::{RunArgs, TargetArgs},
     duration,
     settings::target::TargetSetup,

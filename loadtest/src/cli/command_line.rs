@@ -2,8 +2,8 @@
 
 use std::{env, ffi::OsString};
 
-use paymaster_cli::output::{shell, terminal::escape_controls};
 use paymaster_client::redact::{REDACTED, Redactor};
+use paymaster_settings::output::{shell, terminal::escape_controls};
 
 /// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.
 const LONGEST: usize = 2_000;

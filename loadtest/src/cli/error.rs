@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use paymaster_cli::{exit, output::OutputError, settings::setup::SetupError};
+use paymaster_settings::{exit, output::OutputError, settings::setup::SetupError};
 
 use crate::cli::commands::embedded::EmbeddedError;
 use crate::{

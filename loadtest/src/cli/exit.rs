@@ -1,6 +1,6 @@
 //! Exit codes: the same as of the other binaries, with descriptions for a load test.
 
-use paymaster_cli::exit;
+use paymaster_settings::exit;
 
 use crate::results::summary::RunVerdict;
 

@@ -18,7 +18,7 @@ pub(super) fn scenarios() -> String {
 
 /// The list of exit codes.
 pub(super) fn exit_codes() -> String {
-    paymaster_cli::exit::help_of(exit::TABLE)
+    paymaster_settings::exit::help_of(exit::TABLE)
 }
 
 /// The end of the long help.

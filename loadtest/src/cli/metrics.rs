@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use paymaster_cli::{duration, output as out, process::Interrupts};
+use paymaster_settings::{duration, output as out, process::Interrupts};
 
 use super::error::CommandError;
 use crate::metrics::{LiveFigures, MetricsServer};

@@ -11,7 +11,7 @@ mod metrics;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
-use paymaster_cli::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
+use paymaster_settings::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
 
 use self::{
     args::{Cli, Command},
@@ -65,7 +65,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
 
 /// A runtime for the commands that send requests or serve.
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    paymaster_cli::process::runtime().map_err(CommandError::Runtime)
+    paymaster_settings::process::runtime().map_err(CommandError::Runtime)
 }
 
 /// The signals that end a command. Call it in a runtime, before a load.

@@ -14,7 +14,7 @@ use goose::{
     goose::{Scenario, Transaction, TransactionFunction},
     is_killswitch_triggered, trigger_killswitch,
 };
-use paymaster_cli::output::terminal::escape_controls;
+use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
     progress::ProgressLine,

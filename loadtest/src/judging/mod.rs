@@ -3,15 +3,15 @@
 pub(crate) mod skeleton;
 
 use paymaster_client::{lean::PlainReply, throttling::is_throttled};
-use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::Role,
     message::answer::Answer,
-    rules::{Check, Rule, View, Violation, rules},
+    rules::{Check, Rule, View, Violation},
     session::judge::Judge,
-    target::context::Context,
     verdict::finding::Key,
 };
+use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
 use paymaster_schemas::Basis;
 use serde_json::Value;
 
@@ -144,7 +144,11 @@ impl AnswerJudge {
         let single = |rule: &&'static Rule| {
             !matches!(rule.check, Check::Group(..)) && !RULES_OF_TIMES.contains(&rule.id)
         };
-        Self { judge: Judge::new(rules().filter(counts).filter(single).collect()), context, share }
+        Self {
+            judge: Judge::new(SPECIFICATION.rules().filter(counts).filter(single).collect()),
+            context,
+            share,
+        }
     }
 
     /// What a response counts as if an equal answer is known.

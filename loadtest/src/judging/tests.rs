@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use paymaster_cli::embedded::{Embedded, profile_of};
 use paymaster_client::{
     http::transport::{Limits, PooledConnection, Transport},
     network::target::Target,
@@ -9,6 +8,7 @@ use paymaster_exchange::Response;
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Variant, faults, find_fault, variants,
 };
+use paymaster_settings::embedded::{Embedded, profile_of};
 
 use super::*;
 use crate::scenarios::{

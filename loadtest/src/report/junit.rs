@@ -4,7 +4,7 @@
 use chrono::DateTime;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use paymaster_cli::output::terminal::escape_controls;
+use paymaster_settings::output::terminal::escape_controls;
 
 use super::{RenderError, phrases::verdict, wrong::groups};
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_cli::output::terminal::escape_controls;
+use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
     RenderError, advice,

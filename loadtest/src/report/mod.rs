@@ -15,7 +15,7 @@ mod wrong;
 
 use std::{error::Error, io};
 
-use paymaster_cli::output::report_file::{self, Destination, FormatNames, ReportFileError};
+use paymaster_settings::output::report_file::{self, Destination, FormatNames, ReportFileError};
 
 use crate::results::{compare::RunComparison, summary::RunSummary};
 
@@ -172,14 +172,14 @@ mod tests {
                 let summary = RunSummary { embedded, ..summary };
                 let terminal = (
                     "terminal",
-                    terminal::render(&summary, None, paymaster_cli::output::terminal::Paint::default()),
+                    terminal::render(&summary, None, paymaster_settings::output::terminal::Paint::default()),
                 );
                 let files = FORMATS
                     .iter()
                     .map(|format| (format.names.name, (format.render)(&summary, None).unwrap()));
                 for (name, text) in files.chain([terminal]) {
                     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                    let warned = text.contains(paymaster_cli::embedded::EMBEDDED_WARNING);
+                    let warned = text.contains(paymaster_settings::embedded::EMBEDDED_WARNING);
                     assert_eq!(warned, embedded, "{name}: {text}");
                 }
             }

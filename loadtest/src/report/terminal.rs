@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
+use paymaster_settings::output::terminal::{Paint, escape_controls, wrapped};
 
 use super::{
     advice,

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use paymaster_cli::embedded::EMBEDDED_WARNING;
 use paymaster_client::files;
+use paymaster_settings::embedded::EMBEDDED_WARNING;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -3,16 +3,14 @@
 use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
-use paymaster_cli::{output as out, settings::Settings as TargetSettings};
 use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
 };
+use paymaster_engine::cases::case::Group;
 use paymaster_exchange::Exchange;
-use paymaster_judge::{
-    cases::{case::Group, discovery::Discovery},
-    target::context::Context,
-};
+use paymaster_fee_quote::{discovery::Discovery, target::context::Context};
+use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
 use super::error::RunError;
 use crate::{engine::ProgressLine, results::summary::DiscoveryCost, text::count};

@@ -13,8 +13,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use paymaster_cli::settings::{Settings as TargetSettings, target::TargetSetup};
 use paymaster_client::http::transport::PooledConnection;
+use paymaster_settings::settings::{Settings as TargetSettings, target::TargetSetup};
 
 use self::{
     error::RunError,

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_judge::cases::{
-    case::Relation,
-    plan::Plan,
-    relations::{ABSENT_FEE_TOKEN, MALFORMED_PARAMS, UNSUPPORTED_FEE_TOKEN},
-};
+use paymaster_engine::cases::{case::Relation, plan::Plan};
+use paymaster_fee_quote::relations::{ABSENT_FEE_TOKEN, MALFORMED_PARAMS, UNSUPPORTED_FEE_TOKEN};
 use serde_json::Value;
 
 use super::{

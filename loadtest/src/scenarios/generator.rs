@@ -1,7 +1,8 @@
 //! Draws the requests of scenarios for a target.
 
-use paymaster_judge::{
-    cases::{case::Base, generate::Source},
+use paymaster_engine::cases::case::Base;
+use paymaster_fee_quote::{
+    generate::Source,
     target::{context::Context, profile::Accepts},
 };
 use serde_json::Value;

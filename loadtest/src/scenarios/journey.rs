@@ -1,7 +1,7 @@
 //! What a wallet does: it requests quotes for an operation, chooses a token from the answer, and requests sponsorship of the same
 //! operation in that token. The token address is sent exactly as the quote spells it.
 
-use paymaster_judge::cases::case::Base;
+use paymaster_engine::cases::case::Base;
 use paymaster_schemas::kinds;
 use serde_json::json;
 

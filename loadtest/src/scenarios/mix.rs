@@ -154,9 +154,9 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_cli::embedded::profile_of;
-    use paymaster_judge::target::context::Context;
+    use paymaster_fee_quote::target::context::Context;
     use paymaster_reference_server::Config;
+    use paymaster_settings::embedded::profile_of;
 
     use super::*;
 

@@ -83,9 +83,9 @@ pub fn names() -> Vec<&'static str> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use paymaster_cli::embedded::profile_of;
-    use paymaster_judge::target::context::Context;
+    use paymaster_fee_quote::target::context::Context;
     use paymaster_reference_server::Config;
+    use paymaster_settings::embedded::profile_of;
 
     use super::{generator::RequestGenerator, scenario::RequestSequence, *};
 

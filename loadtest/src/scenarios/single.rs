@@ -1,6 +1,6 @@
 //! One method in one mode, with an operation that the target should accept.
 
-use paymaster_judge::cases::case::Base;
+use paymaster_engine::cases::case::Base;
 use paymaster_schemas::Kind;
 
 use super::{

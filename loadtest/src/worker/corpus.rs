@@ -1,7 +1,7 @@
 //! What a worker sends, so that no two workers of a master send the same: the index that the master gives to a worker decides about
 //! the ids and the drawn requests.
 
-use paymaster_judge::target::context::Context;
+use paymaster_fee_quote::target::context::Context;
 
 use crate::{
     run::SEQUENCES,
@@ -84,8 +84,8 @@ impl Corpus {
 mod tests {
     use std::collections::BTreeSet;
 
-    use paymaster_cli::embedded::profile_of;
     use paymaster_reference_server::Config;
+    use paymaster_settings::embedded::profile_of;
     use serde_json::Value;
 
     use super::*;

@@ -19,7 +19,7 @@ mod state;
 
 use std::{collections::BTreeSet, future::Future, pin::pin, sync::Arc, time::Duration};
 
-use paymaster_cli::settings::target::TargetSetup;
+use paymaster_settings::settings::target::TargetSetup;
 use tokio::time::Instant;
 
 use self::{

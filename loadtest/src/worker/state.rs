@@ -8,9 +8,11 @@ use std::{
 };
 
 use clap::ValueEnum as _;
-use paymaster_cli::{output as out, output::terminal::escape_controls, settings::Settings as TargetSettings};
 use paymaster_client::redact::Redactor;
-use paymaster_judge::target::{context::Context, profile::Target};
+use paymaster_fee_quote::target::{context::Context, profile::Target};
+use paymaster_settings::{
+    output as out, output::terminal::escape_controls, settings::Settings as TargetSettings,
+};
 use tokio::time::Instant;
 
 use super::{

@@ -1,6 +1,6 @@
 //! The environment, mistyped commands and reports that cannot be written: none of them ends with 0.
 
-use paymaster_cli::embedded::EMBEDDED_WARNING;
+use paymaster_settings::embedded::EMBEDDED_WARNING;
 
 use crate::support::{Finished, command, run};
 

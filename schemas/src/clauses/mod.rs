@@ -1,6 +1,6 @@
 //! The clauses: every testable statement of the specification, as data.
 //!
-//! Each group of clauses has its file; a new clause is one entry of its table. Rules (`paymaster-judge`) and faults
+//! Each group of clauses has its file; a new clause is one entry of its table. Rules (`paymaster-engine`, `paymaster-fee-quote`) and faults
 //! (`paymaster-reference-server`) refer to a clause by its id only. An id is a public name: renaming one is a breaking change.
 
 /// A table of clauses: basis, section, id and text of each; `unjudged` is why no rule and no observer judges it.

@@ -1,5 +1,7 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
+use paymaster_engine::cases::scope::Scope;
+use paymaster_fee_quote::SPECIFICATION;
 use std::sync::Arc;
 
 use crate::cli::{
@@ -15,14 +17,13 @@ use crate::{
     report::{Finished, terminal::progress::Progress},
     run::{self, Reporters, Suite},
 };
-use paymaster_cli::{
+use paymaster_settings::{
     embedded::Embedded,
     settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
     },
 };
-use paymaster_judge::cases::scope::Scope;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
@@ -31,7 +32,8 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::requested(&args.reports)?;
-    let scope = if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules) };
+    let scope =
+        if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, &SPECIFICATION) };
     let suite = Suite {
         rules,
         scope: if args.quick { scope.quick() } else { scope },
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
                 let profile =
-                    paymaster_cli::embedded::profile_of(&paymaster_reference_server::Config::default());
+                    paymaster_settings::embedded::profile_of(&paymaster_reference_server::Config::default());
                 return dry_run::print(&suite, profile, &setup.layer);
             }
             let embedded =

@@ -19,8 +19,8 @@ use crate::{
     },
     run::{self, Suite},
 };
-use paymaster_cli::output;
-use paymaster_cli::settings::{
+use paymaster_settings::output;
+use paymaster_settings::settings::{
     environment::Environment,
     setup::{RunSetup, Setup},
 };

@@ -9,19 +9,17 @@ use crate::{
     report::text::words::count,
     run::{Cost, Suite, expected},
 };
-use paymaster_cli::{
+use paymaster_engine::cases::plan::DEFAULT_CASES;
+use paymaster_fee_quote::target::{context::Context, profile::Profile};
+use paymaster_settings::{
     embedded::EMBEDDED_WARNING,
     exit, output,
     settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
 };
-use paymaster_judge::{
-    cases::plan::DEFAULT_CASES,
-    target::{context::Context, profile::Profile},
-};
 
 /// Prints the number of groups and requests of each relation; sends nothing.
 pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, CommandError> {
-    let seed = layer.seed.unwrap_or(paymaster_cli::settings::setup::DEFAULT_SEED);
+    let seed = layer.seed.unwrap_or(paymaster_settings::settings::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = Context::new(profile).with_chain(on_chain);

@@ -14,7 +14,7 @@ use crate::{
     first_profile::{self, Given, ONE_KEY},
     run,
 };
-use paymaster_cli::{
+use paymaster_settings::{
     exit,
     output::{self, report_file, terminal::escape_controls},
     settings::{
@@ -117,7 +117,7 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_cli::settings::file;
+    use paymaster_settings::settings::file;
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {

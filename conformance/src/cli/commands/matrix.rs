@@ -14,8 +14,8 @@ use crate::report::comparison::{
     matrix::{self, Column},
     saved_report::SavedReport,
 };
-use paymaster_cli::output;
-use paymaster_cli::{exit, output::report_file};
+use paymaster_settings::output;
+use paymaster_settings::{exit, output::report_file};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {

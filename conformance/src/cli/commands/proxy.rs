@@ -13,15 +13,15 @@ use crate::{
     recorded,
     relay::{self, Limits, RelayedExchange, Upstream},
 };
-use paymaster_cli::output;
-use paymaster_cli::output::terminal::{Paint, escape_controls};
-use paymaster_cli::settings::{environment::Environment, setup::trust_notes};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
-use paymaster_exchange::Failure;
-use paymaster_judge::{
+use paymaster_engine::{
     session::{recorded::Skipped, tally::NewlyBroken},
     verdict::strictness::fails_the_run,
 };
+use paymaster_exchange::Failure;
+use paymaster_settings::output;
+use paymaster_settings::output::terminal::{Paint, escape_controls};
+use paymaster_settings::settings::{environment::Environment, setup::trust_notes};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;

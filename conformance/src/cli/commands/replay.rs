@@ -16,7 +16,12 @@ use crate::{
     },
     run::{self, ReplayOutcome, Suite},
 };
-use paymaster_cli::{
+use paymaster_client::{
+    redact::{REDACTED, Redactor},
+    stop::Stop,
+};
+use paymaster_engine::{cases::case::Group, rules::Rule};
+use paymaster_settings::{
     embedded::{EMBEDDED_WARNING, Embedded},
     exit,
     output::{self, terminal::escape_controls},
@@ -25,11 +30,6 @@ use paymaster_cli::{
         setup::{RunSetup, Setup},
     },
 };
-use paymaster_client::{
-    redact::{REDACTED, Redactor},
-    stop::Stop,
-};
-use paymaster_judge::{cases::case::Group, rules::Rule};
 
 /// Longest reason with its answer that is printed, in characters.
 const LONGEST_ANSWER: usize = 320;

@@ -19,9 +19,9 @@ use crate::{
         self, Cases, Causes, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation,
     },
 };
-use paymaster_cli::{exit, output};
 use paymaster_client::stop::Stop;
-use paymaster_judge::cases::plan::DEFAULT_CASES;
+use paymaster_engine::cases::plan::DEFAULT_CASES;
+use paymaster_settings::{exit, output};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
@@ -189,7 +189,8 @@ mod tests {
     use super::ProfilePart;
     use super::{Deviation, Matrix, Report, Scope, every_deviation, exit, select};
     use crate::selftest::Trial;
-    use paymaster_judge::{rules::find_rule, verdict::conclusion::Conclusion};
+    use paymaster_engine::verdict::conclusion::Conclusion;
+    use paymaster_fee_quote::SPECIFICATION;
 
     fn trial(name: &str, seed: u64, broken: &[&str]) -> Trial {
         let named = |deviation: &Deviation| deviation.name() == name;
@@ -198,7 +199,7 @@ mod tests {
             deviation: every_deviation().into_iter().find(named).expect("it is there"),
             seed,
             profile_part: ProfilePart::Whole,
-            broken: broken.iter().map(|id| find_rule(id).expect("it is there")).collect(),
+            broken: broken.iter().map(|id| SPECIFICATION.find_rule(id).expect("it is there")).collect(),
             conclusion: if is_broken { Conclusion::Violations } else { Conclusion::Conforms },
             cut_short: None,
             defects: Vec::new(),

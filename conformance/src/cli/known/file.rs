@@ -1,5 +1,7 @@
 //! Reads a list of known failures.
 
+use paymaster_engine::verdict::known::{KnownFailure, KnownFailureKind};
+use paymaster_fee_quote::SPECIFICATION;
 use std::{fmt, io, path::Path};
 
 use chrono::NaiveDate;
@@ -7,13 +9,9 @@ use paymaster_schemas::{Method, Mode};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 
-use paymaster_cli::settings::file::{place, suggest};
-use paymaster_cli::suggestion::did_you_mean;
 use paymaster_client::files;
-use paymaster_judge::{
-    rules::{find_rule, rules},
-    verdict::known::{KnownFailure, KnownFailureKind},
-};
+use paymaster_settings::settings::file::{place, suggest};
+use paymaster_settings::suggestion::did_you_mean;
 
 /// The beginning of a reason or an owner that is not written yet.
 pub(super) const PLACEHOLDER: &str = "TODO";
@@ -93,9 +91,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<KnownFailure>, ListError> {
 }
 
 fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, ListError> {
-    let rule = find_rule(row.rule.get_ref()).ok_or_else(|| {
+    let rule = SPECIFICATION.find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
-        let hint = did_you_mean(id, rules().map(|rule| rule.id));
+        let hint = did_you_mean(id, SPECIFICATION.rules().map(|rule| rule.id));
         refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
     })?;
     let method = named(

@@ -8,8 +8,8 @@ use std::{path::PathBuf, sync::Arc};
 use chrono::{NaiveDate, Utc};
 
 use crate::cli::{args::KnownArgs, process::CommandError};
-use paymaster_cli::{exit, output};
-use paymaster_judge::verdict::{known::KnownFailureList, strictness::Strictness, summary::Summary};
+use paymaster_engine::verdict::{known::KnownFailureList, strictness::Strictness, summary::Summary};
+use paymaster_settings::{exit, output};
 
 /// The file to update where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";

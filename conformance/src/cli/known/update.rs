@@ -1,5 +1,12 @@
 //! `--update-known-failing`: adds entries for what failed. The existing content of the file is kept, comments included.
 
+use paymaster_engine::verdict::{
+    finding::{Finding, Key},
+    known::{KnownFailureKind, KnownFailureList},
+    strictness::{Strictness, fails_the_run},
+    summary::Summary,
+};
+use paymaster_fee_quote::SPECIFICATION;
 use std::{
     io::{self, BufRead, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -12,17 +19,8 @@ use crate::cli::{
     known::file::PLACEHOLDER,
     process::{PathError, at},
 };
-use paymaster_cli::output::{report_file, terminal::escape_controls};
 use paymaster_client::files;
-use paymaster_judge::{
-    rules::find_rule,
-    verdict::{
-        finding::{Finding, Key},
-        known::{KnownFailureKind, KnownFailureList},
-        strictness::{Strictness, fails_the_run},
-        summary::Summary,
-    },
-};
+use paymaster_settings::output::{report_file, terminal::escape_controls};
 
 /// The beginning of a new file.
 const HEAD: &str = "# Known failures of paymaster-conformance. [[failing]] fails in every run, [[flaky]] in some. method, mode and pointer narrow\n\
@@ -56,7 +54,11 @@ pub(super) fn write(
     let new: Vec<&Key> = summary
         .places
         .iter()
-        .filter(|key| find_rule(key.rule).is_some_and(|rule| fails_the_run(rule.basis(), strictness.strict)))
+        .filter(|key| {
+            SPECIFICATION
+                .find_rule(key.rule)
+                .is_some_and(|rule| fails_the_run(rule.basis(), strictness.strict))
+        })
         // Expired entries are not added again: their owner decides.
         .filter(|key| !known.entries.iter().any(|entry| entry.matches(key)))
         .collect();

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use crate::report::{comparison::saved_report::SavedReport, counts::RuleState};
-use paymaster_cli::embedded::EMBEDDED_WARNING;
-use paymaster_judge::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_settings::embedded::EMBEDDED_WARNING;
 
 /// The text of the left half.
 const LABEL: &str = "paymaster conformance";

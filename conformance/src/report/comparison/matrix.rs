@@ -11,7 +11,7 @@ use crate::report::{
     html::{id, mark, shell},
     text::{compact::cut, sections, words},
 };
-use paymaster_cli::{embedded::EMBEDDED_WARNING, output::terminal::escape_controls};
+use paymaster_settings::{embedded::EMBEDDED_WARNING, output::terminal::escape_controls};
 
 /// A report and the name of its column.
 #[derive(Debug)]
@@ -244,7 +244,7 @@ pub(crate) fn file(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::report::{machine::json, sample};
-    use paymaster_judge::verdict::conclusion::{Conclusion, Verdict};
+    use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
 
     const EVIL: &str = "</script><img src=x onerror=alert(1)>";
 

@@ -16,7 +16,7 @@ use crate::report::{
     replay_file,
 };
 use paymaster_client::files;
-use paymaster_judge::verdict::{
+use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     finding, known,
     line::VerdictLine,

@@ -15,7 +15,7 @@ use crate::report::{
         words,
     },
 };
-use paymaster_judge::{rules::Rule, verdict::finding::Finding};
+use paymaster_engine::{rules::Rule, verdict::finding::Finding};
 
 impl Page<'_> {
     /// The defects: those that fail the run, then those that only warn.

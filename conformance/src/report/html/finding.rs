@@ -6,12 +6,12 @@ use crate::report::{
     html::{Page, json},
     text::{compact::cut, curl, words},
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Member, Role},
     diagnosis::cause::Cause,
     verdict::finding::{Attempt, Finding},
 };
+use paymaster_exchange::Exchange;
 
 /// The longest text that is not JSON, in characters; longer ones are cut.
 const LONGEST_TEXT: usize = 2000;

@@ -7,7 +7,7 @@ use crate::report::{
     html::Page,
     text::{compact, words},
 };
-use paymaster_judge::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::conclusion::Conclusion;
 
 /// How many values of one observation are listed. The rest is counted.
 const MOST_VALUES: usize = 12;

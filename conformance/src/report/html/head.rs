@@ -10,7 +10,7 @@ use crate::report::{
     machine::moment,
     text::{contradictions, words},
 };
-use paymaster_judge::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::conclusion::Conclusion;
 
 impl Page<'_> {
     pub(super) fn head(&self) -> Markup {
@@ -49,7 +49,7 @@ impl Page<'_> {
                             div { dt { "duration" } dd { (words::time(summary.took)) } }
                         }
                         div { dt { "rules" } dd { (counts.rules()) } }
-                        div { dt { "exit code" } dd { (paymaster_cli::exit::code(conclusion)) } }
+                        div { dt { "exit code" } dd { (paymaster_settings::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
                     @for warning in self.finished.warnings() {

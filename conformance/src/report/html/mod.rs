@@ -22,13 +22,13 @@ use crate::report::{
         words,
     },
 };
-use paymaster_cli::output::terminal::escape_controls;
-use paymaster_judge::verdict::{
+use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     known::EntryOutcome,
     line::VerdictLine,
     summary::RuleOutcome,
 };
+use paymaster_settings::output::terminal::escape_controls;
 
 /// Longer lists of rules that could not be judged for one reason are folded.
 const MOST_RULES: usize = 6;

@@ -1,5 +1,5 @@
 use crate::report::{html::*, sample};
-use paymaster_judge::rules::Violation;
+use paymaster_engine::rules::Violation;
 
 #[test]
 fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
@@ -147,7 +147,7 @@ fn markup_from_the_target_stays_text() {
     sample.summary.unjudged.insert(EVIL.to_owned(), 1);
     let values = sample.summary.observations.get_mut("behaviour.error-status").unwrap();
     values.insert(EVIL.to_owned(), 1);
-    sample.summary.dialect.jsonrpc_version = EVIL.to_owned();
+    sample.summary.dialect.insert("jsonrpc-version".to_owned(), EVIL.into());
     let html = page(&sample.finished());
     assert!(!html.contains("<img"), "markup got through");
     assert!(!html.contains('\u{202e}'), "what reorders lines got through");

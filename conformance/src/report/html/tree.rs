@@ -13,7 +13,7 @@ use crate::report::{
     },
     text::{compact, sections, words},
 };
-use paymaster_judge::verdict::summary::RuleOutcome;
+use paymaster_engine::verdict::summary::RuleOutcome;
 
 /// A row of the tree.
 enum Row<'a> {
@@ -237,7 +237,7 @@ fn specification(clause: &Clause) -> Markup {
 }
 
 fn word(outcome: &RuleOutcome, state: RuleState) -> &'static str {
-    if outcome.verdict == paymaster_judge::verdict::conclusion::Verdict::Flaky {
+    if outcome.verdict == paymaster_engine::verdict::conclusion::Verdict::Flaky {
         return "flaky";
     }
     match state {

@@ -7,9 +7,9 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::report::text::curl;
-use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, HeaderSet};
+use paymaster_settings::settings::ShownTarget;
 
 /// The encoding of a body in a report.
 pub(crate) enum EncodedBody {

@@ -14,10 +14,10 @@ use crate::report::{
     machine::exchange::{self, EncodedBody},
     text::words,
 };
-use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
+use paymaster_engine::verdict::finding::Finding;
 use paymaster_exchange::Exchange;
-use paymaster_judge::verdict::finding::Finding;
+use paymaster_settings::settings::ShownTarget;
 
 /// The id of the page that all exchanges belong to; Firefox needs one.
 const PAGE: &str = "run";

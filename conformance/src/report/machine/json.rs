@@ -8,15 +8,17 @@ use crate::report::{
     machine::exchange,
     text::{curl, defects, words},
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::cases::case::Member;
-use paymaster_judge::diagnosis::{cause::Cause, defect::Defect, sentence};
-use paymaster_judge::verdict::{
-    conclusion::Verdict,
-    finding::{Attempt, Finding},
-    known,
-    summary::RuleOutcome,
+use paymaster_engine::{
+    cases::case::Member,
+    diagnosis::{cause::Cause, defect::Defect, sentence},
+    verdict::{
+        conclusion::Verdict,
+        finding::{Attempt, Finding},
+        known,
+        summary::RuleOutcome,
+    },
 };
+use paymaster_exchange::Exchange;
 
 /// The name and version of the format.
 pub(crate) const FORMAT: &str = "paymaster-report/v1";
@@ -45,7 +47,7 @@ pub(crate) fn report(finished: &Finished<'_>) -> Value {
         "strict": finished.strictness.strict,
         "conclusion": summary.conclusion.name(),
         "verdict": finished.verdict().sentence(),
-        "exit_code": paymaster_cli::exit::code(summary.conclusion),
+        "exit_code": paymaster_settings::exit::code(summary.conclusion),
         "cut_short": summary.cut_short.as_deref().map(|text| finished.redacted(text)),
         "requests": summary.requests,
         "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),

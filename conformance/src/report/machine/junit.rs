@@ -12,7 +12,7 @@ use crate::report::{
         words,
     },
 };
-use paymaster_judge::verdict::{
+use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     known::{EntryOutcome, EntryState},
     strictness::fails_the_run,

@@ -14,9 +14,9 @@ use crate::report::{
     machine::exchange,
     text::{defects, words},
 };
-use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
-use paymaster_judge::verdict::finding::Finding;
+use paymaster_engine::verdict::finding::Finding;
+use paymaster_settings::settings::ShownTarget;
 
 /// The format of the log, named in its first line.
 pub(crate) const FORMAT: &str = "paymaster-events/v1";
@@ -95,7 +95,7 @@ impl ReportLog for Events {
         let mut rest = json!({
             "conclusion": summary.conclusion.name(),
             "verdict": finished.verdict().sentence(),
-            "exit_code": paymaster_cli::exit::code(summary.conclusion),
+            "exit_code": paymaster_settings::exit::code(summary.conclusion),
             "cut_short": cut_short.map(|cause| self.redactor.apply(cause)),
             "warnings": finished.warnings(),
             "counts": Counts::of(&summary.rules, finished.strictness).json(),

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::report::text::words::is_address;
-use paymaster_cli::settings::profile_file::ProfileFile;
-use paymaster_judge::{diagnosis::cause::Cause, verdict::finding::Finding};
+use paymaster_engine::{diagnosis::cause::Cause, verdict::finding::Finding};
+use paymaster_settings::settings::profile_file::ProfileFile;
 use serde_json::Value;
 
 /// Shorter texts of a request, such as a mode, may stand in a profile for another reason.

@@ -13,7 +13,7 @@ use crate::report::{
         sections, words,
     },
 };
-use paymaster_judge::{
+use paymaster_engine::{
     diagnosis::{cause::Cause, sentence},
     rules::Rule,
     verdict::{
@@ -54,7 +54,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             "columnKind": "unicodeCodePoints",
             "invocations": [{
                 "executionSuccessful": summary.conclusion != Conclusion::CouldNotTest,
-                "exitCode": paymaster_cli::exit::code(summary.conclusion),
+                "exitCode": paymaster_settings::exit::code(summary.conclusion),
                 "exitCodeDescription": finished.verdict().sentence(),
                 "toolConfigurationNotifications": stale(finished),
                 "toolExecutionNotifications": notifications(finished),
@@ -71,7 +71,8 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
     let clause = rule.clause();
     let section = format!("section {}, {}", clause.section, sections::name(clause.section));
     let help = [clause.text, rule.hint].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
-    let fails = paymaster_judge::verdict::strictness::fails_the_run(clause.basis, finished.strictness.strict);
+    let fails =
+        paymaster_engine::verdict::strictness::fails_the_run(clause.basis, finished.strictness.strict);
     json!({
         "id": rule.id,
         "shortDescription": {"text": clause.text},
@@ -117,7 +118,7 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
         "ruleId": finding.rule.id,
         "ruleIndex": index(finding.rule, finished),
         "kind": "fail",
-        "level": if paymaster_judge::verdict::strictness::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
+        "level": if paymaster_engine::verdict::strictness::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
         "message": {"text": format!("{message} ({})", words::reproduced(finding))},
         "locations": [location(&format!("{call}: answer {pointer}"), finding, finished)],
         "relatedLocations": related(finding, &call, &safe, finished),

@@ -12,8 +12,8 @@ use crate::report::{
         words,
     },
 };
+use paymaster_engine::{cases::case::Member, rules::Rule};
 use paymaster_exchange::Exchange;
-use paymaster_judge::{cases::case::Member, rules::Rule};
 
 /// The longest answer, in characters.
 const LONGEST_ANSWER: usize = 2000;

@@ -9,7 +9,7 @@ use crate::report::{
     counts::{Counts, RuleState},
     text::{compact, contradictions, defects::shown as shown_defects, words},
 };
-use paymaster_judge::verdict::{conclusion::Verdict, summary::RuleOutcome};
+use paymaster_engine::verdict::{conclusion::Verdict, summary::RuleOutcome};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -185,7 +185,7 @@ fn longest_run(text: &str) -> usize {
 mod tests {
     use super::*;
     use crate::report::sample;
-    use paymaster_judge::diagnosis::defect::Defect;
+    use paymaster_engine::diagnosis::defect::Defect;
 
     #[test]
     fn a_run_with_violations() {

@@ -5,9 +5,7 @@ use crate::report::{
     terminal::{Page, WIDTH},
     text::{compact, curl, defects, words},
 };
-use paymaster_cli::output::terminal::wrapped;
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Group, Role},
     diagnosis::{
         cause::{Cause, Contrast},
@@ -16,6 +14,8 @@ use paymaster_judge::{
     },
     verdict::finding::Finding,
 };
+use paymaster_exchange::Exchange;
+use paymaster_settings::output::terminal::wrapped;
 
 /// Longest part of an answer that is shown on one line, in characters.
 const LONGEST_ANSWER: usize = 320;
@@ -151,7 +151,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
         Ok(value) if !is_about_writing => compact::pretty_marked(&value, &marks, COLUMN, WIDTH),
         // Shown as it is written.
         _ => compact::cut(
-            &paymaster_cli::output::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
+            &paymaster_settings::output::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
             LONGEST_ANSWER,
         ),
     };

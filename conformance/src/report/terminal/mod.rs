@@ -12,12 +12,12 @@ use crate::report::{
     counts::Counts,
     text::{compact, contradictions, defects, words},
 };
-use paymaster_cli::output::terminal::{Paint, wrapped};
-use paymaster_judge::verdict::{
+use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     known::EntryOutcome,
     summary::{RuleOutcome, Summary},
 };
+use paymaster_settings::output::terminal::{Paint, wrapped};
 
 /// The widest line, in columns. cURL lines may be longer: they must work as printed.
 pub(crate) const WIDTH: usize = 110;
@@ -245,16 +245,7 @@ impl Page<'_> {
         self.line("");
         let is_shown = !self.finished.verdict().no_result;
         let title = self.paint.bold(if is_shown { "Dialect" } else { "Dialect that was sent" });
-        let dialect = &summary.dialect;
-        let text = format!(
-            "jsonrpc {} · mode {} · {} · {} · amounts {} · quotes {}",
-            dialect.jsonrpc_version,
-            dialect.sponsored_name,
-            dialect.fee_token_member,
-            dialect.mode_member,
-            words::name_of(&dialect.amount_notation),
-            words::name_of(&dialect.quoted_tokens),
-        );
+        let text = self.finished.context.dialect_in_words();
         self.hanging(&format!("{title}: "), 9, &text);
         if summary.observations.is_empty() {
             return;

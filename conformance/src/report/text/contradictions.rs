@@ -1,11 +1,11 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
-use paymaster_exchange::Exchange;
-use paymaster_judge::target::context::Context;
-use paymaster_judge::{
+use paymaster_engine::{
     session::contradictions::Contradiction,
     verdict::{conclusion::Conclusion, finding::Finding},
 };
+use paymaster_exchange::Exchange;
+use paymaster_fee_quote::target::context::Context;
 use serde_json::Value;
 
 use crate::report::{

@@ -4,12 +4,12 @@ use std::{fmt::Write as _, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use paymaster_cli::{
+use paymaster_engine::cases::case::Member;
+use paymaster_exchange::HeaderSet;
+use paymaster_settings::{
     output::shell::{quoted, word},
     settings::ShownTarget,
 };
-use paymaster_exchange::HeaderSet;
-use paymaster_judge::cases::case::Member;
 
 /// The longest body that fits into one argument of a command, in bytes.
 const LONGEST_ARGUMENT: usize = 100_000;
@@ -115,8 +115,8 @@ fn escaped(shell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use paymaster_cli::output::shell::config_option;
-    use paymaster_judge::cases::{case::Role, clients::find_client};
+    use paymaster_engine::cases::{case::Role, clients::find_client};
+    use paymaster_settings::output::shell::config_option;
 
     use super::*;
 

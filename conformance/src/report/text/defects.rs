@@ -1,7 +1,7 @@
 //! Defects as every report shows them: headline and cause on one line each, without secrets.
 
 use crate::report::{Finished, counts::RuleState, text::words};
-use paymaster_judge::{
+use paymaster_engine::{
     diagnosis::{defect::Defect, sentence},
     rules::Rule,
     verdict::{finding::Finding, strictness::fails_the_run, summary::RuleOutcome},

@@ -7,11 +7,8 @@ use crate::report::{
     counts::{Counts, RuleState},
     text::compact,
 };
-use paymaster_cli::output::terminal::escape_controls;
 use paymaster_client::redact::Redactor;
-use paymaster_exchange::Exchange;
-use paymaster_judge::target::context::Context;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::Member,
     session::{recorded::RECORDED, unserved::Refusal},
     verdict::{
@@ -22,9 +19,10 @@ use paymaster_judge::{
         summary::{RuleOutcome, Summary},
     },
 };
+use paymaster_exchange::Exchange;
+use paymaster_settings::output::terminal::escape_controls;
 
-pub(crate) use paymaster_judge::verdict::line::count;
-use paymaster_schemas::kinds;
+pub(crate) use paymaster_engine::verdict::line::count;
 
 /// The longest error message of the target that is shown, in characters.
 const LONGEST_MESSAGE: usize = 200;
@@ -79,13 +77,13 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
     if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&summary.rules, Context::of(finished.context)).into_iter().next()?;
+    let line = profile_line::by_value(&summary.rules, finished.context).into_iter().next()?;
     let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
     let about = format!(
         "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",
         count(line.rules.len() as u128, "inconclusive rule"),
-        line.meaning,
-        match line.table {
+        line.kind.meaning,
+        match line.kind.table {
             "" => "before the first table".to_owned(),
             table => format!("under {table}"),
         },
@@ -94,13 +92,10 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
 }
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.
-pub(crate) fn refused(refusal: &Refusal, redactor: &Redactor) -> String {
+pub(crate) fn refused(refusal: &Refusal, kinds: usize, redactor: &Redactor) -> String {
     let pairs: Vec<String> = refusal.pairs.iter().map(|pair| pair.words()).collect();
-    let of_pairs = if pairs.len() == kinds::ALL.len() {
-        String::new()
-    } else {
-        format!(" of {}", pairs.join(" and of "))
-    };
+    let of_pairs =
+        if pairs.len() == kinds { String::new() } else { format!(" of {}", pairs.join(" and of ")) };
     let Refusal { times, of, .. } = refusal;
     let message = message_of_target(&refusal.message, redactor);
     format!(

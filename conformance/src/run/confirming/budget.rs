@@ -1,6 +1,6 @@
 //! The budget of requests for looking closer at one finding.
 
-use paymaster_judge::cases::case::Group;
+use paymaster_engine::cases::case::Group;
 
 /// How many findings of a run are shrunk. The others are only sent again.
 pub(super) const SHRUNK_PER_RUN: usize = 40;

@@ -13,14 +13,15 @@ use crate::run::{
     },
     sending::sender::Sender,
 };
-use paymaster_cli::settings::Settings;
-use paymaster_judge::{
-    cases::{case::Group, plan::Plan, relations::CALLS},
+use paymaster_engine::{
+    cases::{case::Group, plan::Plan},
     diagnosis::cause::Cause,
     rules::Check,
     session::{Session, tally::FirstViolation},
     verdict::finding::Finding,
 };
+use paymaster_fee_quote::relations::CALLS;
+use paymaster_settings::settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.
 const SEARCH_SHARE: u32 = 4;

@@ -23,11 +23,10 @@ use crate::run::{
     },
     sending::sender::Sender,
 };
-use paymaster_cli::settings::Settings;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Group, Role},
     diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
+    knowledge::Knowledge,
     message::answer::Answer,
     rules::Check,
     session::{
@@ -36,6 +35,7 @@ use paymaster_judge::{
     },
     verdict::finding::Finding,
 };
+use paymaster_settings::settings::Settings;
 
 /// How many requests of each kind are kept for that: not every one can be sent alone.
 const KEPT: usize = 8;

@@ -14,14 +14,14 @@ use crate::run::{
     },
     sending::sender::Sender,
 };
-use paymaster_cli::settings::Settings;
 use paymaster_client::stop::Reason;
-use paymaster_exchange::Exchange;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
+    knowledge::Knowledge,
     session::{Session, recheck::Outcome, tally::FirstViolation},
     verdict::finding::{Attempt, Finding, Key},
 };
+use paymaster_exchange::Exchange;
+use paymaster_settings::settings::Settings;
 
 /// How often the bytes of a finding are sent again.
 const CONFIRMATIONS: usize = 3;

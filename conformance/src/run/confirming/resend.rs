@@ -1,14 +1,14 @@
 //! Sends the group of a finding again, or a changed one, and judges it by the rule of the finding.
 
 use crate::run::sending::sender::{DeliveryError, Sender};
-use paymaster_exchange::Exchange;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::Group,
+    knowledge::Knowledge,
     rules::{Rule, Violation},
     session::recheck::{Outcome, Recheck},
     verdict::finding::Key,
 };
+use paymaster_exchange::Exchange;
 
 /// A group that shows a violation, with the exchanges that showed it.
 #[derive(Clone, Debug)]

@@ -1,19 +1,18 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
-use paymaster_judge::knowledge::Requirement;
+use paymaster_engine::{
+    cases::case::{Group, Member, Role},
+    knowledge::{Knowledge, Requirement},
+    message::request::ParsedRequest,
+    rules::Check,
+    session::recheck::Outcome,
+};
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
-};
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
-    cases::case::{Group, Member, Role},
-    message::request::ParsedRequest,
-    rules::Check,
-    session::recheck::Outcome,
 };
 
 /// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
@@ -221,7 +220,7 @@ fn properties(group: &Group, context: &dyn Knowledge) -> Vec<Properties> {
         .members
         .iter()
         .map(|member| {
-            let kind = ParsedRequest::of(&member.body);
+            let kind = ParsedRequest::of(&member.body, context.specification());
             let requirement = match &kind {
                 ParsedRequest::Call(call) => Some(context.requirement(call)),
                 _ => None,

@@ -6,11 +6,11 @@ use crate::{
     estimate::{Estimate, QuickRun, rounded_up},
     run::Suite,
 };
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
-    target::context::{Context, Support},
+    knowledge::Knowledge,
 };
+use paymaster_fee_quote::target::context::{Context, Support};
 use paymaster_schemas::Kind;
 
 /// The number of cases that a longer plan is estimated from.
@@ -141,7 +141,7 @@ fn most(cases: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_judge::cases::plan::plan;
+    use paymaster_engine::cases::plan::plan;
 
     const LIMIT: Duration = Duration::from_mins(5);
 

@@ -7,10 +7,10 @@ use crate::{
     estimate::Estimate,
     run::planning::cost::{Cost, expected},
 };
-use paymaster_cli::settings::Settings;
 use paymaster_client::pace::Pace;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::target::context::Context;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_fee_quote::target::context::Context;
+use paymaster_settings::settings::Settings;
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
 const SLOWER: u32 = 2;

@@ -8,8 +8,7 @@ use tokio::{
 };
 
 use crate::run::Suite;
-use paymaster_judge::cases::case::Group;
-use paymaster_judge::knowledge::Knowledge;
+use paymaster_engine::{cases::case::Group, knowledge::Knowledge};
 
 /// How many groups are queued at a time: waking the receiver for each group would cost more than building it.
 const BATCH: usize = 32;
@@ -90,8 +89,8 @@ impl GroupQueue {
 mod tests {
     use super::*;
     use crate::run::{PlanCache, planning::plan_cache::PlanKey};
-    use paymaster_judge::cases::{plan::plan, scope::Scope};
-    use paymaster_judge::target::context::Context;
+    use paymaster_engine::cases::{plan::plan, scope::Scope};
+    use paymaster_fee_quote::target::context::Context;
 
     const CASES: u32 = 4;
 

@@ -6,8 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use paymaster_judge::cases::{case::Group, scope::Scope};
-use paymaster_judge::knowledge::Knowledge;
+use paymaster_engine::{
+    cases::{case::Group, scope::Scope},
+    knowledge::Knowledge,
+};
 
 /// How many plans are kept: those used last. A plan takes tens of megabytes.
 const CAPACITY: usize = 3;
@@ -71,8 +73,8 @@ impl fmt::Debug for PlanCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_judge::cases::plan::plan;
-    use paymaster_judge::target::context::Context;
+    use paymaster_engine::cases::plan::plan;
+    use paymaster_fee_quote::target::context::Context;
 
     fn groups(seed: u64) -> Vec<Arc<Group>> {
         plan(&Context::default(), seed, 1).into_iter().map(Arc::new).collect()

@@ -7,11 +7,12 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use paymaster_client::http::transport::{PooledConnection, Transport};
-use paymaster_exchange::{Exchange, Failure, Simulation};
-use paymaster_judge::on_chain::{
+use paymaster_ethereum::{
     CallOutcome, CompletedOperation, SimulationOutcome, hash_call, paymaster_call, read_hash,
     read_paymaster_call, read_simulation, simulation_call,
 };
+use paymaster_exchange::{Exchange, Failure, Simulation};
+use paymaster_fee_quote::on_chain::completed;
 
 /// A node of a chain on which EntryPoint v0.6 is deployed. Clones share one node.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ impl Chain {
 
     /// Simulates the operation that an exchange returned; none where the exchange returned no `paymasterAndData`.
     pub(crate) async fn simulate(&self, exchange: &Exchange) -> Option<Simulation> {
-        let completed = CompletedOperation::of(exchange)?;
+        let completed = completed(exchange)?;
         let simulated = self.0.simulate(&completed).await;
         Some(simulated.unwrap_or_else(|cause| Simulation::Unclear(cause.to_string())))
     }
@@ -121,7 +122,7 @@ impl Node {
         let connection = &mut PooledConnection::default();
         let now = self.time(connection).await?;
         let called = self.call(connection, None, self.entry_point, &simulation_call(completed)).await?;
-        let why = match read_simulation(&called, completed.mode, now) {
+        let why = match read_simulation(&called, completed.pays_in_tokens, now) {
             SimulationOutcome::Final(simulation) => return Ok(simulation),
             SimulationOutcome::CallThePaymaster(why) => why,
         };
@@ -134,7 +135,7 @@ impl Node {
         let hash = read_hash(&called).ok_or(NodeError::Unreadable(why))?;
         let check = paymaster_call(completed, hash);
         let called = self.call(connection, Some(self.entry_point), paymaster, &check).await?;
-        Ok(read_paymaster_call(&called, completed.mode, now))
+        Ok(read_paymaster_call(&called, completed.pays_in_tokens, now))
     }
 
     /// The time of the last block, in Unix seconds.

@@ -7,8 +7,8 @@ use std::sync::{
 
 use bytes::Bytes;
 
+use paymaster_engine::message::answer::Answer;
 use paymaster_exchange::{Exchange, Failure};
-use paymaster_judge::message::answer::Answer;
 
 /// After this many unanswered exchanges in a row at the start of a run, the target counts as unreachable.
 const UNANSWERED_AT_START: u64 = 3;

@@ -26,8 +26,8 @@ use std::{
 use tokio::sync::{MutexGuard as AsyncGuard, Semaphore, SemaphorePermit, watch};
 
 use paymaster_client::throttling;
+use paymaster_engine::{message::answer::Answer, session::unserved::without_values};
 use paymaster_exchange::{Exchange, Failure};
-use paymaster_judge::{message::answer::Answer, session::unserved::without_values};
 use serde_json::Value;
 
 /// How often a group is sent alone before copies of it are sent at the same time.

@@ -28,11 +28,9 @@ use paymaster_client::{
     stop::{Reason, Stop},
     throttling::{self, GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
 };
+use paymaster_engine::cases::case::{Group, Order};
 use paymaster_exchange::{Exchange, Failure};
-use paymaster_judge::cases::{
-    case::{Group, Order},
-    relations::ON_CHAIN,
-};
+use paymaster_fee_quote::relations::ON_CHAIN;
 
 /// How many times connecting is tried for one request.
 const CONNECT_TRIES: u32 = 3;

@@ -23,8 +23,8 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_judge::cases::{case::Group, plan::plan};
-use paymaster_judge::target::context::Context;
+use paymaster_engine::cases::{case::Group, plan::plan};
+use paymaster_fee_quote::target::context::Context;
 
 /// A target that takes this many connections at a time, and answers its requests with these statuses, then with 200.
 #[derive(Clone)]

@@ -11,8 +11,8 @@ use crate::run::sending::{
     sender::{CONNECT_PAUSE, DeliveryError, Notice, OverloadMode, Sender},
 };
 use paymaster_client::{http::transport::PooledConnection, memory::MemoryPermit};
+use paymaster_engine::cases::case::Group;
 use paymaster_exchange::{Exchange, Failure, KEPT};
-use paymaster_judge::cases::case::Group;
 
 /// The pause before a request that shows whether the target has a rate limit.
 const QUIET: Duration = Duration::from_secs(2);

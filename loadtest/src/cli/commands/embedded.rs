@@ -9,9 +9,9 @@ use std::{
     sync::Arc,
 };
 
-use paymaster_cli::embedded::profile_of;
-use paymaster_judge::target::profile::Profile;
+use paymaster_fee_quote::target::profile::Profile;
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
+use paymaster_settings::embedded::profile_of;
 use tokio::net::TcpListener;
 
 /// The name of the hidden subcommand.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paymaster_cli::{
+use paymaster_settings::{
     exit as codes, output as out,
     settings::{
         file::LoadTable,

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use paymaster_cli::{exit as codes, output as out};
+use paymaster_settings::{exit as codes, output as out};
 
 use crate::cli::{args::Cli, error::CommandError};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use paymaster_cli::{
+use paymaster_settings::{
     embedded::EMBEDDED_WARNING, exit as codes, output as out, output::terminal::Paint,
     settings::environment::Environment,
 };

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use paymaster_cli::{
+use paymaster_settings::{
     duration, exit as codes,
     output::{self as out, report_file},
     settings::{setup::SetupError, target},

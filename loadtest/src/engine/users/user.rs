@@ -12,8 +12,8 @@ use paymaster_client::{
     lean::Reply,
     throttling::{RetryPolicy, ThrottleDecision},
 };
+use paymaster_engine::rules::Violation;
 use paymaster_exchange::Exchange;
-use paymaster_judge::rules::Violation;
 
 use super::{
     iteration::{self, Iteration},

@@ -9,7 +9,7 @@ mod tables;
 
 use std::fmt::Write as _;
 
-use paymaster_cli::output::terminal::escape_controls;
+use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
     RenderError, advice,

@@ -3,6 +3,15 @@
 
 mod specification;
 
+use paymaster_engine::rules::Rule;
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    observers::OBSERVERS,
+    target::{
+        dialect::Pins,
+        ordinary::{BOUNDS, SizeLimits},
+    },
+};
 use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
@@ -18,16 +27,9 @@ use crate::cli::{
     process::CommandError,
 };
 use crate::report::formats::FORMATS;
-use paymaster_cli::exit;
-use paymaster_cli::output;
-use paymaster_cli::settings::environment::VARIABLES;
-use paymaster_judge::{
-    rules::{Rule, observers::OBSERVERS, rules},
-    target::{
-        dialect::Pins,
-        ordinary::{BOUNDS, SizeLimits},
-    },
-};
+use paymaster_settings::exit;
+use paymaster_settings::output;
+use paymaster_settings::settings::environment::VARIABLES;
 
 /// Width of the help in `commands.md`.
 const WIDTH: usize = 110;
@@ -94,7 +96,7 @@ fn of_clause(text: &mut String, clause: &Clause) {
     if let Some(reason) = clause.unjudged {
         let _ = writeln!(text, "- not judged: {reason}");
     }
-    for rule in rules().filter(|rule| rule.clause == clause.id) {
+    for rule in SPECIFICATION.rules().filter(|rule| rule.clause == clause.id) {
         of_rule(text, rule);
     }
     if OBSERVERS.iter().any(|observer| observer.clause == clause.id) {
@@ -238,7 +240,7 @@ mod tests {
         for clause in clauses() {
             assert_eq!(text.matches(&format!("### {}\n", clause.id)).count(), 1, "{}", clause.id);
         }
-        for rule in rules() {
+        for rule in SPECIFICATION.rules() {
             assert_eq!(text.matches(&format!("rule `{}`:", rule.id)).count(), 1, "{}", rule.id);
         }
     }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
 use crate::{cli::process::CommandError, report::text::sections, run::Suite};
-use paymaster_cli::{
+use paymaster_engine::rules::{Check, Rule};
+use paymaster_settings::{
     exit,
     output::{self, terminal::wrapped},
     suggestion::did_you_mean,
 };
-use paymaster_judge::rules::{Check, Rule};
 
 /// The widest line, in columns.
 const WIDTH: usize = 100;

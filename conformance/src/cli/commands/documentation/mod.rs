@@ -14,7 +14,7 @@ use crate::cli::{
     process::{CommandError, at},
 };
 use crate::run::Suite;
-use paymaster_cli::{exit, output};
+use paymaster_settings::{exit, output};
 
 /// `rules`: every rule in a table.
 pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {

@@ -15,9 +15,9 @@ use crate::report::{
     replay_folder,
     text::words::count,
 };
-use paymaster_cli::output;
-use paymaster_cli::{output::terminal::escape_controls, settings::environment::Environment};
 use paymaster_client::stop::Stop;
+use paymaster_settings::output;
+use paymaster_settings::{output::terminal::escape_controls, settings::environment::Environment};
 
 /// The findings of a folder that belong to one defect.
 struct Defect {

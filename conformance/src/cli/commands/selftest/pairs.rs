@@ -11,7 +11,7 @@ use crate::{
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{PairTrial, fault_pairs, run_pairs},
 };
-use paymaster_cli::{exit, output};
+use paymaster_settings::{exit, output};
 
 /// Of how many of 100 pairs the two faults must be two defects, and of how many both causes must be named. A replay must be right for
 /// every pair of which both causes are named.

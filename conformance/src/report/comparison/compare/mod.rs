@@ -10,8 +10,8 @@ use crate::report::{
     comparison::saved_report::{SavedFinding, SavedReport, SavedRule},
     counts::RuleState,
 };
-use paymaster_cli::exit;
-use paymaster_judge::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
+use paymaster_engine::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
+use paymaster_settings::exit;
 
 pub(crate) use text::{SideNames, render};
 

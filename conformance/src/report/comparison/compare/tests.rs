@@ -1,6 +1,6 @@
 use crate::report::{comparison::compare::*, machine::json, sample};
-use paymaster_cli::output::terminal::Paint;
-use paymaster_judge::verdict::conclusion::Verdict;
+use paymaster_engine::verdict::conclusion::Verdict;
+use paymaster_settings::output::terminal::Paint;
 
 fn recorded(change: impl FnOnce(&mut SavedReport)) -> SavedReport {
     let mut run =

@@ -8,7 +8,7 @@ use crate::report::{
     terminal::WIDTH,
     text::{compact::cut, words},
 };
-use paymaster_cli::{
+use paymaster_settings::{
     embedded::EMBEDDED_WARNING,
     output::terminal::{Paint, escape_controls, wrapped},
 };

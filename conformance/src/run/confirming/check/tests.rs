@@ -1,10 +1,8 @@
 use super::*;
 use crate::report::sample;
-use paymaster_judge::target::context::Context;
-use paymaster_judge::{
-    cases::{case::Member, relations::CALLS},
-    diagnosis::difference::Difference,
-};
+use paymaster_engine::{cases::case::Member, diagnosis::difference::Difference};
+use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::{relations::CALLS, target::context::Context};
 use serde_json::json;
 
 const NONCE: &str = "/params/0/nonce";
@@ -37,6 +35,7 @@ fn claim(failing: &str, passing: &str, broken: &[bool]) -> Claim {
             pointer: NONCE.to_owned(),
             failing: Some(json!(failing)),
             passing: Some(json!(passing)),
+            specification: &SPECIFICATION,
         }]),
         kept: outcomes.keys().copied().collect(),
         outcomes,

@@ -8,7 +8,7 @@ use crate::run::confirming::{
     diagnose::members::is_comparable,
     resend::{Reproduction, Resender},
 };
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::Group,
     diagnosis::{
         cause::{Cause, is_right_in_the_same_respect},

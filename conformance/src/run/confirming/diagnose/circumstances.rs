@@ -11,8 +11,7 @@ use crate::run::confirming::{
     resend::Reproduction,
     shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
 };
-use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Group, Order, Role},
     diagnosis::{
         cause::{Cause, Contrast, EarlierRequest},
@@ -20,6 +19,7 @@ use paymaster_judge::{
     },
     session::recheck::Outcome,
 };
+use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;

@@ -7,7 +7,7 @@ use super::{
     members::{Subject, keep_id},
     parsed, with_body,
 };
-use paymaster_judge::{
+use paymaster_engine::{
     diagnosis::{
         difference::{Difference, differences, with_all},
         fewest::Fewest,
@@ -72,7 +72,7 @@ impl Search<'_> {
         if failing["id"].as_u64().is_some_and(|id| own_ids.contains(&id)) {
             keep_id(&mut passing, &failing);
         }
-        let changes = differences(&failing, &passing);
+        let changes = differences(&failing, &passing, self.resender.context.specification());
         (!changes.is_empty()).then_some(changes)
     }
 
@@ -93,7 +93,7 @@ impl Search<'_> {
         if self.not_broken(&ordinary).await != Some(Outcome::NotJudged) {
             return None;
         }
-        let mut fewest = Fewest::new(differences(&failing, &ordinary));
+        let mut fewest = Fewest::new(differences(&failing, &ordinary, self.resender.context.specification()));
         while let Some(trial) = fewest.next_trial() {
             if let Some(value) = with_all(&failing, &trial)
                 && self.not_broken(&value).await.is_some()

@@ -15,12 +15,8 @@ use serde_json::{Value, json};
 
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
 use crate::run::confirming::resend::Reproduction;
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
-    cases::{
-        case::{Group, Member},
-        relations::CALLS,
-    },
+use paymaster_engine::{
+    cases::case::{Group, Member},
     diagnosis::{
         cause::{Cause, EarlierRequest, is_right_in_the_same_respect},
         difference::Difference,
@@ -28,6 +24,8 @@ use paymaster_judge::{
     rules::Violation,
     session::recheck::Outcome,
 };
+use paymaster_exchange::Exchange;
+use paymaster_fee_quote::relations::CALLS;
 
 /// How often a request is repeated.
 const REPETITIONS: usize = 4;
@@ -140,7 +138,9 @@ impl Search<'_> {
             let mut earlier = earlier.clone();
             if !under.is_empty() {
                 let shared = own.pointer(under).cloned();
-                let change = Difference { pointer: under.to_owned(), failing: None, passing: shared };
+                let specification = self.resender.context.specification();
+                let change =
+                    Difference { pointer: under.to_owned(), failing: None, passing: shared, specification };
                 earlier = change.applied(&earlier)?;
             }
             let group = self.alone(&earlier)?;

@@ -3,9 +3,7 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, form::Plain, parsed, with_body};
-use paymaster_exchange::Exchange;
-use paymaster_judge::knowledge::Knowledge;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Group, Role},
     diagnosis::{
         cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
@@ -13,12 +11,13 @@ use paymaster_judge::{
         fewest::Fewest,
         narrowing::Narrowing,
     },
-    knowledge::{Expectation, Requirement},
+    knowledge::{Expectation, Knowledge, Requirement},
     message::{answer::Answer, request::ParsedRequest},
     rules::Violation,
     session::{examples::Example, recheck::Outcome},
     verdict::finding::Finding,
 };
+use paymaster_exchange::Exchange;
 
 /// How many requests that may pass are tried.
 const MOST_CANDIDATES: usize = 4;
@@ -264,7 +263,7 @@ impl Search<'_> {
         let own = requirement(&failing, context);
         requests.sort_by_cached_key(|request| {
             let is_other = requirement(request, context) != own;
-            (is_other, differences(&failing, request).len())
+            (is_other, differences(&failing, request, context.specification()).len())
         });
         let with_the_id = requests.iter().take(MOST_CANDIDATES).map(|request| {
             let mut request = request.clone();
@@ -284,7 +283,7 @@ impl Search<'_> {
     pub(super) async fn fewest_members(&mut self, subject: Subject, passing: Value) -> Option<Diagnosis> {
         let finding = self.finding;
         let mut failing = subject.value(&finding.group)?;
-        let all = differences(&failing, &passing);
+        let all = differences(&failing, &passing, self.resender.context.specification());
         // Bodies and params of different shape have no members to compare.
         let is_whole = |difference: &Difference| matches!(difference.pointer.as_str(), "" | "/params");
         if all.is_empty()
@@ -404,7 +403,7 @@ fn may_be_right(finding: &Finding, example: &Example) -> bool {
 }
 
 fn requirement(request: &Value, context: &dyn Knowledge) -> Option<Requirement> {
-    let request = ParsedRequest::of(request.to_string().as_bytes());
+    let request = ParsedRequest::of(request.to_string().as_bytes(), context.specification());
     Some(context.requirement(request.valid_call()?))
 }
 
@@ -416,7 +415,8 @@ pub(in crate::run::confirming) fn is_comparable(
     context: &dyn Knowledge,
 ) -> bool {
     let is_valid = |request| requirement(request, context).is_some();
-    let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes()).pair();
+    let specification = context.specification();
+    let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes(), specification).pair();
     let is_other_pair = pair(failing).zip(pair(passing)).is_some_and(|(own, other)| own != other);
     is_to_be_refused(failing, context) == is_to_be_refused(passing, context)
         && (is_valid(passing) || !is_valid(failing))

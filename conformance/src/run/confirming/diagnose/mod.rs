@@ -16,14 +16,14 @@ use crate::run::confirming::{
     resend::{Reproduction, Resender},
     shrink::Simplify,
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
+use paymaster_engine::{
     cases::case::{Group, Member},
     diagnosis::cause::{Cause, Contrast},
     rules::Check,
     session::{Session, recheck::Outcome},
     verdict::finding::Finding,
 };
+use paymaster_exchange::Exchange;
 
 /// The cause of a finding.
 pub(crate) struct Diagnosis {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, members::Subject, parsed};
-use paymaster_judge::{cases::case::Role, diagnosis::cause::Cause};
+use paymaster_engine::{cases::case::Role, diagnosis::cause::Cause};
 
 impl Search<'_> {
     /// Whether the order of the members or white space decides: the same values are sent in the order of a request for which the rule

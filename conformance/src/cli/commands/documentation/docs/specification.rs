@@ -1,12 +1,9 @@
 //! The page `docs/specification.md`: every section of the specification with its tables, statements and open points, made from
 //! the sections, schema documents, clauses, readings and rules.
 
+use paymaster_fee_quote::{SPECIFICATION, observers::OBSERVERS, tables};
 use std::fmt::Write as _;
 
-use paymaster_judge::{
-    message::tables,
-    rules::{observers::OBSERVERS, rules},
-};
 use paymaster_schemas::{
     Basis, Clause, Document, Kind, READINGS, Reading, SECTIONS, Section, clauses, document, documents,
     find_section, kinds, resolved, sections::anchor,
@@ -297,8 +294,11 @@ fn judged_by(clause: &Clause) -> String {
     if let Some(reason) = clause.unjudged {
         return format!("{}: not judged, {reason}", reference(clause, clause.id));
     }
-    let judges: Vec<String> =
-        rules().filter(|rule| rule.clause == clause.id).map(|rule| reference(clause, rule.id)).collect();
+    let judges: Vec<String> = SPECIFICATION
+        .rules()
+        .filter(|rule| rule.clause == clause.id)
+        .map(|rule| reference(clause, rule.id))
+        .collect();
     if judges.is_empty() && OBSERVERS.iter().any(|observer| observer.clause == clause.id) {
         return format!("{}: observed", reference(clause, clause.id));
     }
@@ -383,7 +383,7 @@ mod tests {
             let read = READINGS.iter().any(|reading| clause.id.ends_with(reading.id));
             assert!(read || text.contains(clause.text), "{}", clause.id);
         }
-        for rule in rules() {
+        for rule in SPECIFICATION.rules() {
             assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
         }
         for reading in READINGS {

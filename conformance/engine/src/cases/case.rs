@@ -1,0 +1,381 @@
+//! Cases and the groups they are sent in.
+//!
+//! A [`Relation`] builds a group from one base request. Shrinking builds the same group from a simpler base request.
+
+use std::{borrow::Cow, fmt};
+
+use bytes::Bytes;
+use paymaster_exchange::HeaderSet;
+use paymaster_schemas::Kind;
+use serde_json::Value;
+
+use crate::{knowledge::Knowledge, specification::Specification};
+
+/// How the members of a group are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other: each is sent when the previous one is answered.
+    Sequential,
+    /// All at the same time.
+    Concurrent,
+}
+
+/// Which operation a base request has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// One that gets a result according to the profile; any well-formed one when the profile does not state which.
+    Accepted,
+    /// The same, but a listed sponsorable one when the profile promises sponsorship for listed operations only.
+    Sponsored,
+    /// One that is not sponsored according to the profile. There is no base request when the profile lists none.
+    Refused,
+}
+
+/// What base request a relation needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The kind of the call.
+    pub pair: Kind,
+    /// Which operation.
+    pub draw: Draw,
+    /// Which of the specification's own choices, by its number; 0 for ordinary ones.
+    pub choice: u8,
+}
+
+impl Base {
+    /// A base with an operation that should be accepted.
+    pub const fn accepted(pair: Kind) -> Self {
+        Self { pair, draw: Draw::Accepted, choice: 0 }
+    }
+}
+
+/// The base requests that a relation is built from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bases {
+    /// One of each kind, with an operation that should be accepted.
+    EveryKind,
+    /// Those of the specification for relations about whole bodies.
+    Plain,
+    /// These; without any, the relation has no base.
+    These(&'static [Base]),
+}
+
+impl Bases {
+    /// No base.
+    pub const NONE: Self = Self::These(&[]);
+
+    /// The bases in a specification.
+    pub fn of(self, specification: &Specification) -> Cow<'static, [Base]> {
+        match self {
+            Self::EveryKind => specification.kinds.iter().copied().map(Base::accepted).collect(),
+            Self::Plain => specification.plain_bases.into(),
+            Self::These(bases) => bases.into(),
+        }
+    }
+}
+
+/// The part of a request in its group. Rules and observers select requests by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The request that the others of the group are compared with.
+    Baseline,
+    /// The baseline with one change.
+    Variant,
+    /// The operation and sponsorshipInfo of the baseline: the target must decide as for the baseline.
+    SameDecision,
+    /// A different request, sent between two that are compared.
+    Other,
+    /// The baseline, sent again.
+    Again,
+    /// A request that is judged alone.
+    Call,
+    /// A call that is also an element of the batch of the group.
+    Alone,
+    /// A batch.
+    Batch,
+    /// A request that breaks its schema, or a body that is no request.
+    Malformed,
+    /// A request whose answer the specification leaves open.
+    Probe,
+    /// A request of discovery.
+    Discovery,
+    /// A request of recorded traffic.
+    Recorded,
+}
+
+impl Role {
+    /// Every role, in the order of its declaration, with its name in reports and replay files.
+    const ALL: [(Self, &str); 12] = [
+        (Self::Baseline, "baseline"),
+        (Self::Variant, "variant"),
+        (Self::SameDecision, "same decision"),
+        (Self::Other, "other"),
+        (Self::Again, "again"),
+        (Self::Call, "call"),
+        (Self::Alone, "alone"),
+        (Self::Batch, "batch"),
+        (Self::Malformed, "malformed"),
+        (Self::Probe, "probe"),
+        (Self::Discovery, "discovery"),
+        (Self::Recorded, "recorded"),
+    ];
+
+    /// The name in reports and replay files: `baseline`, `same decision`.
+    pub const fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// The role with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(role, _)| role)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One request of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its part in the group.
+    pub role: Role,
+    /// What is different about it, for people: `id ""`, `without callGasLimit`.
+    pub label: String,
+    /// The body to send, byte for byte.
+    pub body: Bytes,
+    /// The published HTTP client whose request headers are sent; none for the plain headers.
+    pub sent_as: Option<&'static HeaderSet>,
+}
+
+impl Member {
+    /// A member that is sent with the plain headers.
+    pub fn plain(role: Role, label: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Self { role, label: label.into(), body: body.into(), sent_as: None }
+    }
+}
+
+/// Builds the members of a group: a pure function, so that the same input and ids give the same bytes. Empty when the relation cannot be
+/// built from this base.
+pub type BuildMembers = fn(&BuildInput<'_>, &mut Ids) -> Vec<Member>;
+
+/// A way of building related requests from a base request.
+#[derive(Debug)]
+pub struct Relation {
+    /// Its name.
+    pub id: &'static str,
+    /// Its requests, in one line.
+    pub about: &'static str,
+    /// The base requests that it is built from.
+    pub bases: Bases,
+    /// How many groups for each base in a default run.
+    pub rounds: Rounds,
+    /// How many groups for each base in a quick run.
+    pub quick_rounds: u32,
+    /// How the members are sent.
+    pub order: Order,
+    /// Whether its members differ in their request headers alone.
+    pub varies_headers: bool,
+    /// Builds the members.
+    pub members: BuildMembers,
+}
+
+impl Relation {
+    /// A relation whose members are sent one after the other. A quick run has one round of it, or two where few base requests are built.
+    pub const fn new(
+        id: &'static str,
+        about: &'static str,
+        bases: Bases,
+        rounds: Rounds,
+        members: BuildMembers,
+    ) -> Self {
+        let quick_rounds = match bases {
+            Bases::These([] | [_] | [_, _]) | Bases::Plain => 2,
+            Bases::EveryKind | Bases::These(_) => 1,
+        };
+        Self {
+            id,
+            about,
+            bases,
+            rounds,
+            quick_rounds,
+            order: Order::Sequential,
+            varies_headers: false,
+            members,
+        }
+    }
+
+    /// The same with so many rounds in a quick run, because its later rounds exercise other rules.
+    #[must_use]
+    pub const fn quick(self, quick_rounds: u32) -> Self {
+        Self { quick_rounds, ..self }
+    }
+}
+
+/// How often a relation is built for each of its bases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// A fixed number, independent of `--cases`.
+    Fixed(u32),
+    /// This share of `--cases`, in percent.
+    Share(u32),
+    /// `least` up to [`SHORT_TO`] cases, `most` from [`WHOLE_FROM`] cases on, and in proportion between. With fewer than `most`, the bases
+    /// of a relation have different rounds, so that each variant is still sent with some of them.
+    Scaled {
+        /// How many in a long run.
+        most: u32,
+        /// How many in a short run.
+        least: u32,
+    },
+}
+
+/// Up to this number of cases, relations with fewer rounds in a short run have the least.
+pub const SHORT_TO: u32 = 20;
+
+/// From this number of cases on, every relation has all of its rounds.
+pub const WHOLE_FROM: u32 = 40;
+
+impl Rounds {
+    /// So many rounds, and half of them in a short run.
+    pub const fn scaled(most: u32) -> Self {
+        Self::Scaled { most, least: most.div_ceil(2) }
+    }
+
+    /// One round for each entry of a table, and half of them in a short run.
+    #[expect(clippy::cast_possible_truncation, reason = "a table has a few entries")]
+    pub const fn for_each<T>(table: &[T]) -> Self {
+        Self::scaled(table.len() as u32)
+    }
+
+    /// How many there are in a run with so many cases.
+    pub fn count(self, cases: u32) -> u32 {
+        match self {
+            Self::Fixed(rounds) => rounds,
+            Self::Share(percent) => {
+                let share = (u64::from(cases) * u64::from(percent)).div_ceil(100).max(1);
+                u32::try_from(share).unwrap_or(u32::MAX)
+            }
+            Self::Scaled { most, least } => {
+                let above = cases.clamp(SHORT_TO, WHOLE_FROM) - SHORT_TO;
+                least + (most - least) * above / (WHOLE_FROM - SHORT_TO)
+            }
+        }
+    }
+
+    /// The number of the round at this place among those of a base.
+    pub fn round_at(self, place: u32, base: usize, cases: u32) -> u32 {
+        match self {
+            Self::Scaled { most, .. } => {
+                let before = u32::try_from(base).unwrap_or_default() * self.count(cases);
+                (before + place) % most.max(1)
+            }
+            Self::Fixed(_) | Self::Share(_) => place,
+        }
+    }
+}
+
+/// What a group is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildInput<'a> {
+    /// The pair of the base request; none for relations without a base.
+    pub pair: Option<Kind>,
+    /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
+    pub base: &'a Value,
+    /// The round: it selects one of the variants of a relation.
+    pub round: u32,
+    /// What is known of the target.
+    pub context: &'a dyn Knowledge,
+}
+
+/// Hands out request ids: ordinary ones are JSON integers, distinct within a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Ids(u64);
+
+impl Ids {
+    /// Ids from `first` on.
+    pub const fn starting_at(first: u64) -> Self {
+        Self(first)
+    }
+
+    /// The next id.
+    pub fn next_id(&mut self) -> u64 {
+        let id = self.0;
+        self.0 += 1;
+        id
+    }
+}
+
+/// Related requests, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its place in the plan, from 0.
+    pub number: usize,
+    /// How it was built.
+    pub relation: &'static Relation,
+    /// Method and mode of the base; none for relations without a base.
+    pub pair: Option<Kind>,
+    /// The base it was built from.
+    pub base: Value,
+    /// The round.
+    pub round: u32,
+    /// Where its ids start.
+    pub first_id: u64,
+    /// The requests.
+    pub members: Vec<Member>,
+}
+
+impl Group {
+    /// The name, for people: `gas-fields/sponsor-erc20#12`.
+    pub fn name(&self) -> String {
+        match self.pair {
+            Some(pair) => format!("{}/{pair}#{}", self.relation.id, self.round),
+            None => format!("{}#{}", self.relation.id, self.round),
+        }
+    }
+
+    /// The same group with these request headers in place of the plain ones.
+    #[must_use]
+    pub fn sent_as(mut self, headers: Option<&'static HeaderSet>) -> Self {
+        for member in &mut self.members {
+            member.sent_as = headers;
+        }
+        self
+    }
+
+    /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
+    pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
+        let seed = BuildInput { pair: self.pair, base: &base, round: self.round, context };
+        let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
+        let sent_as = self.members.first().and_then(|member| member.sent_as);
+        for member in &mut members {
+            member.sent_as = member.sent_as.or(sent_as);
+        }
+        (!members.is_empty()).then_some(Self { base, members, ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_role_is_in_the_place_of_its_number() {
+        assert!(Role::ALL.iter().enumerate().all(|(place, (role, _))| *role as usize == place));
+    }
+
+    #[test]
+    fn a_short_run_has_a_part_of_the_rounds_and_every_variant_with_some_base() {
+        let rounds = Rounds::scaled(9);
+        assert_eq!([1, 20, 30, 39, 40, 250].map(|cases| rounds.count(cases)), [5, 5, 7, 8, 9, 9]);
+        let of_base = |base, cases| -> Vec<u32> {
+            (0..rounds.count(cases)).map(|place| rounds.round_at(place, base, cases)).collect()
+        };
+        assert_eq!(of_base(0, 20), [0, 1, 2, 3, 4]);
+        assert_eq!(of_base(1, 20), [5, 6, 7, 8, 0]);
+        assert_eq!(of_base(3, 250), (0..9).collect::<Vec<_>>());
+        assert_eq!(Rounds::Fixed(3).round_at(2, 5, 20), 2);
+        assert_eq!(Rounds::Share(50).count(5), 3);
+    }
+}

@@ -1,0 +1,161 @@
+//! The request headers of published HTTP clients, as they send them with a JSON-RPC request over plain HTTP.
+//!
+//! To add a client, add a row to [`CLIENTS`]. Names of headers are case-insensitive; they stand in lower case, as in HTTP/2.
+
+use paymaster_exchange::HeaderSet;
+
+/// Every client. `host`, `connection` and `content-length` are left out: our own client sends them.
+pub static CLIENTS: &[HeaderSet] = &[
+    HeaderSet {
+        name: "viem", // its http transport, in Node's fetch
+        lines: &[
+            ("content-type", "application/json"),
+            ("accept", "*/*"),
+            ("accept-language", "*"),
+            ("sec-fetch-mode", "cors"),
+            ("user-agent", "node"),
+            ("accept-encoding", "gzip, deflate"),
+        ],
+    },
+    HeaderSet {
+        name: "biconomy", // @biconomy/account 4, in Node's fetch
+        lines: &[
+            ("accept", "application/json"),
+            ("content-type", "application/json"),
+            ("accept-language", "*"),
+            ("sec-fetch-mode", "cors"),
+            ("user-agent", "node"),
+            ("accept-encoding", "gzip, deflate"),
+        ],
+    },
+    HeaderSet {
+        name: "ethers", // version 6, in Node's http: no accept, no user-agent
+        lines: &[("accept-encoding", "gzip"), ("content-type", "application/json")],
+    },
+    HeaderSet {
+        name: "axios",
+        lines: &[
+            ("accept", "application/json, text/plain, */*"),
+            ("content-type", "application/json"),
+            ("user-agent", "axios/1.7.9"),
+            ("accept-encoding", "gzip, compress, deflate, br"),
+        ],
+    },
+    HeaderSet {
+        name: "axios-with-request-id", // in a backend that passes the id of its own request on
+        lines: &[
+            ("accept", "application/json, text/plain, */*"),
+            ("content-type", "application/json"),
+            ("x-request-id", "5f3c7f3e-8f2b-4c66-9d0a-1f6f0c9f2f11"),
+            ("user-agent", "axios/1.7.9"),
+            ("accept-encoding", "gzip, compress, deflate, br"),
+        ],
+    },
+    HeaderSet {
+        name: "browser", // fetch of a wallet's page in Firefox
+        lines: &[
+            ("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"),
+            ("accept", "*/*"),
+            ("accept-language", "en-US,en;q=0.5"),
+            ("accept-encoding", "gzip, deflate, br"),
+            ("referer", "https://wallet.example/"),
+            ("content-type", "application/json"),
+            ("origin", "https://wallet.example"),
+            ("sec-fetch-dest", "empty"),
+            ("sec-fetch-mode", "cors"),
+            ("sec-fetch-site", "cross-site"),
+        ],
+    },
+    HeaderSet {
+        name: "go", // net/http: no accept
+        lines: &[
+            ("user-agent", "Go-http-client/1.1"),
+            ("content-type", "application/json"),
+            ("accept-encoding", "gzip"),
+        ],
+    },
+    HeaderSet {
+        name: "web3j", // OkHttp: no accept
+        lines: &[
+            ("content-type", "application/json; charset=utf-8"),
+            ("accept-encoding", "gzip"),
+            ("user-agent", "okhttp/4.9.0"),
+        ],
+    },
+    HeaderSet {
+        name: "curl", // no accept-encoding: every coding is acceptable
+        lines: &[("user-agent", "curl/8.5.0"), ("accept", "*/*"), ("content-type", "application/json")],
+    },
+];
+
+/// One group in this many is sent with the headers of a client.
+const SHARE: u64 = 4;
+
+/// The step of splitmix64 from one state to the next.
+pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The number that splitmix64 makes of a state: well mixed, and the same everywhere.
+pub fn mixed(state: u64) -> u64 {
+    let mut mixed = state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+/// The client whose headers a group is sent with; none for the plain headers. It depends on the seed and the number of the group
+/// alone, so that the same seed sends the same bytes at any concurrency.
+pub fn client_of_group(seed: u64, number: usize) -> Option<&'static HeaderSet> {
+    let mixed = mixed(seed.wrapping_add((number as u64 + 1).wrapping_mul(GOLDEN)));
+    let place = (mixed / SHARE) % CLIENTS.len() as u64;
+    let client = usize::try_from(place).ok().and_then(|place| CLIENTS.get(place));
+    client.filter(|_| mixed.is_multiple_of(SHARE))
+}
+
+/// The client with this name.
+pub fn find_client(name: &str) -> Option<&'static HeaderSet> {
+    CLIENTS.iter().find(|client| client.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lines_are_well_formed() {
+        for client in CLIENTS {
+            assert!(
+                std::ptr::eq(find_client(client.name).unwrap(), client),
+                "{} is listed twice",
+                client.name
+            );
+            let content_type = client.header("content-type").unwrap_or_default();
+            assert!(content_type.starts_with("application/json"), "{}", client.name);
+            for (name, value) in client.lines {
+                let token = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+                assert!(name.bytes().all(token), "{name}");
+                assert!(value.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{value}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_client_has_its_part_of_a_quarter_of_the_groups() {
+        const GROUPS: usize = 40_000;
+        for seed in [0, 1, 7, u64::MAX] {
+            let mut counts = BTreeMap::<&str, usize>::new();
+            for number in 0..GROUPS {
+                if let Some(client) = client_of_group(seed, number) {
+                    *counts.entry(client.name).or_default() += 1;
+                }
+            }
+            assert_eq!(counts.len(), CLIENTS.len());
+            let even = GROUPS / 4 / CLIENTS.len();
+            assert!(
+                counts.values().all(|count| (even * 8 / 10..even * 12 / 10).contains(count)),
+                "{counts:?}"
+            );
+        }
+    }
+}

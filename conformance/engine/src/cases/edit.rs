@@ -1,0 +1,181 @@
+//! Small edits of base requests, and members made of them.
+
+use std::{borrow::Borrow, fmt::Write as _};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Value, json};
+
+use crate::cases::{
+    case::{BuildInput, Ids, Member, Role},
+    clients::{GOLDEN, mixed},
+};
+
+/// The partial user operation.
+pub const OPERATION: &str = "/params/0";
+/// The mode object.
+pub const MODE: &str = "/params/1";
+
+/// The info object of token mode.
+pub const TOKEN_INFO: &str = "/params/1/tokenInfo";
+/// The info object of sponsored mode.
+pub const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
+
+/// Sets or adds the member `name` of the object at `place`.
+pub fn set(request: &mut Value, place: &str, name: &str, value: Value) {
+    if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+/// The request with another value of the member `name` of the object at `place`.
+pub fn with(request: &Value, place: &str, name: &str, value: impl Into<Value>) -> Value {
+    let mut request = request.clone();
+    set(&mut request, place, name, value.into());
+    request
+}
+
+/// Removes the member `name` from the object at `place`.
+pub fn remove(request: &mut Value, place: &str, name: &str) {
+    if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
+        object.shift_remove(name);
+    }
+}
+
+/// The request without the member `name` of the object at `place`.
+pub fn without(request: &Value, place: &str, name: &str) -> Value {
+    let mut request = request.clone();
+    remove(&mut request, place, name);
+    request
+}
+
+/// A member of a group: the request with a fresh id.
+pub fn member(role: Role, label: impl Into<String>, request: impl Borrow<Value>, ids: &mut Ids) -> Member {
+    let request = Renumbered { request: request.borrow(), id: ids.next_id() };
+    Member::plain(role, label, text(&request))
+}
+
+/// A member of a group: the request with its own id.
+pub fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
+    Member::plain(role, label, text(request))
+}
+
+fn text(request: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(request).expect("a JSON value can always be written")
+}
+
+/// Serializes a request with another id, without copying it.
+struct Renumbered<'a> {
+    request: &'a Value,
+    id: u64,
+}
+
+impl Serialize for Renumbered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(members) = self.request.as_object() else {
+            return self.request.serialize(serializer);
+        };
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in members {
+            if name == "id" {
+                map.serialize_entry(name, &self.id)?;
+            } else {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        if !members.contains_key("id") {
+            map.serialize_entry("id", &self.id)?;
+        }
+        map.end()
+    }
+}
+
+/// The base itself, as the baseline of a group.
+pub fn baseline(input: &BuildInput<'_>, ids: &mut Ids) -> Member {
+    member(Role::Baseline, "the baseline", input.base, ids)
+}
+
+/// The base and one variant of it.
+pub fn with_baseline(
+    input: &BuildInput<'_>,
+    ids: &mut Ids,
+    label: impl Into<String>,
+    variant: Value,
+) -> Vec<Member> {
+    vec![baseline(input, ids), member(Role::Variant, label, variant, ids)]
+}
+
+/// A baseline and a variant, each with its label.
+pub fn compared(
+    ids: &mut Ids,
+    (label, baseline): (impl Into<String>, Value),
+    (variant_label, variant): (impl Into<String>, Value),
+) -> Vec<Member> {
+    vec![member(Role::Baseline, label, baseline, ids), member(Role::Variant, variant_label, variant, ids)]
+}
+
+/// How often [`alternately`] sends its two requests.
+pub const TIMES: usize = 3;
+
+/// A baseline and a variant, each sent three times by turns with the same bytes. A server that refuses 1 of 25 requests by chance seems to
+/// treat a variant otherwise in 1 of 25 pairs, but in three pairs only in 1 of 15,625.
+pub fn alternately(baseline: &Member, variant: &Member) -> Vec<Member> {
+    let again =
+        |member: &Member, role| Member { role, label: format!("{} again", member.label), ..member.clone() };
+    let mut members = vec![baseline.clone(), variant.clone()];
+    for _ in 1..TIMES {
+        members.push(again(baseline, Role::Again));
+        members.push(again(variant, variant.role));
+    }
+    members
+}
+
+/// An id of every kind by turns: numbers, falsy ones included, and strings that look like something else.
+pub fn id_of_any_kind(round: u32, id: u64) -> Value {
+    match round % 12 {
+        1 => json!(0),
+        2 => json!(format!("call-{id}")),
+        3 => json!(""),
+        4 => json!("0"),
+        5 => json!(format!("3f2504e0-4f89-11d3-9a0c-{id:012x}")),
+        6 => json!("2026-11-22T10:00:00.000Z"),
+        7 => json!(format!("0x{id:x}")),
+        8 => json!(id.to_string()),
+        9 => json!(-1),
+        10 => json!(4_294_967_296_u64 + id),
+        _ => json!(id),
+    }
+}
+
+/// The item of this round: the items take turns.
+pub fn item_of_round<'a, T>(input: &BuildInput<'_>, items: &'a [T]) -> &'a T {
+    &items[input.round as usize % items.len()]
+}
+
+/// A pseudo-random address in lower case. It depends on the round and `salt` only.
+pub fn address(input: &BuildInput<'_>, salt: u64) -> String {
+    let mut state = (u64::from(input.round) << 32) ^ salt.wrapping_mul(GOLDEN) ^ 0x5eed_5eed;
+    let mut text = String::from("0x");
+    for _ in 0..5 {
+        state = state.wrapping_add(GOLDEN);
+        write!(text, "{:08x}", mixed(state) >> 32).expect("a String takes all");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_differs_from_its_request_in_the_id_alone() {
+        for mut request in [
+            json!({ "jsonrpc": "2.0", "id": 1, "params": [{ "id": 1 }] }),
+            json!({ "id": "x", "text": "\u{1}\"" }),
+            json!({ "method": "m" }),
+        ] {
+            let member = member(Role::Call, "", &request, &mut Ids::starting_at(77));
+            request["id"] = json!(77);
+            assert_eq!(member.body, request.to_string());
+        }
+    }
+}

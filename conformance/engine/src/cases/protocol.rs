@@ -1,0 +1,294 @@
+//! HTTP and JSON-RPC: ids of every kind (section 2.1), calls in a batch, and malformed requests. Section 7 requires a JSON-RPC error for
+//! these, and does not show which.
+
+use serde_json::{Number, Value, json};
+
+use crate::{
+    cases::{
+        case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
+        edit::{id_of_any_kind, item_of_round, with, with_own_id, without},
+    },
+    generate::mutate,
+    specification::Specification,
+};
+
+/// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64.
+const NUMBERS: &[&str] = &[
+    "0",
+    "1",
+    "-1",
+    "2147483648",
+    "4294967296",
+    "9007199254740991",
+    "9007199254740993",
+    "-9007199254740993",
+    "18446744073709551616",
+    "1686847490",
+    "1.5",
+];
+
+/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long; and texts that look like
+/// markup, a date, a template or another Unicode form to a server that does more than copy them.
+const STRINGS: &[&str] = &[
+    "",
+    "0",
+    "1",
+    "007",
+    "1e3",
+    "1.0",
+    "-7",
+    "0x1f",
+    "9007199254740993",
+    "null",
+    "true",
+    "[1]",
+    "{\"id\":1}",
+    " padded ",
+    "two\r\nlines",
+    "Id",
+    "iD",
+    "a\"b\\c/d\u{8}\n",
+    "\u{0}",
+    "zażółć",
+    "支付",
+    "\u{1F680}",
+    "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+    "<a href='x'>&amp;</a>",
+    "2026-11-21T10:00:00.000Z",
+    "20261121",
+    "%41+b",
+    "${id}{{id}}",
+    // Decomposed: e and a combining accent, which is not the letter with an accent.
+    "cafe\u{301}",
+];
+
+/// How long the longest string id is, in characters.
+const LONG: usize = 1_000;
+
+/// Requests with number ids, a fractional one among them (which may be refused).
+pub static NUMBER_IDS: Relation = Relation::new(
+    "number-ids",
+    "the same call with number ids: 0, negative, above 2^53",
+    Bases::EveryKind,
+    Rounds::scaled(11),
+    number_ids,
+)
+.quick(11);
+
+/// Requests with string ids.
+pub static STRING_IDS: Relation = Relation::new(
+    "string-ids",
+    "the same call with string ids: empty, numeric-looking, long, of other scripts",
+    Bases::EveryKind,
+    Rounds::Scaled { most: 30, least: 8 },
+    string_ids,
+);
+
+fn number_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let text = *item_of_round(input, NUMBERS);
+    let Ok(number) = text.parse::<Number>() else {
+        return Vec::new();
+    };
+    // The baseline has a string id, so that a target that refuses every number is detected.
+    let baseline = json!(format!("baseline-{}", ids.next_id()));
+    with_ids(input, &baseline, Value::Number(number))
+}
+
+fn string_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let round = input.round as usize % (STRINGS.len() + 1);
+    let id = STRINGS.get(round).map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
+    let baseline = json!(ids.next_id());
+    with_ids(input, &baseline, json!(id))
+}
+
+fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
+    let label = if id.to_string().len() > 60 { "a long string id".to_owned() } else { format!("id {id}") };
+    vec![
+        with_own_id(Role::Baseline, format!("id {baseline}"), &with(input.base, "", "id", baseline.clone())),
+        with_own_id(Role::Variant, label, &with(input.base, "", "id", id)),
+    ]
+}
+
+/// Two calls, each alone, and then both in a batch.
+pub static BATCH_ELEMENTS: Relation = Relation::new(
+    "batch-elements",
+    "two calls each alone and then in a batch: of two kinds, one that is an error, ids alike, twelve at once",
+    Bases::EveryKind,
+    Rounds::scaled(4),
+    batch_elements,
+);
+
+fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let (base, round) = (input.base, input.round % 4);
+    let specification = input.context.specification();
+    let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
+    let Some(other) = (if round == 1 { (specification.sibling)(input) } else { unknown() }) else {
+        return Vec::new();
+    };
+    let mut next = |request: &Value| with(request, "", "id", ids.next_id());
+    let alone = [next(base), next(&other)];
+    let (label, batch) = match round {
+        0 => ("a batch with an unknown method in the middle", vec![next(base), next(&other), next(base)]),
+        1 => ("a batch of two kinds of calls", vec![next(base), next(&other), next(base)]),
+        2 => {
+            ("a batch of twelve", (0..12).map(|place| next(if place == 5 { &other } else { base })).collect())
+        }
+        _ => {
+            let first = next(base);
+            let second = with(&other, "", "id", first["id"].to_string());
+            ("a batch of a number and the same digits as a string for ids", vec![first, second])
+        }
+    };
+    vec![
+        with_own_id(Role::Baseline, "the call alone", &alone[0]),
+        with_own_id(Role::Alone, "the other call alone", &alone[1]),
+        with_own_id(Role::Batch, label, &Value::Array(batch)),
+    ]
+}
+
+/// Requests that break exactly one keyword of their schema at one place.
+pub static MALFORMED_PARAMS: Relation = Relation::new(
+    "malformed-params",
+    "calls that break exactly one keyword of their schema at one place of params",
+    Bases::EveryKind,
+    Rounds::Share(20),
+    malformed_params,
+);
+
+/// Bodies that are not valid requests: not JSON, not a request object, unknown methods, no id.
+pub static MALFORMED_BODIES: Relation = Relation::new(
+    "malformed-bodies",
+    "bodies that are not JSON or no request, unknown methods, notifications",
+    Bases::Plain,
+    Rounds::for_each(BODIES),
+    malformed_bodies,
+)
+.quick(25);
+
+/// Batches.
+pub static BATCHES: Relation = Relation::new(
+    "batches",
+    "batches of calls, with notifications among them, and the empty one",
+    Bases::Plain,
+    Rounds::Fixed(4),
+    batches,
+);
+
+fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
+    let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document)
+        .iter()
+        .filter(|site| site.location.starts_with("/params/"))
+        .collect();
+    if inside.is_empty() {
+        return Vec::new();
+    }
+    // The site depends on the round and not on the base: a simpler base is broken at the same place.
+    let site = inside[input.round as usize * stride(inside.len()) % inside.len()];
+    let Some(mutation) =
+        site.apply(&base).filter(|mutation| mutation.valid_pair(input.context.specification()).is_none())
+    else {
+        return Vec::new();
+    };
+    let label = format!("{} broken at {}", mutation.keyword, mutation.pointer);
+    vec![with_own_id(Role::Malformed, label, &mutation.broken)]
+}
+
+/// A stride that is coprime to the length: it visits every place once, in a spread-out order.
+fn stride(length: usize) -> usize {
+    (length / 3..=length).find(|stride| common_factor(*stride, length) == 1).unwrap_or(1)
+}
+
+const fn common_factor(mut left: usize, mut right: usize) -> usize {
+    while right != 0 {
+        (left, right) = (right, left % right);
+    }
+    left
+}
+
+/// A body that is no valid request, made of a valid one.
+type MalformedBody = fn(&Value, &Specification) -> String;
+
+/// The bodies, one a round.
+const BODIES: &[(&str, MalformedBody)] = &[
+    ("an unknown method", |base, _| changed(base, "method", "pm_noSuchMethod")),
+    ("half a request", |base, _| {
+        let text = base.to_string();
+        text.char_indices().nth(text.len() / 2).map_or("", |(at, _)| &text[..at]).to_owned()
+    }),
+    ("no jsonrpc", |base, _| without(base, "", "jsonrpc").to_string()),
+    ("a notification", |base, _| without(base, "", "id").to_string()),
+    ("the method in other letter case", |base, _| changed(base, "method", method(base).to_uppercase())),
+    ("an empty body", |_, _| String::new()),
+    ("a string", |_, specification| {
+        let method = specification.methods().last().copied().unwrap_or_default();
+        Value::from(method).to_string()
+    }),
+    ("a notification of an unknown method", |_, _| {
+        json!({"jsonrpc": "2.0", "method": "pm_noSuchMethod", "params": []}).to_string()
+    }),
+    ("an empty method", |base, _| changed(base, "method", "")),
+    ("a request and a closing brace too many", |base, _| format!("{base}}}")),
+    ("a number for method", |base, _| changed(base, "method", 1)),
+    ("a method of another service", |base, _| changed(base, "method", "eth_chainId")),
+    ("single quotes", |base, _| base.to_string().replace('"', "'")),
+    ("an object for id", |base, _| changed(base, "id", json!({}))),
+    ("jsonrpc 1.0", |base, _| changed(base, "jsonrpc", "1.0")),
+    ("an array for id", |base, _| changed(base, "id", json!([1]))),
+    ("a trailing comma", |base, _| base.to_string().replacen("}]", "},]", 1)),
+    ("null", |_, _| "null".to_owned()),
+    ("two requests, one after the other", |base, _| format!("{base}{base}")),
+    ("a number for params", |base, _| changed(base, "params", 1)),
+    ("true for id", |base, _| changed(base, "id", true)),
+    ("an empty object", |_, _| "{}".to_owned()),
+    ("a member without a name", |base, _| base.to_string().replacen('{', "{:1,", 1)),
+    ("a method that begins like a known one", |base, _| {
+        changed(base, "method", format!("{}2", method(base)))
+    }),
+    ("a control character in a string", |base, _| base.to_string().replacen("\"0x", "\"\u{1}0x", 1)),
+];
+
+fn changed(base: &Value, name: &str, value: impl Into<Value>) -> String {
+    with(base, "", name, value).to_string()
+}
+
+fn method(base: &Value) -> &str {
+    base["method"].as_str().unwrap_or_default()
+}
+
+fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let (label, write) = item_of_round(input, BODIES);
+    vec![Member::plain(
+        Role::Malformed,
+        *label,
+        write(&with(input.base, "", "id", ids.next_id()), input.context.specification()),
+    )]
+}
+
+fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut call = || with(input.base, "", "id", ids.next_id());
+    let notification = without(input.base, "", "id");
+    let (label, batch) = match input.round % 4 {
+        0 => ("a batch of three calls", vec![call(), call(), call()]),
+        1 => ("an empty batch", Vec::new()),
+        2 => ("a batch of a call and a notification", vec![call(), notification]),
+        _ => ("a batch of notifications", vec![notification.clone(), notification]),
+    };
+    vec![with_own_id(Role::Batch, label, &Value::Array(batch))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_visit_every_place() {
+        for length in 1..200_usize {
+            let stride = stride(length);
+            let seen: std::collections::BTreeSet<usize> =
+                (0..length).map(|round| round * stride % length).collect();
+            assert_eq!(seen.len(), length);
+        }
+    }
+}

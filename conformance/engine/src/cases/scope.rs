@@ -1,0 +1,102 @@
+//! How much of the plan a run sends: every relation, or only those that some rules need; with all their rounds, or with the fewest.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    cases::case::Relation,
+    rules::{Check, Exercise, Rule},
+    specification::Specification,
+};
+use paymaster_schemas::Kind;
+
+/// How often a rule must hold in a quick run, unless its quota is smaller.
+pub const QUICK_QUOTA: u64 = 2;
+
+/// A relation, and a pair of its base requests; none for every pair.
+type RelationOfPair = (&'static str, Option<Kind>);
+
+/// How much of the plan is sent. The default is everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The relations that have all of their rounds; none where every relation has.
+    whole: Option<BTreeSet<RelationOfPair>>,
+    /// Whether the other relations have their fewest rounds; otherwise they are not sent.
+    others: bool,
+    quick: bool,
+}
+
+impl Scope {
+    /// The part of the plan that these rules need. A rule over a group needs its relation. A rule over single exchanges needs the
+    /// relations whose requests show every kind of fault of it. A rule that every answer exercises needs every relation, most of them
+    /// in their fewest rounds. All rules together need everything.
+    #[must_use]
+    pub fn of_rules(selected: &[&'static Rule], specification: &Specification) -> Self {
+        if specification.left_out(selected) == 0 {
+            return Self::default();
+        }
+        let mut scope = Self { whole: Some(BTreeSet::new()), ..Self::default() };
+        for rule in selected {
+            let whole = scope.whole.get_or_insert_default();
+            if let Check::Group(relation, _) = rule.check {
+                whole.insert((relation.id, None));
+                continue;
+            }
+            let Exercise { relations, pairs, others } = rule.exercise;
+            scope.others |= others;
+            for relation in relations {
+                if pairs.is_empty() {
+                    whole.insert((relation.id, None));
+                }
+                whole.extend(pairs.iter().map(|pair| (relation.id, Some(*pair))));
+            }
+        }
+        scope
+    }
+
+    /// The same relations with the fewest rounds that exercise every rule once or twice, whatever the number of cases.
+    #[must_use]
+    pub fn quick(self) -> Self {
+        Self { quick: true, ..self }
+    }
+
+    /// Whether it has the fewest rounds.
+    pub fn is_quick(&self) -> bool {
+        self.quick
+    }
+
+    /// Whether a relation with base requests of this pair has all of its rounds.
+    fn is_whole(&self, relation: &Relation, pair: Kind) -> bool {
+        let whole = self.whole.as_ref();
+        whole.is_none_or(|whole| {
+            whole.contains(&(relation.id, None)) || whole.contains(&(relation.id, Some(pair)))
+        })
+    }
+
+    /// How often a relation is built with base requests of this pair: 0 where it is not sent.
+    pub fn rounds(&self, relation: &Relation, pair: Kind, cases: u32) -> u32 {
+        let is_whole = self.is_whole(relation, pair);
+        if !is_whole && !self.others {
+            return 0;
+        }
+        if is_whole && !self.quick {
+            return relation.rounds.count(cases);
+        }
+        // A share of cases has as many rounds as are wanted.
+        relation.rounds.count(u32::MAX / 100).min(relation.quick_rounds)
+    }
+
+    /// The most groups that a plan of this scope can have. It has fewer when a relation cannot be built for the target.
+    pub fn at_most(&self, cases: u32, specification: &Specification) -> usize {
+        let groups = |relation: &&Relation| {
+            let bases = relation.bases.of(specification);
+            let rounds = bases.iter().map(|base| self.rounds(relation, base.pair, cases) as usize);
+            rounds.sum::<usize>()
+        };
+        specification.relations.iter().map(groups).sum()
+    }
+
+    /// How often a rule must hold before it passes.
+    pub fn quota(&self, rule: &Rule) -> u64 {
+        if self.quick { rule.quota.min(QUICK_QUOTA) } else { rule.quota }
+    }
+}

@@ -1,0 +1,290 @@
+use std::time::Duration;
+
+use paymaster_exchange::{Exchange, Response};
+use paymaster_schemas::kinds;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    cases::case::Group,
+    diagnosis::{
+        cause::{EarlierRequest, WrongAnswers},
+        difference::Difference,
+    },
+    rules::Violation,
+    session::recorded::RECORDED,
+    specification::SAMPLE,
+    verdict::finding::Attempt,
+};
+
+/// A finding in an answer to a quote in sponsored mode.
+fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
+    let rule = SAMPLE.find_rule(rule).unwrap();
+    let group = Group {
+        number: 0,
+        relation: &RECORDED,
+        pair: None,
+        base: Value::Null,
+        round: 0,
+        first_id: 1,
+        members: Vec::new(),
+    };
+    Finding {
+        rule,
+        basis: rule.basis(),
+        pair: Some(kinds::QUOTE_SPONSORED),
+        violation: Violation {
+            member: 0,
+            pointer: pointer.to_owned(),
+            expected: String::new(),
+            actual: String::new(),
+        },
+        group,
+        exchanges: Vec::new(),
+        times: 1,
+        attempts: Vec::new(),
+        shrink_requests: 0,
+        could_be_smaller: false,
+        cause,
+        contrast: None,
+        share: None,
+    }
+}
+
+fn answered(mut finding: Finding, answer: &Value) -> Finding {
+    let response = Response { status: 200, headers: Vec::new(), body: answer.to_string().into() };
+    finding.exchanges = vec![Exchange::new("{}".into(), Ok(response), Duration::ZERO)];
+    finding
+}
+
+fn member(pointer: &str, failing: Value, passing: Value) -> Difference {
+    Difference {
+        pointer: pointer.to_owned(),
+        failing: (!failing.is_null()).then_some(failing),
+        passing: (!passing.is_null()).then_some(passing),
+        specification: &SAMPLE,
+    }
+}
+
+fn decides(pointer: &str, failing: Value, passing: Value) -> Cause {
+    Cause::Members(vec![member(pointer, failing, passing)])
+}
+
+fn every(answers: WrongAnswers) -> Cause {
+    Cause::Every { pair: Some(kinds::QUOTE_SPONSORED), answers }
+}
+
+/// How many defects two findings of different rules are, whatever their order.
+fn count(one: Option<Cause>, two: Option<Cause>) -> usize {
+    let pair = [finding("answer.object", "", one), finding("error.code", "/error/code", two)];
+    count_of(&pair)
+}
+
+fn count_of(pair: &[Finding; 2]) -> usize {
+    if kinship_of(pair, &[], 0).is_some() { 1 } else { 2 }
+}
+
+/// Why two findings are one defect, where the two rules judged so many requests and these broke them.
+fn kinship_of(pair: &[Finding; 2], broken: &[Vec<u32>], requests: u32) -> Option<Kinship> {
+    let [one, two] = pair.clone();
+    let keys = pair.iter().map(Finding::key);
+    let broken: Vec<_> = keys.zip(broken.iter().cloned()).collect();
+    let outcomes = Outcomes::of_run(one.pair, &[one.rule, two.rule], requests, &broken);
+    let found = defects(pair, &outcomes, |_| false);
+    let reasons = |defects: &[Defect]| -> Vec<Kinship> {
+        let links = defects.iter().flat_map(|defect| &defect.links);
+        links.map(|link| link.kinship).collect()
+    };
+    let reason = reasons(&found);
+    assert_eq!(found.len() + reason.len(), 2, "{found:?}");
+    let turned = defects(&[two, one], &outcomes, |_| false);
+    assert_eq!(reasons(&turned), reason, "the order of findings matters");
+    reason.first().copied()
+}
+
+/// The answer to a quote in sponsored mode with these members of the result in place of the right ones.
+fn result_with(members: &Value) -> Value {
+    let mut answer = json!({"jsonrpc": "2.0", "id": 1, "result": {
+        "MODE": "SPONSORED", "paymasterAndData": "0x", "preVerificationGas": "1", "verificationGasLimit": 1, "callGasLimit": 1,
+    }});
+    for (name, value) in members.as_object().unwrap() {
+        answer["result"][name] = value.clone();
+    }
+    answer
+}
+
+fn row(name: &str, cause: Option<Cause>, answer: &Value) -> Finding {
+    let rule = format!("sponsored-result.{name}");
+    answered(finding(&rule, &format!("/result/{name}"), cause), answer)
+}
+
+#[test]
+fn the_same_answers_that_are_wrong_where_others_are_right_are_one_defect() {
+    let answer = result_with(&json!({"callGasLimit": "1", "preVerificationGas": 1}));
+    let pair = || [row("callGasLimit", None, &answer), row("preVerificationGas", None, &answer)];
+    let some = || vec![3, 5, 9];
+    for (one, two, requests, expected) in [
+        (some(), some(), 20, Some(Kinship::SameAnswers)),
+        (some(), vec![4, 6], 20, None),
+        // Both are wrong in every answer: that shows nothing.
+        ((0..20).collect(), (0..20).collect(), 20, None),
+        // One is wrong in every answer, and the other in some of them.
+        ((0..20).collect(), some(), 20, None),
+    ] {
+        assert_eq!(
+            kinship_of(&pair(), &[one.clone(), two.clone()], requests),
+            expected,
+            "{one:?} and {two:?}"
+        );
+    }
+}
+
+#[test]
+fn two_members_that_decide_are_two_defects_although_the_same_answers_break_both_rules() {
+    let answer = result_with(&json!({}));
+    let nonce = || decides("/params/0/nonce", json!("0"), json!("1"));
+    let pair = |cause| [row("callGasLimit", Some(nonce()), &answer), row("MODE", cause, &answer)];
+    let both = [vec![3, 5, 9], vec![3, 5, 9]];
+    let id = decides("/id", json!(0), json!(1));
+    assert_eq!(kinship_of(&pair(Some(id)), &both, 20), None);
+    assert_eq!(kinship_of(&pair(Some(nonce())), &both, 20), Some(Kinship::SameCause));
+    // The request of the other finding does not have the value that decides.
+    assert_eq!(kinship_of(&pair(None), &both, 20), None);
+}
+
+#[test]
+fn values_of_one_type_where_another_is_expected_are_one_defect() {
+    let hex = result_with(
+        &json!({"callGasLimit": "0x1", "verificationGasLimit": "0x1", "preVerificationGas": "0x1"}),
+    );
+    let all = || vec![(0..9).collect(), (0..9).collect()];
+    let kinship =
+        |names: [&str; 2], answer| kinship_of(&names.map(|name| row(name, None, answer)), &all(), 9);
+    let limits = ["callGasLimit", "verificationGasLimit"];
+    assert_eq!(kinship(limits, &hex), Some(Kinship::SameType));
+    // A text is expected for the third one.
+    assert_eq!(kinship(["callGasLimit", "preVerificationGas"], &hex), None);
+    let other_types = result_with(&json!({"callGasLimit": "1", "verificationGasLimit": null}));
+    assert_eq!(kinship(limits, &other_types), None);
+    // Numbers of the right type are no wrong type.
+    assert_eq!(kinship(limits, &result_with(&json!({}))), None);
+}
+
+#[test]
+fn two_ids_that_are_wrong_in_two_ways_are_two_defects() {
+    let null = json!({"jsonrpc": "2.0", "id": null, "result": {}});
+    let object = json!({"jsonrpc": "2.0", "id": {}, "error": {"code": -32600, "message": "no"}});
+    let id = |failing: Value, answer| {
+        answered(finding("answer.id", "/id", Some(decides("/id", failing, json!(1)))), answer)
+    };
+    let zero = || id(json!(0), &null);
+    let mut other = id(json!({}), &object);
+    other.pair = None;
+    assert_eq!(count_of(&[zero(), other]), 2);
+    let mut of_other_mode = id(json!(0), &null);
+    of_other_mode.pair = Some(kinds::QUOTE_ERC20);
+    assert_eq!(kinship_of(&[zero(), of_other_mode], &[], 0), Some(Kinship::SameCause));
+}
+
+#[test]
+fn what_is_inside_a_value_of_a_wrong_type_is_no_other_defect() {
+    let all = || vec![(0..9).collect(), (0..9).collect()];
+    let at = |rule, pointer, answer: &Value| {
+        answered(finding(rule, pointer, Some(every(WrongAnswers::All))), answer)
+    };
+    let pair =
+        |answer: &Value| [at("error.object", "/error", answer), at("error.code", "/error/data/code", answer)];
+    let text = json!({"jsonrpc": "2.0", "id": 1, "result": null, "error": "no"});
+    assert_eq!(kinship_of(&pair(&text), &all(), 9), Some(Kinship::SamePlace));
+    let object = json!({"jsonrpc": "2.0", "id": 1, "error": {"message": "no"}});
+    assert_eq!(kinship_of(&pair(&object), &all(), 9), None);
+}
+
+#[test]
+fn answers_that_are_wrong_now_and_then_are_one_defect_where_they_are_the_same() {
+    let flaky = |name| Finding {
+        attempts: vec![Attempt { exchanges: Vec::new(), violation: None }],
+        ..row(name, None, &result_with(&json!({})))
+    };
+    let mode = || row("MODE", Some(Cause::Concurrency), &result_with(&json!({})));
+    let pair = || [flaky("callGasLimit"), mode()];
+    let most = [vec![1, 2, 3], vec![1, 2, 3, 4, 5]];
+    assert_eq!(kinship_of(&pair(), &most, 50), Some(Kinship::NowAndThen));
+    assert_eq!(kinship_of(&pair(), &[vec![1, 2, 3], vec![3, 4, 5]], 50), None);
+}
+
+#[test]
+fn findings_without_a_cause_are_one_defect_for_each_rule() {
+    assert_eq!(count(None, None), 2);
+    let same_rule = [finding("error.code", "/error/code", None), finding("error.code", "/error/code", None)];
+    assert_eq!(count_of(&same_rule), 1);
+}
+
+#[test]
+fn findings_with_one_deciding_member_are_one_defect() {
+    let nonce = "/params/0/nonce";
+    let token = |index| format!("/params/1/tokenInfo/tokenList/{index}");
+    let text = |value: &str| json!(value);
+    let large = || decides(nonce, text("1000000"), text("999999"));
+    for (one, two, expected) in [
+        (large(), large(), 1),
+        // A value beyond the boundary fails for the same reason, one within it for another.
+        (large(), decides(nonce, text("0x989680"), Value::Null), 1),
+        (large(), decides(nonce, text("7"), Value::Null), 2),
+        (large(), decides("/params/0/callGasLimit", text("1000000"), text("999999")), 2),
+        // The index in a list does not matter.
+        (decides(&token(0), text("0xAb"), text("0xab")), decides(&token(3), text("0xCd"), text("0xcd")), 1),
+        (decides(nonce, Value::Null, text("1")), decides(nonce, text("16"), text("0x10")), 2),
+        // What a service reads from the free part of webhookData is one thing.
+        (
+            decides("/params/1/sponsorshipInfo/webhookData/a", json!(1), json!(true)),
+            decides("/params/1/sponsorshipInfo/webhookData/b/c", json!(2), json!(false)),
+            1,
+        ),
+        // The operation as a whole says nothing about its members.
+        (decides("/params/0", json!({}), json!({"nonce": "1"})), large(), 2),
+    ] {
+        assert_eq!(count(Some(one.clone()), Some(two.clone())), expected, "{one:?} and {two:?}");
+    }
+}
+
+#[test]
+fn causes_outside_the_request_are_compared_by_their_kind() {
+    let headers =
+        |lines: &[(&'static str, &'static str)]| Cause::Headers { client: "viem", lines: lines.to_vec() };
+    let earlier = Cause::Earlier;
+    for (one, two, expected) in [
+        (Cause::Concurrency, Cause::Concurrency, 1),
+        (Cause::Concurrency, Cause::Writing, 2),
+        (earlier(EarlierRequest::Member("/id")), earlier(EarlierRequest::Member("/id")), 1),
+        (earlier(EarlierRequest::Member("/id")), earlier(EarlierRequest::Member("/params/0/sender")), 2),
+        (headers(&[("accept", "*/*")]), headers(&[("accept", "text/html")]), 1),
+        (headers(&[("accept", "*/*")]), headers(&[("origin", "null")]), 2),
+        // Only all lines together decide: any of them may be the one.
+        (headers(&[("accept", "*/*")]), headers(&[]), 1),
+    ] {
+        assert_eq!(count(Some(one.clone()), Some(two.clone())), expected, "{one:?} and {two:?}");
+    }
+}
+
+#[test]
+fn chance_joins_findings_of_the_same_answers() {
+    let chance = || Some(Cause::Chance { broken: 4, sent: 100 });
+    let pair = [finding("answer.object", "/error", chance()), finding("error.code", "/error/code", chance())];
+    assert_eq!(kinship_of(&pair, &[vec![3, 9], vec![3]], 50), Some(Kinship::NowAndThen));
+    assert_eq!(kinship_of(&pair, &[vec![3, 9], vec![4]], 50), None);
+}
+
+#[test]
+fn one_wrong_answer_to_every_request_is_one_defect() {
+    let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}});
+    let other = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "no"}});
+    let all = || finding("answer.object", "", Some(every(WrongAnswers::Results)));
+    let one = |answer: &Value| answered(finding("error.code", "/error/code", None), answer);
+    assert_eq!(count_of(&[answered(all(), &error), one(&error)]), 1);
+    assert_eq!(count_of(&[answered(all(), &error), one(&other)]), 2);
+    // Nothing is known of answers that were not kept.
+    assert_eq!(count_of(&[all(), one(&error)]), 2);
+    let in_errors = finding("answer.object", "", Some(every(WrongAnswers::Errors)));
+    assert_eq!(count_of(&[answered(in_errors, &error), one(&error)]), 2);
+}

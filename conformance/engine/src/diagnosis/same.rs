@@ -1,0 +1,301 @@
+//! Whether two findings are one defect: the same answers break both in the same way, or one cause explains both.
+
+use serde_json::Value;
+
+use super::{
+    cause::{Cause, WrongAnswers},
+    difference::{Difference, DifferenceKind},
+    way::{Way, encloses},
+};
+use crate::{
+    json::number::amount,
+    session::outcomes::{Outcomes, Overlap},
+    verdict::finding::{Finding, without_indices},
+};
+
+/// Why two findings are one defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kinship {
+    /// The same answers break both, and other answers that both rules judge break neither.
+    SameAnswers,
+    /// The same members of the request decide in the same way, or the same circumstance does.
+    SameCause,
+    /// Both are wrong at the same place of the answer: with values of one JSON type, or because the place is in a value of a wrong type.
+    SamePlace,
+    /// Both have a value of the same type where the same other type is expected.
+    SameType,
+    /// The answer as a whole is wrong in the same way: an error with the same code, the same HTTP status, a result of another shape.
+    SameWholeAnswer,
+    /// The same bytes are answered rightly and wrongly, and the same answers break both.
+    NowAndThen,
+}
+
+impl Kinship {
+    /// Every reason.
+    pub const ALL: [Self; 6] = [
+        Self::SameAnswers,
+        Self::SameCause,
+        Self::SamePlace,
+        Self::SameType,
+        Self::SameWholeAnswer,
+        Self::NowAndThen,
+    ];
+
+    /// The name in reports: `same-answers`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SameAnswers => "same-answers",
+            Self::SameCause => "same-cause",
+            Self::SamePlace => "same-place",
+            Self::SameType => "same-type",
+            Self::SameWholeAnswer => "same-whole-answer",
+            Self::NowAndThen => "now-and-then",
+        }
+    }
+}
+
+/// Why two findings are one defect; none where they are two. The order of the findings does not matter.
+pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Option<Kinship> {
+    let shared = Shared::of(one, two, outcomes);
+    if let Some(is_one) = is_same_cause(one, two) {
+        return is_one.then_some(Kinship::SameCause);
+    }
+    if is_part_of_every(one, two) || is_part_of_every(two, one) {
+        return Some(Kinship::SameCause);
+    }
+    if shared == Shared::Same {
+        return Some(Kinship::SameAnswers);
+    }
+    if is_now_and_then(one) && is_now_and_then(two) {
+        let whole = Way::of(one).whole;
+        let is_one = match shared {
+            _ if whole.is_some() && whole == Way::of(two).whole => true,
+            Shared::Same | Shared::Every | Shared::Most => true,
+            Shared::Few => false,
+            Shared::Unknown => [one, two].iter().any(|finding| finding.cause == Some(Cause::Concurrency)),
+        };
+        if is_one {
+            return Some(Kinship::NowAndThen);
+        }
+    }
+    if shared == Shared::Few {
+        return None;
+    }
+    let (way, other) = (Way::of(one), Way::of(two));
+    let is_one_rule = one.rule.id == two.rule.id;
+    if way.whole.is_some() || other.whole.is_some() {
+        // Such answers are common: beside the same error there has to be one rule, or the same answers, or nothing but such answers.
+        let is_all = |answers: [WrongAnswers; 2]| {
+            [one, two].iter().any(|finding| matches!(&finding.cause, Some(Cause::Every { answers: wrong, .. }) if answers.contains(wrong)))
+        };
+        let is_every = one.pair == two.pair && is_all([WrongAnswers::All, WrongAnswers::Results]);
+        let is_about_errors = is_all([WrongAnswers::Errors; 2]);
+        let is_one = way.whole == other.whole
+            && (is_one_rule || !is_about_errors && (is_every || shared != Shared::Unknown));
+        return is_one.then_some(Kinship::SameWholeAnswer);
+    }
+    if way.is_same_place(&other, is_one_rule) {
+        return Some(Kinship::SamePlace);
+    }
+    if shared != Shared::Unknown && (way.is_reason_for(&other) || other.is_reason_for(&way)) {
+        return Some(Kinship::SamePlace);
+    }
+    way.is_same_type(&other).then_some(Kinship::SameType)
+}
+
+/// Which of the answers that both rules judge break both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shared {
+    /// The same ones, and others break neither.
+    Same,
+    /// Every one.
+    Every,
+    /// Most of the answers that break the rule which is broken less often.
+    Most,
+    /// Few, or none.
+    Few,
+    /// No answer was judged by both, or the findings have one key.
+    Unknown,
+}
+
+impl Shared {
+    fn of(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Self {
+        let (key, other) = (one.key(), two.key());
+        if key == other || key.pair != other.pair {
+            return Self::Unknown;
+        }
+        let Overlap { first, second, both, neither } = outcomes.overlap((one.rule, &key), (two.rule, &other));
+        match () {
+            () if first == 0 || second == 0 => Self::Unknown,
+            () if both == first && both == second && neither > 0 => Self::Same,
+            () if both == first && both == second => Self::Every,
+            () if 2 * both > first.min(second) => Self::Most,
+            () => Self::Few,
+        }
+    }
+}
+
+/// Whether the same bytes break the rule in some answers only.
+fn is_now_and_then(finding: &Finding) -> bool {
+    match finding.cause {
+        Some(Cause::Chance { .. } | Cause::Concurrency) => true,
+        Some(_) => false,
+        None => finding.reproduced() < finding.attempts.len(),
+    }
+}
+
+/// Whether the causes of two findings are one; none where the causes do not show it.
+fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
+    use Cause::{Concurrency, Earlier, Headers, Writing};
+
+    let (cause, other) = match (&one.cause, &two.cause) {
+        (Some(cause), Some(other)) => (cause, other),
+        (Some(cause), None) => return explains(cause, two),
+        (None, Some(other)) => return explains(other, one),
+        (None, None) => return None,
+    };
+    let (own, others) = (cause.members(), other.members());
+    if !own.is_empty() && !others.is_empty() {
+        let is_one_place = one.rule.id == two.rule.id && Way::of(one).is_same_place(&Way::of(two), true);
+        let is_one = is_within(own, others)
+            || is_within(others, own)
+            || is_one_place && matches!((own, others), ([own], [other]) if is_same_reason(own, other));
+        // One rule that is broken with values of two types is broken in two ways.
+        let is_one_way = one.rule.id != two.rule.id || Way::of(one).found == Way::of(two).found;
+        return Some(is_one && is_one_way);
+    }
+    match (cause, other) {
+        (Concurrency, Concurrency) | (Writing, Writing) | (Cause::Spent { .. }, Cause::Spent { .. }) => {
+            Some(true)
+        }
+        (Earlier(earlier), Earlier(other)) => Some(earlier == other || Way::of(one) == Way::of(two)),
+        (Headers { lines, .. }, Headers { lines: others, .. }) => {
+            let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);
+            Some(lines.is_empty() || others.is_empty() || lines.iter().any(|(name, _)| has_name(name)))
+        }
+        (Cause::Every { .. }, Cause::Every { .. }) if one.rule.id == two.rule.id && one.pair != two.pair => {
+            Way::of(one).is_same_place(&Way::of(two), true).then_some(true)
+        }
+        // What is wrong in every answer, or in some by chance: the answers decide.
+        (Cause::Every { .. } | Cause::Chance { .. }, _) | (_, Cause::Every { .. } | Cause::Chance { .. }) => {
+            None
+        }
+        (Cause::Recorded { .. }, _) | (_, Cause::Recorded { .. }) => None,
+        _ => Some(false),
+    }
+}
+
+/// Whether every answer of a method and mode is wrong in one finding, and in the other one the whole result is, or only method or mode decide,
+/// at a place around it.
+fn is_part_of_every(every: &Finding, other: &Finding) -> bool {
+    let members = other.cause.as_ref().map_or(&[][..], Cause::members);
+    let names_the_pair =
+        |difference: &Difference| matches!(difference.pointer.as_str(), "/method" | "/params/1/mode");
+    let (place, around) = (&every.violation.pointer, &other.violation.pointer);
+    matches!(every.cause, Some(Cause::Every { .. }))
+        && every.pair == other.pair
+        && (matches!(other.cause, Some(Cause::Every { .. })) && around == "/result" || !members.is_empty())
+        && members.iter().all(names_the_pair)
+        && encloses(&without_indices(around), &without_indices(place))
+}
+
+/// That the members that a cause names do not explain a finding without a cause, where its request does not have the values; none where it
+/// has them, which alone shows nothing, and where the cause names no members.
+fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
+    if cause.members().is_empty() {
+        return None;
+    }
+    let member = finding.group.members.get(finding.violation.member);
+    let request = member.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
+    match request.and_then(|request| cause.states(&request)) {
+        Some(true) => None,
+        // A malformed request has values of its own.
+        None if finding.pair.is_none() => None,
+        _ => Some(false),
+    }
+}
+
+fn is_within(few: &[Difference], many: &[Difference]) -> bool {
+    few.iter().all(|one| many.iter().any(|other| is_same_member(one, other)))
+}
+
+/// Whether two differences are about one member of the request, in the same way.
+fn is_same_member(one: &Difference, two: &Difference) -> bool {
+    let place = |difference: &Difference| {
+        let free_form = difference.specification.free_form;
+        if encloses(free_form, &difference.pointer) {
+            return free_form.to_owned();
+        }
+        without_indices(&difference.pointer)
+    };
+    let (place, other) = (place(one), place(two));
+    if place == other {
+        return is_same_kind(one, two)
+            || is_same_value(one, two)
+            || is_beyond(one, two)
+            || is_beyond(two, one);
+    }
+    // An operation or a mode object as a whole is no member.
+    let is_in_a_member = |pointer: &str| pointer.matches('/').count() > 2;
+    is_same_kind(one, two)
+        && (encloses(&place, &other) && is_in_a_member(&place)
+            || encloses(&other, &place) && is_in_a_member(&other))
+}
+
+/// Whether two members that break one rule at one place do so for one reason: one member with values of one type, two members that name
+/// tokens or stand in another object of the mode object, one value in two members, or the letter case in both.
+fn is_same_reason(one: &Difference, two: &Difference) -> bool {
+    let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
+    let values = |difference: &Difference| -> Vec<String> {
+        let passing = difference.passing.as_ref().and_then(Value::as_array);
+        let is_new = |item: &&Value| passing.is_none_or(|passing| !passing.contains(item));
+        match &difference.failing {
+            Some(Value::Array(items)) => items.iter().filter(is_new).map(lower_case).collect(),
+            Some(Value::String(text)) => vec![text.to_ascii_lowercase()],
+            _ => Vec::new(),
+        }
+    };
+    let others = values(two);
+    let parent = |difference: &Difference| {
+        let (parent, _) = difference.pointer.rsplit_once('/')?;
+        (parent.matches('/').count() > 2).then(|| parent.to_owned())
+    };
+    one.pointer == two.pointer && type_of(one) == type_of(two)
+        || parent(one).is_some() && parent(one) == parent(two)
+        || values(one).iter().any(|value| others.contains(value))
+        || [one, two].iter().all(|difference| difference.kind() == DifferenceKind::LetterCase)
+}
+
+fn lower_case(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Whether two values fail for a reason of one kind: a text in place of a number is another reason than an object.
+fn is_same_kind(one: &Difference, two: &Difference) -> bool {
+    let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
+    one.kind() == two.kind() && (one.kind() != DifferenceKind::Type || type_of(one) == type_of(two))
+}
+
+/// Whether the failing values are the same: `"0"` with `"1"` as its boundary, and `"0"` in another notation, are one value that fails.
+fn is_same_value(one: &Difference, two: &Difference) -> bool {
+    let (Some(value), Some(other)) = (&one.failing, &two.failing) else {
+        return false;
+    };
+    match (value, other) {
+        (Value::String(value), Value::String(other)) => value.eq_ignore_ascii_case(other),
+        _ => value == other,
+    }
+}
+
+/// Whether the failing value of the second lies on the failing side of the boundary of the first.
+fn is_beyond(boundary: &Difference, other: &Difference) -> bool {
+    if boundary.kind() != DifferenceKind::Number {
+        return false;
+    }
+    let number = |value: &Option<Value>| value.as_ref().and_then(amount);
+    let (failing, passing) = (number(&boundary.failing), number(&boundary.passing));
+    let (Some(failing), Some(passing), Some(value)) = (failing, passing, number(&other.failing)) else {
+        return false;
+    };
+    if failing > passing { value >= failing } else { value <= failing }
+}

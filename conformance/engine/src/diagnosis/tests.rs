@@ -1,0 +1,213 @@
+use std::time::Duration;
+
+use paymaster_exchange::{Exchange, Response};
+use serde_json::{Value, json};
+
+use super::{
+    cause::{Cause, is_right_in_the_same_respect},
+    difference::{Difference, DifferenceKind, differences, with_all},
+    fewest::Fewest,
+    narrowing::Narrowing,
+    sentence::explanation,
+};
+use crate::specification::SAMPLE;
+
+fn request(nonce: &Value) -> Value {
+    json!({
+        "id": 1,
+        "params": [{ "sender": "0xAb", "nonce": nonce }, { "mode": "ERC20", "tokenInfo": { "tokenList": ["0x1"] } }],
+    })
+}
+
+#[test]
+fn objects_and_params_are_compared_member_by_member() {
+    let failing = request(&json!("0"));
+    let mut passing = request(&json!("7"));
+    passing["params"][1]["tokenInfo"] = json!({ "preferredToken": "0x2", "tokenList": [] });
+    let found = differences(&failing, &passing, &SAMPLE);
+    let places: Vec<(&str, DifferenceKind)> =
+        found.iter().map(|difference| (difference.pointer.as_str(), difference.kind())).collect();
+    assert_eq!(
+        places,
+        [
+            ("/params/0/nonce", DifferenceKind::Number),
+            ("/params/1/tokenInfo/tokenList", DifferenceKind::List),
+            ("/params/1/tokenInfo/preferredToken", DifferenceKind::Missing),
+        ]
+    );
+    assert_eq!(with_all(&failing, &found), Some(passing));
+    assert!(differences(&failing, &failing, &SAMPLE).is_empty());
+}
+
+#[test]
+fn kinds_of_differences() {
+    let kind = |pointer: &str, failing: Value, passing: Value| {
+        let difference = Difference {
+            pointer: pointer.to_owned(),
+            failing: Some(failing),
+            passing: Some(passing),
+            specification: &SAMPLE,
+        };
+        difference.kind()
+    };
+    let (nonce, data) = ("/params/0/nonce", "/params/0/callData");
+    assert_eq!(kind(nonce, json!("16"), json!("0x10")), DifferenceKind::Notation);
+    assert_eq!(kind(nonce, json!(16), json!("16")), DifferenceKind::Notation);
+    assert_eq!(kind(nonce, json!("16"), json!("0x11")), DifferenceKind::Number);
+    // Call data of digits is no number.
+    assert_eq!(kind(data, json!("0x10"), json!("0x11")), DifferenceKind::Value);
+    assert_eq!(kind(data, json!("0xAB"), json!("0xab")), DifferenceKind::LetterCase);
+    assert_eq!(kind("/id", json!(1), json!("1")), DifferenceKind::Type);
+    assert_eq!(kind("/id", json!(1), json!(2)), DifferenceKind::Number);
+}
+
+#[test]
+fn the_fewest_changes_are_found() {
+    for needed in [vec![3], vec![0, 15], vec![2, 7, 11], (0..16).collect()] {
+        let mut fewest = Fewest::new((0..16).collect::<Vec<u32>>());
+        let mut trials = 0;
+        while let Some(trial) = fewest.next_trial() {
+            trials += 1;
+            if needed.iter().all(|change| trial.contains(change)) {
+                fewest.was_enough(trial);
+            }
+        }
+        assert_eq!(fewest.finish(), needed);
+        // One of 16 takes a few trials, all of 16 the most.
+        assert!(trials <= if needed.len() == 1 { 8 } else { 100 }, "{needed:?}: {trials}");
+    }
+}
+
+/// The narrowed difference where the rule holds for these values.
+fn narrowed(pointer: &str, failing: Value, passing: Value, holds: impl Fn(&Value) -> bool) -> (Value, Value) {
+    let mut narrowing = Narrowing::new(Difference {
+        pointer: pointer.to_owned(),
+        failing: Some(failing),
+        passing: Some(passing),
+        specification: &SAMPLE,
+    });
+    let mut trials = 0;
+    while let Some(value) = narrowing.next_value() {
+        trials += 1;
+        if holds(&value) {
+            narrowing.held();
+        } else {
+            narrowing.broke();
+        }
+    }
+    assert!(trials <= 80, "{trials} values were tried");
+    let difference = narrowing.finish();
+    (difference.failing.expect("there was one"), difference.passing.expect("there was one"))
+}
+
+#[test]
+fn numbers_are_narrowed_to_their_boundary() {
+    use crate::json::number::amount;
+    let at_most =
+        |limit: u128| move |value: &Value| amount(value).is_some_and(|amount| amount <= limit.into());
+    let nonce = "/params/0/nonce";
+    for (failing, passing, limit, boundary) in [
+        ("0x123456789abcdef012345", "5", (1 << 64) - 1, ("0x10000000000000000", "0xffffffffffffffff")),
+        ("9999999", "5", 999_999, ("1000000", "999999")),
+    ] {
+        let narrowed = narrowed(nonce, json!(failing), json!(passing), at_most(limit));
+        assert_eq!(narrowed, (json!(boundary.0), json!(boundary.1)));
+    }
+    let is_not_zero = |value: &Value| amount(value).is_some_and(|amount| amount != 0_u8.into());
+    let narrowed = narrowed(nonce, json!("0"), json!("7000"), is_not_zero);
+    assert_eq!(narrowed, (json!("0"), json!("1")));
+}
+
+#[test]
+fn texts_are_narrowed_to_letter_case_and_notation() {
+    let is_lower = |value: &Value| value.as_str().is_some_and(|text| text == text.to_ascii_lowercase());
+    let narrowed_sender = narrowed("/params/0/sender", json!("0xAbC1"), json!("0xdef2"), is_lower);
+    assert_eq!(narrowed_sender, (json!("0xAbC1"), json!("0xabc1")));
+    let is_hex = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("0x"));
+    let narrowed_nonce = narrowed("/params/0/nonce", json!("16"), json!("0x99"), is_hex);
+    assert_eq!(narrowed_nonce, (json!("16"), json!("0x10")));
+}
+
+#[test]
+fn lists_are_narrowed_to_an_element() {
+    let holds = |value: &Value| !value.as_array().is_some_and(|list| list.contains(&json!("0xb")));
+    let list = json!(["0xa", "0xb", "0xc"]);
+    let narrowed = narrowed("/params/1/tokenInfo/tokenList", list.clone(), json!(["0xd"]), holds);
+    assert_eq!(narrowed, (list, json!(["0xa", "0xc"])));
+}
+
+fn difference(pointer: &str, failing: Option<Value>, passing: Option<Value>) -> Difference {
+    Difference { pointer: pointer.to_owned(), failing, passing, specification: &SAMPLE }
+}
+
+#[test]
+fn a_cause_states_which_requests_break_the_rule() {
+    let (nonce, list) = ("/params/0/nonce", "/params/1/tokenInfo/tokenList");
+    let cause = Cause::Members(vec![difference(nonce, Some(json!("0")), Some(json!("1")))]);
+    let states = |nonce: Value| cause.states(&request(&nonce));
+    assert_eq!([states(json!("0")), states(json!("1")), states(json!("7"))], [Some(true), Some(false), None]);
+    // One element of a list decides, whatever else is in the list.
+    let element = Cause::Members(vec![difference(list, Some(json!(["0x1"])), Some(json!([])))]);
+    let with_list = |tokens: Value| {
+        let mut request = request(&json!("1"));
+        request["params"][1]["tokenInfo"]["tokenList"] = tokens;
+        element.states(&request)
+    };
+    assert_eq!(with_list(json!(["0x2", "0x1"])), Some(true));
+    assert_eq!(with_list(json!(["0x2"])), Some(false));
+    // One passing value is enough for the rule to hold; all failing ones are needed to break it.
+    let Cause::Members(mut both) = cause.clone() else { unreachable!("it names members") };
+    both.push(difference("/id", Some(json!(1)), None));
+    let both = Cause::Form(both);
+    assert_eq!(both.states(&request(&json!("0"))), Some(true));
+    assert_eq!(both.states(&request(&json!("1"))), Some(false));
+    assert_eq!(both.states(&request(&json!("7"))), None);
+    assert_eq!(Cause::Concurrency.states(&request(&json!("0"))), None);
+}
+
+#[test]
+fn the_smallest_members_that_differ_are_named() {
+    let (failing, passing) = (json!({ "a": 1, "b": { "c": 2 } }), json!({ "a": 1, "b": {} }));
+    let inside = difference("/params/1/tokenInfo", Some(failing.clone()), Some(passing)).inside();
+    assert_eq!(inside, [difference("/params/1/tokenInfo/b/c", Some(json!(2)), None)]);
+    let whole = difference("/params/1/tokenInfo", Some(failing), None);
+    assert_eq!(whole.clone().inside(), [whole]);
+}
+
+#[test]
+fn an_answer_is_right_in_the_respect_in_question_only() {
+    let result = exchange(r#"{"id":1,"result":{"feeQuotes":[{"decimal":6}]}}"#);
+    let without_quotes = exchange(r#"{"id":1,"result":{"feeQuotes":[]}}"#);
+    let error = exchange(r#"{"id":1,"error":{"code":-32602,"message":"no"}}"#);
+    for (pointer, wrong, right, expected) in [
+        ("/result/feeQuotes/3/decimal", &result, &result, true),
+        ("/result/feeQuotes/0/decimal", &result, &without_quotes, false),
+        ("/result/feeQuotes/0/decimal", &result, &error, false),
+        ("/id", &error, &result, false),
+        ("/id", &result, &without_quotes, true),
+        // The kind of the answer is what is wrong.
+        ("/error", &error, &result, true),
+        ("/result", &result, &error, true),
+        ("/error/code", &result, &error, true),
+        ("", &error, &result, true),
+    ] {
+        let is_right = is_right_in_the_same_respect(pointer, wrong, right);
+        assert_eq!(is_right, expected, "{pointer}: {wrong:?} beside {right:?}");
+    }
+}
+
+fn exchange(body: &str) -> Exchange {
+    let response = Response { status: 200, headers: Vec::new(), body: body.to_owned().into() };
+    Exchange::new("{}".into(), Ok(response), Duration::ZERO)
+}
+
+/// Long values that differ near their ends: the part that differs is shown, with the length.
+#[test]
+fn the_part_of_a_long_value_that_differs_is_visible() {
+    let data = |end: &str| json!(format!("0x{}{end}", "ab".repeat(100)));
+    let cause =
+        Cause::Members(vec![difference("/params/0/callData", Some(data("cafe")), Some(data("beef")))]);
+    let text = explanation(&cause);
+    assert!(text.contains("cafe\"") && text.contains("beef\""), "{text}");
+    assert!(text.len() < 260, "{text}");
+}

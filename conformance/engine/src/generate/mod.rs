@@ -1,0 +1,16 @@
+//! Generates values from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
+//!
+//! [`strategy()`] draws values that a schema accepts, [`mutate`] makes values that it rejects, [`shrink`] makes accepted values smaller.
+
+pub mod boundary;
+pub mod mutate;
+pub mod random;
+mod schema;
+pub mod shrink;
+pub mod strategy;
+
+pub use mutate::{Mutation, mutations};
+pub use random::{Drawn, drawn, runner};
+pub use schema::Unsupported;
+pub use shrink::simpler;
+pub use strategy::{Overrides, strategy};

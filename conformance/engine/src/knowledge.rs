@@ -1,0 +1,109 @@
+//! What is known of a target, as the engine sees it: what a specification, its profile and discovery say of requests.
+
+use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
+
+use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
+use serde_json::Value;
+
+use crate::{
+    cases::case::Base,
+    message::request::Call,
+    rules::{MissingLine, View},
+    specification::Specification,
+};
+
+/// Draws base requests: none where nothing known of the target makes such a request.
+pub type BaseSource = Box<dyn FnMut(&Base) -> Option<Value>>;
+
+/// What is known of a target when a case is built or an answer is judged. Each specification has a type of its own, which its rules and
+/// relations get back from this one.
+pub trait Knowledge: Any + fmt::Debug + Send + Sync {
+    /// The specification that the target is judged by.
+    fn specification(&self) -> &'static Specification;
+
+    /// What the specification and the profile require for a call.
+    fn requirement(&self, call: &Call) -> Requirement;
+
+    /// Whether the profile says that the target does not sponsor what a request asks for, whether the request is valid or not.
+    fn lists_as_refused(&self, request: &Value) -> bool;
+
+    /// Draws base requests by a seed.
+    fn source(&self, seed: u64) -> BaseSource;
+
+    /// The published clients whose request headers the target refuses, by name: the same request in plain headers was answered otherwise.
+    fn refused_clients(&self) -> &BTreeSet<&'static str>;
+
+    /// Whether the target may serve calls of this kind, as far as the profile says.
+    fn may_serve(&self, kind: Kind) -> bool;
+
+    /// Whether what a line of the profile says is known, from the profile or otherwise.
+    fn knows(&self, line: &MissingLine) -> bool;
+
+    /// The value of `jsonrpc` in the requests that the target serves.
+    #[expect(clippy::unnecessary_literal_bound, reason = "a specification may have more versions than one")]
+    fn jsonrpc_version(&self) -> &str {
+        "2.0"
+    }
+
+    /// What the target uses of what the specification leaves open, for reports: names and values.
+    fn dialect(&self) -> serde_json::Map<String, Value>;
+
+    /// The same in a line, for people.
+    fn dialect_in_words(&self) -> String;
+
+    /// Says of each line of the profile that an answer is about whether the target kept it: its list, as `tokens.supported`, its place in
+    /// that list, and whether it was kept.
+    fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool));
+
+    /// Whether another specification's knowledge, or this one's, says the same.
+    fn is_same(&self, other: &dyn Knowledge) -> bool;
+}
+
+/// Learns what exchanges show of a target.
+pub trait Learn: fmt::Debug + Send {
+    /// Learns from an exchange.
+    fn see(&mut self, exchange: &Exchange);
+
+    /// What is known so far.
+    fn learned(&self) -> Arc<dyn Knowledge>;
+}
+
+impl PartialEq for dyn Knowledge {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other)
+    }
+}
+
+/// What the specification and the profile require for a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Requirement {
+    /// Whether the call keeps to the tables of its specification, in the dialect of the target.
+    pub within_tables: bool,
+    /// The bound of ordinary size that the call exceeds, so that the target may refuse it; none when it is of ordinary size.
+    pub beyond: Option<&'static str>,
+    /// What the call must be answered with.
+    pub expectation: Expectation,
+}
+
+/// What a request must be answered with. Every value but `Unknown` needs the profile, or what the target served before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// A result, which sponsors the operation where results may refuse to.
+    Sponsored,
+    /// A result, which may sponsor the operation or not.
+    Accepted,
+    /// A result that does not sponsor the operation.
+    Refused,
+    /// An error, or a result that does not sponsor the operation.
+    NotSponsored,
+    /// A result or an error: both are lawful.
+    Unknown,
+}
+
+impl Expectation {
+    /// Whether an error is a violation, whatever rules about sponsorship require. `Refused` has a rule of its own for errors.
+    pub fn requires_result(self) -> bool {
+        matches!(self, Self::Sponsored | Self::Accepted)
+    }
+}

@@ -1,0 +1,146 @@
+//! Reads answers from their bytes, independently of the types of the reference server.
+
+use serde_json::{Map, Value};
+
+use crate::json::document::{Document, NotJson};
+use paymaster_exchange::{Exchange, Failure, PLAIN_HEADERS, Response};
+
+/// What came back for a request.
+#[derive(Clone, Debug)]
+pub enum Answer<'a> {
+    /// No complete response.
+    None(&'a Failure),
+    /// A response whose body is not a JSON text.
+    NotJson(&'a Response, NotJson),
+    /// A response whose body is a JSON text.
+    Json(&'a Response, Document),
+}
+
+impl<'a> Answer<'a> {
+    /// Reads the answer of an exchange.
+    pub fn of(exchange: &'a Exchange) -> Self {
+        match &exchange.outcome {
+            Err(failure) => Self::None(failure),
+            Ok(response) => match Document::parse(&response.body) {
+                Ok(document) => Self::Json(response, document),
+                Err(cause) => Self::NotJson(response, coded(exchange, response).unwrap_or(cause)),
+            },
+        }
+    }
+
+    /// The limit of this judge that the answer exceeds, in words. Such an answer is not judged: the specification sets no bounds
+    /// (section 8), and ours only protect the user's machine.
+    pub fn exceeded_limit(&self) -> Option<String> {
+        match self {
+            Self::None(failure @ Failure::TooLarge { .. }) => Some(failure.to_string()),
+            Self::NotJson(_, not_json) if not_json.is_our_limit => Some(not_json.cause.clone()),
+            _ => None,
+        }
+    }
+
+    /// The response, when there is a complete one.
+    pub fn response(&self) -> Option<&'a Response> {
+        match self {
+            Self::None(_) => None,
+            Self::NotJson(response, _) | Self::Json(response, _) => Some(response),
+        }
+    }
+
+    /// The JSON text.
+    pub fn document(&self) -> Option<&Document> {
+        match self {
+            Self::Json(_, document) => Some(document),
+            _ => None,
+        }
+    }
+
+    /// The answer as an object.
+    pub fn object(&self) -> Option<&Map<String, Value>> {
+        self.document().and_then(|document| document.value.as_object())
+    }
+
+    /// Whether the body is a JSON-RPC answer, correct or not, or a batch with one. Gateways answer with JSON of their own, such as
+    /// `{"message": "Forbidden"}`.
+    pub fn is_json_rpc(&self) -> bool {
+        let is_answer = |value: &Value| {
+            value.as_object().is_some_and(|object| {
+                let outcome = object.contains_key("result") || object.contains_key("error");
+                object.contains_key("jsonrpc") || outcome && object.contains_key("id")
+            })
+        };
+        self.document().is_some_and(|document| match &document.value {
+            Value::Array(answers) => answers.iter().any(is_answer),
+            answer => is_answer(answer),
+        })
+    }
+
+    /// Whether the text of the body has the member names of a JSON-RPC answer, even if it is no JSON: with a byte order mark or in
+    /// UTF-16, for example. Such a target is a paymaster with a defect, not another service.
+    pub fn resembles_json_rpc(&self) -> bool {
+        let Some(response) = self.response() else {
+            return false;
+        };
+        let text: Vec<u8> = response.body.iter().copied().filter(|byte| *byte != 0).collect();
+        let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
+        self.is_json_rpc()
+            || has(br#""jsonrpc""#)
+            || has(br#""id""#) && (has(br#""result""#) || has(br#""error""#))
+    }
+
+    /// The answers to a batch.
+    pub fn array(&self) -> Option<&Vec<Value>> {
+        self.document().and_then(|document| document.value.as_array())
+    }
+
+    /// The result, when the answer has one and no error.
+    pub fn result(&self) -> Option<&Value> {
+        result_of(self.object()?)
+    }
+
+    /// The error, when the answer has one and no result.
+    pub fn error(&self) -> Option<&Value> {
+        error_of(self.object()?)
+    }
+}
+
+/// The result of one answer, alone or in a batch, when it has one and no error.
+pub fn result_of(answer: &Map<String, Value>) -> Option<&Value> {
+    if present(answer, "error").is_some() { None } else { present(answer, "result") }
+}
+
+/// The error of one answer, alone or in a batch, when it has one and no result.
+pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
+    let alone = !answer.contains_key("result");
+    answer.get("error").filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
+}
+
+/// The error for a body with a content coding. A coding that the request permits is decoded before, if we can.
+fn coded(exchange: &Exchange, response: &Response) -> Option<NotJson> {
+    let coding = response.header("content-encoding")?;
+    if coding.eq_ignore_ascii_case("identity") {
+        return None;
+    }
+    let headers = exchange.sent_as.unwrap_or(&PLAIN_HEADERS);
+    let not_json = match headers.header("accept-encoding") {
+        Some(accepted) if !coding.split(',').all(|coding| names(accepted, coding)) => NotJson::new(format!(
+            "a body in a content coding that was not requested (Content-Encoding: {coding})"
+        )),
+        _ if DECODED.iter().any(|decoded| names(coding, decoded)) => return None,
+        _ => NotJson::our_limit(format!("a body in the content coding {coding}, which we do not decode")),
+    };
+    Some(not_json)
+}
+
+/// The content codings that the client decodes.
+const DECODED: [&str; 4] = ["gzip", "x-gzip", "deflate", "br"];
+
+/// Whether a list of a header has this item.
+fn names(list: &str, item: &str) -> bool {
+    list.split(',').any(|known| known.trim().eq_ignore_ascii_case(item.trim()))
+}
+
+/// A member that is present and not null. An answer with a null and a value is read by its value, and another rule reports the
+/// null. An answer with two values has neither a result nor an error.
+fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    object.get(name).filter(|value| !value.is_null())
+}

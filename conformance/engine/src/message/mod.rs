@@ -1,0 +1,4 @@
+//! Requests and answers.
+
+pub mod answer;
+pub mod request;

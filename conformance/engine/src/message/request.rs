@@ -1,0 +1,142 @@
+//! Reads requests from their bytes alone, so that recorded traffic is judged like the traffic of a run.
+
+use paymaster_schemas::Kind;
+use serde_json::Value;
+
+use crate::{json::number::Exact, specification::Specification};
+
+/// What kind of body a request has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParsedRequest {
+    /// A call of a known kind, with an id.
+    Call(Call),
+    /// A valid envelope with an id and an unknown method.
+    UnknownMethod {
+        /// The id that the answer must have.
+        id: Value,
+    },
+    /// A valid envelope with an id and a known method, whose parameters select no kind of its calls.
+    WithoutKind {
+        /// The id that the answer must have.
+        id: Value,
+        /// The method called.
+        method: &'static str,
+        /// Whether the parameter that selects the kind is absent; otherwise it has an unknown value.
+        is_absent: bool,
+    },
+    /// A request object without an id.
+    Notification,
+    /// An array of requests.
+    Batch(Vec<ParsedRequest>),
+    /// An empty array.
+    EmptyBatch,
+    /// A valid envelope with the id null, which JSON-RPC discourages and does not forbid.
+    NullId,
+    /// JSON that is not a request object.
+    NotARequest,
+    /// A request object whose params are neither an array nor an object.
+    UnstructuredParams,
+    /// Not JSON.
+    NotJson,
+}
+
+/// What a request calls, by its method and the parameter that selects a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Called {
+    /// A call of this kind.
+    Kind(Kind),
+    /// A known method without a kind.
+    WithoutKind {
+        /// The method called.
+        method: &'static str,
+        /// Whether the parameter that selects the kind is absent.
+        is_absent: bool,
+    },
+    /// An unknown method.
+    Unknown,
+}
+
+/// A call of a known kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The id that the answer must have.
+    pub id: Value,
+    /// Its kind.
+    pub pair: Kind,
+    /// The whole envelope.
+    pub envelope: Value,
+    /// Whether the request is valid against the schema of its kind.
+    pub valid: bool,
+}
+
+impl Call {
+    /// Whether the id is a number with a fraction. JSON-RPC discourages such ids, so a target may refuse the request.
+    pub fn has_fractional_id(&self) -> bool {
+        self.id.is_number() && Exact::parse(&self.id.to_string()).is_some_and(|id| !id.is_integer())
+    }
+}
+
+impl ParsedRequest {
+    /// Reads a request body.
+    pub fn of(body: &[u8], specification: &Specification) -> Self {
+        let one = |envelope| Self::of_one(envelope, specification);
+        match serde_json::from_slice::<Value>(body) {
+            Ok(Value::Array(items)) if items.is_empty() => Self::EmptyBatch,
+            Ok(Value::Array(items)) => Self::Batch(items.into_iter().map(one).collect()),
+            Ok(value) => one(value),
+            Err(_) => Self::NotJson,
+        }
+    }
+
+    fn of_one(envelope: Value, specification: &Specification) -> Self {
+        let version = matches!(envelope["jsonrpc"].as_str(), Some("2.0" | "2.0.0"));
+        if !version || !envelope["method"].is_string() {
+            return Self::NotARequest;
+        }
+        let params_in_order = matches!(envelope["params"], Value::Array(_) | Value::Object(_))
+            || envelope.get("params").is_none();
+        if !params_in_order {
+            return Self::UnstructuredParams;
+        }
+        let id = match envelope.get("id") {
+            None => return Self::Notification,
+            Some(Value::Null) => return Self::NullId,
+            Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+            Some(_) => return Self::NotARequest,
+        };
+        match (specification.called)(&envelope) {
+            Called::Unknown => Self::UnknownMethod { id },
+            Called::WithoutKind { method, is_absent } => Self::WithoutKind { id, method, is_absent },
+            Called::Kind(pair) => {
+                let valid = paymaster_schemas::validator_for(pair.request_document)
+                    .is_some_and(|validator| validator.is_valid(&envelope));
+                Self::Call(Call { id, pair, envelope, valid })
+            }
+        }
+    }
+
+    /// The id that the answer must have, when the request has one.
+    pub fn id(&self) -> Option<&Value> {
+        match self {
+            Self::Call(call) => Some(&call.id),
+            Self::UnknownMethod { id } | Self::WithoutKind { id, .. } => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The call, when it is valid.
+    pub fn valid_call(&self) -> Option<&Call> {
+        match self {
+            Self::Call(call) if call.valid => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The kind of the call, when it is known.
+    pub fn pair(&self) -> Option<Kind> {
+        match self {
+            Self::Call(call) => Some(call.pair),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! JSON-RPC 2.0, section 6: each call of a batch is processed like a single call.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    cases::protocol::BATCH_ELEMENTS,
+    knowledge::Knowledge,
+    message::{
+        answer::{error_of, result_of},
+        request::ParsedRequest,
+    },
+    rules::{Advice, Check, Report, Rule, View, shown},
+    specification::Specification,
+};
+
+pub const RULES: &[Rule] = &[Rule::new(
+    "json-rpc.batch-elements",
+    4,
+    Advice::Look("the target answered too few batches"),
+    "answer each call of a batch as if it had come alone",
+    Check::Group(&BATCH_ELEMENTS, batch_elements),
+)];
+
+/// Of which sort an answer is, in words. Equal requests get answers of the same sort.
+fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option<&'static str> {
+    if error_of(answer).is_some() {
+        return Some(ERROR);
+    }
+    (specification.sort_of_result)(result_of(answer)?)
+}
+
+const ERROR: &str = "an error";
+
+/// The sort of answer that this call must get; none when the single call gets another sort, which other rules report.
+fn expected(alone: &View<'_>) -> Option<&'static str> {
+    let sort = match &alone.request {
+        ParsedRequest::Call(call) => (alone.specification.sort_of_kind)(call.pair),
+        ParsedRequest::UnknownMethod { .. } => ERROR,
+        _ => return None,
+    };
+    (sort_of(alone.answer.object()?, alone.specification)? == sort).then_some(sort)
+}
+
+/// Each call of the batch gets the sort of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
+/// refused batches and missing answers.
+fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let [alone @ .., batch] = views else { return };
+    let ParsedRequest::Batch(calls) = &batch.request else {
+        return;
+    };
+    let Some(answers) = batch.answer.array() else {
+        return;
+    };
+    report.set_member(views.len() - 1);
+    for call in calls {
+        let same = |view: &&View<'_>| is_same(&view.request, call);
+        let Some(expected) = alone.iter().find(same).and_then(expected) else {
+            continue;
+        };
+        let own = answers.iter().enumerate().filter(|(_, answer)| answer.get("id") == call.id());
+        let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        report.expect(
+            sort_of(actual, batch.specification) == Some(expected),
+            format_args!("/{place}"),
+            format_args!("{expected}, as the call gets alone"),
+            || shown(&Value::Object(actual.clone())),
+        );
+    }
+}
+
+/// Whether two requests are equal except for their ids.
+fn is_same(one: &ParsedRequest, other: &ParsedRequest) -> bool {
+    match (one, other) {
+        (ParsedRequest::Call(one), ParsedRequest::Call(other)) => {
+            ["method", "params"].iter().all(|name| one.envelope[name] == other.envelope[name])
+        }
+        (ParsedRequest::UnknownMethod { .. }, ParsedRequest::UnknownMethod { .. }) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,238 @@
+//! What JSON-RPC 2.0 recommends beyond the specification: reserved codes, batches, notifications. These rules warn.
+
+use serde_json::Value;
+
+use crate::{
+    cases::protocol as related,
+    json::number::{is_large_integer, is_rounded, same_number},
+    knowledge::Knowledge,
+    message::{answer::Answer, request::ParsedRequest},
+    rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown_member},
+};
+
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 2, Advice::Look("the target answered too few malformed requests"), hint, check)
+}
+
+pub const RULES: &[Rule] = &[
+    rule("json-rpc.parse-error", "answer a body that is not JSON with the error -32700", parse_error)
+        .exercised_by(const { &[&related::MALFORMED_BODIES] }, &[]),
+    rule(
+        "json-rpc.invalid-request",
+        "answer JSON that is not a request object with the error -32600",
+        invalid_request,
+    ),
+    rule("json-rpc.method-not-found", "answer unknown methods with the error -32601", method_not_found),
+    rule(
+        "json-rpc.invalid-params",
+        "answer parameters of the wrong shape with the error -32602",
+        invalid_params,
+    )
+    .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
+    rule(
+        "json-rpc.reserved-codes",
+        "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
+        reserved_codes,
+    ),
+    rule("json-rpc.null-id", "an error without a readable request carries id null", null_id),
+    rule("json-rpc.batch", "answer an array with an array, one answer for each request with an id", batch)
+        .exercised_by(const { &[&related::BATCHES, &related::BATCH_ELEMENTS] }, &[]),
+    rule("json-rpc.empty-batch", "answer an empty array with one error object", empty_batch)
+        .exercised_by(const { &[&related::BATCHES] }, &[]),
+    rule("json-rpc.notification", "do not answer a request that has no id", notification).exercised_by(
+        const { &[&related::BATCHES, &related::BATCH_ELEMENTS, &related::MALFORMED_BODIES] },
+        &[],
+    ),
+    rule(
+        "json-rpc.large-ids",
+        "read ids without converting them to floating-point numbers, which round integers above 2^53",
+        large_ids,
+    )
+    .exercised_by(const { &[&related::NUMBER_IDS] }, &[]),
+    rule("json-rpc.unique-members", "a member is written twice", unique_members),
+];
+
+/// The request got an error with one of these codes.
+fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
+    // HTTP 200 without a JSON object is not an error answer. Other rules report its form.
+    let attempt = view.answer.object().is_some()
+        || view.answer.response().is_some_and(|response| response.status != 200);
+    if view.rejected_before_service() || !attempt {
+        return;
+    }
+    let actual = view.answer.error().and_then(|error| error.get("code"));
+    let holds = actual
+        .and_then(Value::as_number)
+        .is_some_and(|actual| codes.iter().any(|code| same_number(actual, &(*code).into())));
+    let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
+    report.expect(holds, "/error/code", expected.join(" or "), || match actual {
+        Some(_) => shown_member(actual),
+        None => describe_answer(&view.answer),
+    });
+}
+
+fn parse_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if view.request != ParsedRequest::NotJson {
+        return;
+    }
+    match &view.answer {
+        Answer::NotJson(response, cause) if response.status == 200 && !cause.is_our_limit => {
+            report.broken("", "the error -32700", describe_answer(&view.answer));
+        }
+        _ => has_code(&[-32700], view, report),
+    }
+}
+
+fn invalid_request(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    match view.request {
+        ParsedRequest::NotARequest => has_code(&[-32600], view, report),
+        // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
+        ParsedRequest::UnstructuredParams => has_code(&[-32600, -32602], view, report),
+        _ => {}
+    }
+}
+
+fn method_not_found(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if matches!(view.request, ParsedRequest::UnknownMethod { .. }) {
+        has_code(&[-32601], view, report);
+    }
+}
+
+/// Refused parameters of the wrong shape get -32602. The specification may leave the code open.
+fn invalid_params(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let malformed = match &view.request {
+        ParsedRequest::Call(call) => !call.valid && !(view.specification.any_code)(call),
+        ParsedRequest::WithoutKind { .. } => true,
+        _ => false,
+    };
+    if malformed && view.answer.error().is_some() {
+        has_code(&[-32602], view, report);
+    }
+}
+
+/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
+/// endpoint.both-methods reports a valid call with the code of an unknown method.
+fn reserved_codes(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if !matches!(view.request, ParsedRequest::Call(_) | ParsedRequest::WithoutKind { .. }) {
+        return;
+    }
+    if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
+        let text = code.to_string();
+        report.expect(
+            text != "-32700" && text != "-32601",
+            "/error/code",
+            "neither -32700 nor -32601: the request is JSON and its method exists",
+            || text.clone(),
+        );
+    }
+}
+
+/// Where the id could not be read, the error carries the id null.
+fn null_id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if view.request != ParsedRequest::NotJson || view.answer.error().is_none() {
+        return;
+    }
+    let actual = view.answer.object().and_then(|object| object.get("id"));
+    report.expect(actual == Some(&Value::Null), "/id", "null", || shown_member(actual));
+}
+
+/// The most calls of a small batch. A target may refuse larger batches.
+const FEW: usize = 3;
+
+/// A batch is answered with one answer for each request that has an id, in any order.
+fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let ParsedRequest::Batch(requests) = &view.request else {
+        return;
+    };
+    let readable =
+        requests.iter().all(|request| request.id().is_some() || *request == ParsedRequest::Notification);
+    if !readable || view.rejected_before_service() || matches!(view.answer, Answer::None(_)) {
+        return;
+    }
+    let ids: Vec<&Value> = requests.iter().filter_map(ParsedRequest::id).collect();
+    if ids.is_empty() {
+        return nothing(view, report);
+    }
+    // JSON-RPC does not limit the size of a batch, so a target may.
+    if requests.len() > FEW && view.answer.error().is_some() {
+        return;
+    }
+    let Some(answers) = view.answer.array() else {
+        let expected = format!("an array of {} answers", ids.len());
+        return report.broken("", expected, describe_answer(&view.answer));
+    };
+    let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
+    let matched = ids.iter().all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
+    // json-rpc.notification reports answers to notifications.
+    let as_many = answers.len() == ids.len() || ids.len() < requests.len();
+    let expected = format_args!("one answer for each of {} requests", ids.len());
+    report.expect(matched && as_many, "", expected, || {
+        let actual: Vec<String> = actual.iter().map(ToString::to_string).collect();
+        format!("{} answers, with the ids {}", answers.len(), actual.join(", "))
+    });
+}
+
+/// An empty batch gets one error object.
+fn empty_batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let is_answered = !view.rejected_before_service() && view.answer.response().is_some();
+    if view.request == ParsedRequest::EmptyBatch && is_answered {
+        let holds = view.answer.error().is_some();
+        report.expect(holds, "", "one error object", || describe_answer(&view.answer));
+    }
+}
+
+/// A request without an id gets no JSON-RPC answer, alone or in a batch.
+fn notification(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    match &view.request {
+        ParsedRequest::Notification => nothing(view, report),
+        ParsedRequest::Batch(requests) if requests.contains(&ParsedRequest::Notification) => {
+            let ids = requests.iter().filter_map(ParsedRequest::id).count();
+            let Some(answers) = view.answer.array() else {
+                return;
+            };
+            let expected = format_args!("{ids} answers: the other requests have no id");
+            report.expect(answers.len() <= ids, "", expected, || format!("{} answers", answers.len()));
+        }
+        _ => {}
+    }
+}
+
+fn nothing(view: &View<'_>, report: &mut Report) {
+    // The page of a gateway is no answer of the service.
+    let Some(response) = view.answer.response().filter(|_| !view.rejected_before_service()) else {
+        return;
+    };
+    let silent = response.body.iter().all(u8::is_ascii_whitespace);
+    report.expect(silent, "", "no JSON-RPC answer: the request has no id", || describe_answer(&view.answer));
+}
+
+/// An integer id above 2^53 comes back exactly. Parsers with 64-bit floating-point numbers round it.
+fn large_ids(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    let Some(Value::Number(sent)) = view.request.id().filter(|id| is_large_integer(id)) else {
+        return;
+    };
+    let actual = object.get("id");
+    // answer.id reports every other id.
+    if matches!(actual, Some(Value::Number(actual)) if same_number(sent, actual)) {
+        report.held();
+    } else if actual.is_some_and(|actual| is_rounded(&Value::Number(sent.clone()), actual)) {
+        report.broken("/id", sent.to_string(), shown_member(actual));
+    }
+}
+
+/// No member of an answer occurs twice, not even with the same value.
+fn unique_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    if document.duplicates.iter().any(|duplicate| duplicate.conflicting) {
+        return; // for answer.single-valued-members
+    }
+    match document.duplicates.first() {
+        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member occurs twice"),
+        None => report.held(),
+    }
+}

@@ -1,0 +1,221 @@
+//! The rules: each checks one clause, as a function of requests and answers.
+//!
+//! A rule uses no clock, socket or output. To add one, add a literal and a function to the file of its group, or a new file and
+//! its line in the specification. When no request exercises it, add a relation in [`crate::cases::protocol`].
+
+pub mod answer_form;
+pub mod batches;
+pub mod errors;
+pub mod http;
+pub mod json_rpc;
+pub mod observers;
+mod report;
+mod text;
+mod view;
+
+use std::fmt;
+
+use paymaster_schemas::{Basis, Clause, Kind, find_clause};
+
+use crate::{cases::case::Relation, knowledge::Knowledge};
+
+pub use crate::verdict::profile_line::MissingLine;
+
+pub use report::{Members, Report, Violation};
+pub use text::{describe_answer, shown, shown_member};
+pub use view::View;
+
+/// A rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its name: the id of its clause when it is the only rule of that clause.
+    pub id: &'static str,
+    /// The id of the clause that it checks.
+    pub clause: &'static str,
+    /// How often it must hold before it passes.
+    pub quota: u64,
+    /// What to do when the rule stays inconclusive.
+    pub advice: Advice,
+    /// What to check in an implementation that breaks the rule.
+    pub hint: &'static str,
+    /// Why the profile excludes the rule; none when it applies.
+    pub not_applicable: fn(&dyn Knowledge) -> Option<&'static str>,
+    /// The line of the profile that it waits for before the one of its advice, until what that line says is known.
+    pub waits_first: Option<&'static MissingLine>,
+    /// How it judges.
+    pub check: Check,
+    /// The requests that exercise it. A rule over a group is exercised by its relation alone.
+    pub exercise: Exercise,
+}
+
+/// Which requests of the plan show every kind of fault of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Exercise {
+    /// The relations that need all of their rounds.
+    pub relations: &'static [&'static Relation],
+    /// The pairs of method and mode of their base requests; all when it is empty.
+    pub pairs: &'static [Kind],
+    /// Whether every other relation is needed too, in its fewest rounds.
+    pub others: bool,
+}
+
+impl Exercise {
+    /// Every answer exercises the rule.
+    const EVERY_ANSWER: Self = Self { relations: &[], pairs: &[], others: true };
+}
+
+/// What makes an inconclusive rule conclusive.
+#[derive(Clone, Copy, Debug)]
+pub enum Advice {
+    /// A line of the profile.
+    Write(&'static MissingLine),
+    /// Something that no line of the profile can change, in words.
+    Look(&'static str),
+}
+
+impl Advice {
+    /// What to do, for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Write(line) => line.advice,
+            Self::Look(text) => text,
+        }
+    }
+}
+
+/// For rules that apply to every target.
+fn always(_: &dyn Knowledge) -> Option<&'static str> {
+    None
+}
+
+/// Judges one exchange.
+pub type ExchangeCheck = fn(&View<'_>, &dyn Knowledge, &mut Report);
+/// Judges the exchanges of a group.
+pub type GroupCheck = fn(&[View<'_>], &dyn Knowledge, &mut Report);
+
+/// Judges one row of a result table: document, member and expected value, of one exchange.
+pub type RowCheck = fn([&str; 3], &View<'_>, &dyn Knowledge, &mut Report);
+
+/// How a rule judges.
+#[derive(Clone, Copy)]
+pub enum Check {
+    /// One exchange at a time.
+    Exchange(ExchangeCheck),
+    /// One row of a result table, in every result of that document.
+    Row {
+        /// The schema document of the table.
+        document: &'static str,
+        /// The member of the row.
+        member: &'static str,
+        /// The expected value, for people.
+        expected: &'static str,
+    },
+    /// All exchanges of a group of that relation together.
+    Group(&'static Relation, GroupCheck),
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exchange(_) => f.write_str("Exchange"),
+            Self::Row { document, member, .. } => write!(f, "Row({document}.{member})"),
+            Self::Group(relation, _) => write!(f, "Group({})", relation.id),
+        }
+    }
+}
+
+impl Rule {
+    /// A rule that applies to every target, is the only rule of its clause, and is exercised by every answer.
+    pub const fn new(id: &'static str, quota: u64, advice: Advice, hint: &'static str, check: Check) -> Self {
+        let exercise = Exercise::EVERY_ANSWER;
+        let not_applicable = always;
+        Self { id, clause: id, quota, advice, hint, not_applicable, waits_first: None, check, exercise }
+    }
+
+    /// A rule that judges nothing, for tests.
+    #[cfg(test)]
+    pub(crate) const fn sample(id: &'static str) -> Self {
+        Self::exchange(id, 1, Advice::Look(""), "", |_, _, _| ())
+    }
+
+    /// A rule about single exchanges.
+    pub const fn exchange(
+        id: &'static str,
+        quota: u64,
+        advice: Advice,
+        hint: &'static str,
+        check: ExchangeCheck,
+    ) -> Self {
+        Self::new(id, quota, advice, hint, Check::Exchange(check))
+    }
+
+    /// The same rule, which does not apply where the profile excludes it.
+    #[must_use]
+    pub const fn unless(self, not_applicable: fn(&dyn Knowledge) -> Option<&'static str>) -> Self {
+        Self { not_applicable, ..self }
+    }
+
+    /// The same rule, which waits for this line of the profile first.
+    #[must_use]
+    pub const fn waiting_first(self, line: &'static MissingLine) -> Self {
+        Self { waits_first: Some(line), ..self }
+    }
+
+    /// The same rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.
+    #[must_use]
+    pub const fn exercised_by(self, relations: &'static [&'static Relation], pairs: &'static [Kind]) -> Self {
+        Self { exercise: Exercise { relations, pairs, others: false }, ..self }
+    }
+
+    /// The same rule, exercised by every answer, and above all by these relations.
+    #[must_use]
+    pub const fn exercised_above_all_by(
+        self,
+        relations: &'static [&'static Relation],
+        pairs: &'static [Kind],
+    ) -> Self {
+        Self { exercise: Exercise { relations, pairs, others: true }, ..self }
+    }
+
+    /// Whether it is mainly about requests of the relation with this id, with base requests of this pair.
+    pub fn is_about(&self, relation: &str, pair: Kind) -> bool {
+        if let Check::Group(own, _) = self.check {
+            return own.id == relation;
+        }
+        let Exercise { relations, pairs, .. } = self.exercise;
+        let is_of_pair = pairs.is_empty() || pairs.contains(&pair);
+        relations.is_empty() || is_of_pair && relations.iter().any(|own| own.id == relation)
+    }
+
+    /// Whether it compares request headers, so that it also judges requests whose headers the target refuses.
+    pub fn compares_headers(&self) -> bool {
+        matches!(self.check, Check::Group(relation, _) if relation.varies_headers)
+    }
+
+    /// The clause that it checks.
+    pub fn clause(&self) -> &'static Clause {
+        find_clause(self.clause).expect("a test holds that every rule names a clause")
+    }
+
+    /// Whether a chain decides it, so that it takes part only in runs with one.
+    pub fn needs_chain(&self) -> bool {
+        self.basis() == Basis::OnChain
+    }
+
+    /// The basis of its clause.
+    pub fn basis(&self) -> Basis {
+        self.clause().basis
+    }
+}
+
+/// Judges each request of a group after the first one, which is its baseline.
+pub fn for_each_variant(
+    views: &[View<'_>],
+    report: &mut Report,
+    judge: impl Fn(&View<'_>, &View<'_>, &mut Report),
+) {
+    for (place, view) in views.iter().enumerate().skip(1) {
+        report.set_member(place);
+        judge(&views[0], view, report);
+    }
+}

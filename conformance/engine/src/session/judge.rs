@@ -1,0 +1,105 @@
+//! The judge applies rules to the exchanges of a group.
+
+use crate::{
+    cases::case::Group,
+    knowledge::Knowledge,
+    rules::{Check, Members, Report, Rule, View, Violation},
+};
+use paymaster_exchange::Exchange;
+
+/// The result of one rule for one group.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// Its place among the rules of the judge.
+    pub number: usize,
+    /// How often it was exercised and held.
+    pub held: u64,
+    /// The members of the group for which it held.
+    pub held_at: Members,
+    /// Where it was broken.
+    pub violations: Vec<Violation>,
+}
+
+/// Judges groups by a selection of the rules.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    rules: Vec<&'static Rule>,
+}
+
+impl Judge {
+    /// A judge with these rules.
+    pub fn new(rules: Vec<&'static Rule>) -> Self {
+        Self { rules }
+    }
+
+    /// The rules it judges by.
+    pub fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    /// Judges a group and its exchanges, one exchange a member, in order. Rules that were not exercised are left out.
+    pub fn group(&self, group: &Group, exchanges: &[Exchange], context: &dyn Knowledge) -> Vec<Judgement> {
+        self.views(&read(group, exchanges, context), Some(group), context)
+    }
+
+    /// Judges parsed exchanges. Without a group, only rules about single exchanges apply.
+    pub fn views(
+        &self,
+        views: &[View<'_>],
+        group: Option<&Group>,
+        context: &dyn Knowledge,
+    ) -> Vec<Judgement> {
+        let refused = views.iter().any(|view| view.refused_for_headers);
+        self.rules
+            .iter()
+            .enumerate()
+            .filter(|(_, rule)| !refused || rule.compares_headers())
+            .filter_map(|(number, rule)| {
+                let report = apply(rule, views, group, context);
+                (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {
+                    rule,
+                    number,
+                    held: report.held,
+                    held_at: report.held_at(),
+                    violations: report.violations,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Reads the exchanges of a group.
+pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &dyn Knowledge) -> Vec<View<'a>> {
+    group
+        .members
+        .iter()
+        .zip(exchanges)
+        .map(|(member, exchange)| View::new(member.role, &member.label, exchange, context))
+        .collect()
+}
+
+fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context: &dyn Knowledge) -> Report {
+    let mut report = Report::default();
+    match &rule.check {
+        Check::Exchange(check) => {
+            for (member, view) in views.iter().enumerate() {
+                report.set_member(member);
+                check(view, context, &mut report);
+            }
+        }
+        Check::Row { document, member: row, expected } => {
+            for (member, view) in views.iter().enumerate() {
+                report.set_member(member);
+                (view.specification.check_row)([document, row, expected], view, context, &mut report);
+            }
+        }
+        Check::Group(relation, check) => {
+            if group.is_some_and(|group| std::ptr::eq(group.relation, *relation)) {
+                check(views, context, &mut report);
+            }
+        }
+    }
+    report
+}

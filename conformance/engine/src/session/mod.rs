@@ -1,0 +1,375 @@
+//! Judging sessions: they take exchanges and return findings, counts and the conclusion.
+//!
+//! Everything that judges uses this module: the runner of a check, shrinking and re-sending, `replay`, recorded traffic, the proxy
+//! and the load generator. A [`Session`] judges whole groups and keeps count; a [`recheck`] judges a group that is sent again by the
+//! one rule of a finding.
+
+pub mod access;
+pub mod conclude;
+pub mod contradictions;
+pub mod examples;
+pub mod judge;
+mod mend;
+pub mod outcomes;
+pub mod recheck;
+pub mod recorded;
+pub mod tally;
+pub mod unjudged;
+pub mod unserved;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
+
+use crate::{
+    cases::{case::Group, scope::Scope},
+    diagnosis::defect::defects,
+    knowledge::Knowledge,
+    message::request::ParsedRequest,
+    rules::{Check, Rule, View, observers::observe},
+    verdict::{
+        conclusion::Verdict,
+        finding::{FINDINGS_PER_RULE, Finding, Key},
+        known::KnownFailureList,
+        profile_line::missing_line,
+        strictness::Strictness,
+        summary::{Recorded, Summary},
+    },
+};
+use access::Access;
+use conclude::{End, RunState, conclude};
+use examples::Example;
+use judge::{Judge, Judgement};
+use outcomes::Outcomes;
+use tally::{FirstViolation, NewlyBroken, Tally};
+use unjudged::UnjudgedAnswers;
+
+/// Why a rule over related requests stays inconclusive in recorded traffic.
+const UNRELATED: &str =
+    "recorded traffic cannot show it: it takes related requests, which `paymaster-conformance check` sends";
+
+/// Why a rule of a run that ended early stays inconclusive.
+const UNFINISHED: &str =
+    "the run ended before it completed its plan: a complete run shows whether the rule needs anything else";
+
+/// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
+#[derive(Clone, Debug)]
+pub struct Session {
+    judge: Judge,
+    context: Arc<dyn Knowledge>,
+    tally: Tally,
+    unjudged_answers: UnjudgedAnswers,
+    /// Groups that were sent and not judged, by the reason.
+    unjudged: BTreeMap<String, usize>,
+    scope: Scope,
+    known: Arc<KnownFailureList>,
+}
+
+/// The end of a run: everything in the summary that the session does not count itself.
+#[derive(Debug)]
+pub struct Ending<'a> {
+    /// The target, secrets redacted.
+    pub target: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Why the run ended before it completed its plan; none when it completed it.
+    pub early: Option<(End, String)>,
+    /// The findings that were looked into.
+    pub findings: Vec<Finding>,
+    /// The list of known failures.
+    pub known: &'a KnownFailureList,
+    /// How strictly the run is concluded.
+    pub strictness: Strictness,
+    /// Set for recorded traffic, which has no plan.
+    pub recorded: Option<Recorded>,
+    /// How many requests were sent.
+    pub requests: usize,
+    /// How many connections there were at a time.
+    pub connections: usize,
+    /// From the first request to the end.
+    pub took: Duration,
+}
+
+impl Session {
+    /// A session with these rules and this context of the target.
+    pub fn new(rules: Vec<&'static Rule>, context: Arc<dyn Knowledge>) -> Self {
+        Self {
+            tally: Tally::of(&rules),
+            judge: Judge::new(rules),
+            context,
+            unjudged_answers: UnjudgedAnswers::default(),
+            unjudged: BTreeMap::new(),
+            scope: Scope::default(),
+            known: Arc::default(),
+        }
+    }
+
+    /// The session of a run with this list of known failures. Rules that such a failure keeps from judging are covered by it.
+    #[must_use]
+    pub fn knowing(self, known: Arc<KnownFailureList>) -> Self {
+        Self { known, ..self }
+    }
+
+    /// The same for a run that sends this much of the plan.
+    #[must_use]
+    pub fn within(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// The same for a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
+    #[must_use]
+    pub fn without_examples(mut self) -> Self {
+        self.tally.without_examples = true;
+        self
+    }
+
+    /// The rules that judge.
+    pub fn rules(&self) -> &[&'static Rule] {
+        self.judge.rules()
+    }
+
+    /// What is known of the target.
+    pub fn context(&self) -> &Arc<dyn Knowledge> {
+        &self.context
+    }
+
+    /// Replaces the context for the following groups.
+    pub fn set_context(&mut self, context: Arc<dyn Knowledge>) {
+        self.context = context;
+    }
+
+    /// Judges a group by its exchanges, one exchange a member, in order. Gives the places at which this session had not seen a rule
+    /// broken before. Without rules, nothing is read.
+    pub fn judge(&mut self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
+        self.judge_except(group, exchanges, |_| false)
+    }
+
+    /// The same without the rules for which `left_out` is true.
+    pub fn judge_except(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        left_out: impl Fn(&Rule) -> bool,
+    ) -> Vec<NewlyBroken> {
+        if self.rules().is_empty() {
+            return Vec::new();
+        }
+        let views = judge::read(group, exchanges, &*self.context);
+        if !self.unjudged_answers.can_judge(&views) {
+            return Vec::new();
+        }
+        let mut judgements = self.judge.views(&views, Some(group), &*self.context);
+        judgements.retain(|judgement| !left_out(judgement.rule));
+        observe(&views, &*self.context, &mut self.tally.observations);
+        self.note_covered(group, exchanges, &views, &judgements);
+        self.tally.add(group, exchanges, &views, judgements, &*self.context)
+    }
+
+    /// Counts what rules would judge in these answers without the listed failures.
+    fn note_covered(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        views: &[View<'_>],
+        judgements: &[Judgement],
+    ) {
+        let mut wrong: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        let mut entries = BTreeSet::new();
+        for judgement in judgements {
+            for violation in &judgement.violations {
+                let pair = views.get(violation.member).and_then(|view| view.request.pair());
+                if let Some(entry) = self.known.covers(&Key::of(judgement.rule, pair, violation)) {
+                    wrong.entry(violation.member).or_default().push(&violation.pointer);
+                    entries.insert(entry.rule);
+                }
+            }
+        }
+        if entries.is_empty() {
+            return;
+        }
+        let mended = exchanges.iter().enumerate().map(|(number, exchange)| {
+            let mended = wrong
+                .get(&number)
+                .and_then(|pointers| mend::mended(exchange, pointers, self.context.specification()));
+            mended.unwrap_or_else(|| exchange.clone())
+        });
+        let mended: Vec<Exchange> = mended.collect();
+        let times = |judgement: &Judgement| judgement.held + judgement.violations.len() as u64;
+        for judgement in self.judge.group(group, &mended, &*self.context) {
+            let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
+            let more = times(&judgement).saturating_sub(before.map_or(0, times));
+            if more > 0 {
+                self.tally.cover(judgement.rule, more, &entries);
+            }
+        }
+    }
+
+    /// Counts a group that was sent and cannot be judged.
+    pub fn leave_out(&mut self, group: &Group, reason: String) {
+        for member in &group.members {
+            let specification = self.context.specification();
+            let request = ParsedRequest::of(&member.body, specification);
+            if let Some(call) = request.valid_call() {
+                let outcomes = &mut self.tally.access.outcomes;
+                outcomes.leave_out(group.relation.id, call, &reason, specification);
+            }
+        }
+        *self.unjudged.entry(reason).or_default() += 1;
+    }
+
+    /// Adds an observation about the whole run.
+    pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
+        self.tally.observations.entry(clause).or_default().insert(value, times);
+    }
+
+    /// Adds what another session of the same run counted.
+    pub fn merge(&mut self, other: Self) {
+        self.tally.merge(other.tally);
+        self.unjudged_answers.merge(other.unjudged_answers);
+        for (reason, groups) in other.unjudged {
+            *self.unjudged.entry(reason).or_default() += groups;
+        }
+    }
+
+    /// Adds whether earlier requests got past HTTP to the service.
+    pub fn merge_access(&mut self, access: Access) {
+        self.tally.access.merge(access);
+    }
+
+    /// Whether HTTP refused every valid request so far, so that none reached the service.
+    pub fn is_denied(&self) -> bool {
+        self.tally.access.denied().is_some()
+    }
+
+    /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped.
+    pub fn denied(&mut self) -> Option<String> {
+        self.tally.denied()
+    }
+
+    /// The broken places to reproduce and shrink: at most [`FINDINGS_PER_RULE`] of each rule, in the order of the rules. Known
+    /// failures come last in each rule.
+    pub fn broken(&self, known: &KnownFailureList) -> Vec<(&Key, &FirstViolation)> {
+        let mut all = self.tally.seen();
+        // Stable: the places of one rule stay in the order of the plan.
+        all.sort_by_key(|(key, seen)| {
+            let rule = self.rules().iter().position(|rule| rule.id == seen.rule.id);
+            (rule, known.covers(key).is_some())
+        });
+        let mut of_rule = BTreeMap::<&str, usize>::new();
+        all.retain(|(key, _)| {
+            let so_far = of_rule.entry(key.rule).or_default();
+            *so_far += 1;
+            *so_far <= FINDINGS_PER_RULE
+        });
+        all
+    }
+
+    /// Every place at which a rule was broken, in the order of the plan.
+    pub fn places(&self) -> Vec<&Key> {
+        self.tally.seen().into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// Requests of a method and mode for which a rule held, in the order of the plan.
+    pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
+        self.tally.examples(rule, pair)
+    }
+
+    /// Requests for which some rule held, each once.
+    pub fn examples_of_any_rule(&self) -> Vec<Example> {
+        self.tally.examples_of_any_rule()
+    }
+
+    /// Which requests each rule judged, and which of them broke it.
+    pub fn outcomes(&self) -> &Outcomes {
+        self.tally.requests()
+    }
+
+    /// The broken places as findings that were not reproduced.
+    pub fn findings(&self, known: &KnownFailureList) -> Vec<Finding> {
+        let broken = self.broken(known).into_iter();
+        broken.map(|(key, seen)| seen.finding(key)).collect()
+    }
+
+    /// The summary of the run.
+    pub fn conclude(self, ending: Ending<'_>) -> Summary {
+        let places = self.places().into_iter().cloned().collect();
+        let is_recorded = ending.recorded.is_some();
+        let specification = self.context.specification();
+        let early = ending.early.or_else(|| {
+            let cause = "no answer to a valid request could be judged".to_owned();
+            self.tally.judged_nothing().then_some((End::GaveUp, cause))
+        });
+        let (end, cut_short) = match early {
+            Some((end, cause)) => (end, Some(cause)),
+            None => (End::Done, None),
+        };
+        // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
+        // still exist.
+        let complete = cut_short.is_none() && !is_recorded;
+        let unjudged_answers = self.unjudged_answers.reasons(&self.tally.access);
+        let state = RunState {
+            end,
+            no_result: self.tally.is_without_result(),
+            has_unjudged_answers: !unjudged_answers.is_empty(),
+            left_out: specification.left_out(self.judge.rules()),
+        };
+        let mut unjudged = self.unjudged;
+        unjudged.extend(unjudged_answers);
+        let (mut rules, known) = self.tally.outcomes(
+            self.judge.rules(),
+            &ending.findings,
+            &*self.context,
+            ending.known,
+            complete,
+            &self.scope,
+        );
+        let outcomes = &self.tally.access.outcomes;
+        for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {
+            let is_related = matches!(outcome.rule.check, Check::Group(..));
+            let unrelated = (is_recorded && is_related).then(|| UNRELATED.to_owned());
+            let unfinished = || cut_short.as_ref().map(|_| UNFINISHED.to_owned());
+            let why = unrelated.or_else(|| outcomes.why_unjudged(outcome.rule)).or_else(unfinished);
+            if why.is_none() {
+                outcome.waits_for = missing_line(outcome.rule, &*self.context);
+            }
+            let line = outcome.waits_for.map(|line| line.advice.to_owned());
+            outcome.reason = why.or(line).or(outcome.reason.take());
+        }
+        let is_about = |pair: &Kind| self.context.may_serve(*pair);
+        let refusal =
+            outcomes.refusal(specification.kinds).filter(|refusal| refusal.pairs.iter().any(is_about));
+        // A run that ended early does not evaluate the list of known failures.
+        let list = if complete || is_recorded { known.as_slice() } else { &[] };
+        let conclusion = conclude(&rules, list, ending.strictness, state);
+        let defects = defects(&ending.findings, self.tally.requests(), |finding| {
+            ending.known.covers(&finding.key()).is_some()
+        });
+        Summary {
+            target: ending.target,
+            seed: ending.seed,
+            conclusion,
+            recorded: ending.recorded,
+            cut_short,
+            places,
+            rules,
+            left_out: state.left_out,
+            defects,
+            contradictions: self.tally.promises.contradictions(),
+            findings: ending.findings,
+            known,
+            refusal,
+            unjudged,
+            observations: self.tally.observations,
+            dialect: self.context.dialect(),
+            requests: ending.requests,
+            connections: ending.connections,
+            reached: self.tally.reached,
+            took: ending.took,
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Counts judgements, and gives each rule its verdict. Counts can be added in any order, so that the outcome of a run does not depend on
+//! its concurrency.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use paymaster_schemas::Kind;
+
+use crate::{
+    cases::{case::Group, scope::Scope},
+    knowledge::Knowledge,
+    rules::{Check, Rule, View, Violation},
+    session::{
+        access::Access,
+        contradictions::KeptPromises,
+        examples::{Example, Examples},
+        judge::Judgement,
+        outcomes::{GroupOutcomes, Outcomes},
+    },
+    verdict::{
+        conclusion::Verdict,
+        finding::{Finding, Key},
+        known::{self, KnownFailureList},
+        summary::{Observations, Reached, RuleOutcome},
+    },
+};
+use paymaster_exchange::Exchange;
+
+/// The counts of a run or a part of it.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    rules: BTreeMap<&'static str, Count>,
+    seen: BTreeMap<Key, FirstViolation>,
+    /// How far the valid requests of each pair got.
+    pub reached: BTreeMap<&'static str, Reached>,
+    /// What was observed.
+    pub observations: Observations,
+    /// Whether any request got past HTTP to the service.
+    pub access: Access,
+    pub(crate) promises: KeptPromises,
+    outcomes: Outcomes,
+    /// Whether requests for which a rule held are not kept.
+    pub(super) without_examples: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Count {
+    held: u64,
+    broken: u64,
+    examples: Examples,
+    /// How often more it would be judged without the known failures of these rules.
+    covered: u64,
+    covered_by: BTreeSet<&'static str>,
+}
+
+/// A place at which a rule was broken for the first time.
+#[derive(Clone, Debug)]
+pub struct NewlyBroken {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The place.
+    pub key: Key,
+    /// What was broken there.
+    pub violation: Violation,
+}
+
+/// The first violation at a place, in the order of the plan.
+#[derive(Clone, Debug)]
+pub struct FirstViolation {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What was broken.
+    pub violation: Violation,
+    /// In which group.
+    pub group: Group,
+    /// Its exchanges.
+    pub exchanges: Vec<Exchange>,
+    /// In how many answers the rule was broken at this place.
+    pub times: u64,
+}
+
+impl Tally {
+    /// The tally of a run with these rules.
+    pub fn of(rules: &[&Rule]) -> Self {
+        Self { outcomes: Outcomes::of(rules), ..Self::default() }
+    }
+
+    /// Adds the judgements on one group; gives the places at which this tally had not seen a rule broken before.
+    pub fn add(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        views: &[View<'_>],
+        judgements: Vec<Judgement>,
+        context: &dyn Knowledge,
+    ) -> Vec<NewlyBroken> {
+        for view in views {
+            self.reach(group.relation.id, view);
+            self.promises.see(view, context);
+        }
+        let mut new = Vec::new();
+        let mut shared = None;
+        let mut requests = GroupOutcomes::of(views.len());
+        for judgement in judgements {
+            let rule = judgement.rule;
+            for member in judgement.held_at.iter() {
+                requests.judged(member, judgement.number);
+            }
+            let count = self.rules.entry(rule.id).or_default();
+            count.held += judgement.held;
+            if !self.without_examples
+                && let Some(member) = member_that_held(&judgement, group)
+                && let Some(view) = views.get(member)
+            {
+                count.examples.offer(group, member, view, &mut shared);
+            }
+            if judgement.violations.is_empty() || rule.basis().is_observed() {
+                continue;
+            }
+            // An answer counts once, however many of its members break the rule.
+            let mut answers = BTreeSet::new();
+            for violation in judgement.violations {
+                answers.insert(violation.member);
+                let pair = views.get(violation.member).and_then(|view| view.request.pair());
+                let key = Key::of(rule, pair, &violation);
+                requests.judged(violation.member, judgement.number);
+                let times = u64::from(requests.broken(violation.member, &key));
+                new.extend(self.see(rule, group, exchanges, key, violation, times));
+            }
+            self.rules.entry(rule.id).or_default().broken += answers.len() as u64;
+        }
+        self.outcomes.add(group.number, views, requests);
+        new
+    }
+
+    /// Counts how often more a rule would be judged without the known failures of these rules.
+    pub(super) fn cover(&mut self, rule: &Rule, times: u64, by: &BTreeSet<&'static str>) {
+        let count = self.rules.entry(rule.id).or_default();
+        count.covered += times;
+        count.covered_by.extend(by);
+    }
+
+    /// Adds the counts of another tally.
+    pub fn merge(&mut self, other: Self) {
+        for (rule, count) in other.rules {
+            let own = self.rules.entry(rule).or_default();
+            own.held += count.held;
+            own.broken += count.broken;
+            own.examples.merge(count.examples);
+            own.covered += count.covered;
+            own.covered_by.extend(count.covered_by);
+        }
+        for (pair, reached) in other.reached {
+            let own = self.reached.entry(pair).or_default();
+            own.results += reached.results;
+            own.errors += reached.errors;
+            own.unreadable += reached.unreadable;
+        }
+        self.access.merge(other.access);
+        self.promises.merge(other.promises);
+        self.outcomes.merge(other.outcomes);
+        for (clause, values) in other.observations {
+            let own = self.observations.entry(clause).or_default();
+            for (value, times) in values {
+                *own.entry(value).or_default() += times;
+            }
+        }
+        for (key, seen) in other.seen {
+            self.keep(key, seen);
+        }
+    }
+
+    /// Requests of a method and mode for which a rule held, in the order of the plan.
+    pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
+        let count = self.rules.get(rule.id);
+        count.into_iter().flat_map(|count| count.examples.of(pair).cloned()).collect()
+    }
+
+    /// Requests for which a rule held.
+    pub fn examples_of(&self, rule: &Rule) -> Vec<Example> {
+        let count = self.rules.get(rule.id);
+        count.into_iter().flat_map(|count| count.examples.all()).cloned().collect()
+    }
+
+    /// Requests for which some rule held, each once.
+    pub fn examples_of_any_rule(&self) -> Vec<Example> {
+        let mut known = BTreeSet::new();
+        self.rules
+            .values()
+            .flat_map(|count| count.examples.all())
+            .filter(|example| known.insert((example.group.number, example.member)))
+            .cloned()
+            .collect()
+    }
+
+    /// Which requests each rule judged, and which of them broke it.
+    pub fn requests(&self) -> &Outcomes {
+        &self.outcomes
+    }
+
+    /// Every place at which a rule was broken, in the order of the plan.
+    pub fn seen(&self) -> Vec<(&Key, &FirstViolation)> {
+        let mut all: Vec<_> = self.seen.iter().collect();
+        all.sort_by_key(|(_, seen)| (seen.group.number, seen.violation.member));
+        all
+    }
+
+    /// The outcome of each of these rules in a run of that scope, and the state of the known failures. `complete` is true when the
+    /// run completed its plan.
+    pub fn outcomes(
+        &self,
+        rules: &[&'static Rule],
+        findings: &[Finding],
+        context: &dyn Knowledge,
+        known: &KnownFailureList,
+        complete: bool,
+        scope: &Scope,
+    ) -> (Vec<RuleOutcome>, Vec<known::EntryOutcome>) {
+        let mut outcomes: Vec<RuleOutcome> = rules
+            .iter()
+            .map(|rule| self.outcome(rule, scope.quota(rule), findings, context, known))
+            .collect();
+        let passed = |rule: &'static str| {
+            outcomes.iter().any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
+        };
+        let states = known.outcomes(rules, &self.seen.keys(), passed, complete);
+        for outcome in &mut outcomes {
+            let passes = |known: &&known::EntryOutcome| {
+                known.entry.is_about(outcome.rule) && known.state == known::EntryState::UnexpectedlyPassing
+            };
+            if states.iter().any(|known| passes(&known)) {
+                outcome.verdict = Verdict::UnexpectedlyPassing;
+                outcome.reason = Some("it is listed as failing: delete its entry from the list".to_owned());
+            }
+        }
+        (outcomes, states)
+    }
+
+    /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped: they are
+    /// not about answers of the service.
+    pub fn denied(&mut self) -> Option<String> {
+        let cause = self.access.denied()?;
+        self.rules.clear();
+        self.seen.clear();
+        self.outcomes.clear();
+        self.observations.clear();
+        Some(cause)
+    }
+
+    /// Whether valid requests were sent, none of them got an answer of the service, and no rule was judged.
+    pub fn judged_nothing(&self) -> bool {
+        let answered = |reached: &Reached| reached.results + reached.errors > 0;
+        !self.reached.is_empty()
+            && !self.reached.values().any(answered)
+            && self.rules.values().all(|count| count.held + count.broken == 0)
+    }
+
+    /// Whether valid requests were sent and none of them got a result.
+    pub fn is_without_result(&self) -> bool {
+        Reached::is_without_result(self.reached.values())
+    }
+
+    fn outcome(
+        &self,
+        rule: &'static Rule,
+        quota: u64,
+        findings: &[Finding],
+        context: &dyn Knowledge,
+        known: &KnownFailureList,
+    ) -> RuleOutcome {
+        let count = self.rules.get(rule.id).cloned().unwrap_or_default();
+        let (verdict, reason) = if count.broken > 0 {
+            let mut entries = self.seen.keys().filter(|key| key.rule == rule.id).map(|key| known.covers(key));
+            // The rule fails when one of its broken places is not listed as known.
+            if entries.clone().all(|entry| entry.is_some()) {
+                let reason = entries.next().flatten().map(|entry| entry.reason.clone());
+                (Verdict::KnownFailing, reason)
+            } else {
+                let mut own = findings
+                    .iter()
+                    .filter(|finding| finding.rule.id == rule.id && known.covers(&finding.key()).is_none())
+                    .peekable();
+                let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
+                (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
+            }
+        } else if let Some(reason) = (rule.not_applicable)(context) {
+            (Verdict::NotApplicable, Some(reason.to_owned()))
+        } else if count.held < quota && count.held + count.covered >= quota {
+            let entries: Vec<&str> = count.covered_by.iter().copied().collect();
+            let reason = format!("covered by {}: it can be judged once that is mended", entries.join(", "));
+            (Verdict::Covered, Some(reason))
+        } else if count.held < quota {
+            (Verdict::Inconclusive, Some(rule.advice.text().to_owned()))
+        } else {
+            (Verdict::Passed, None)
+        };
+        RuleOutcome { rule, verdict, held: count.held, broken: count.broken, quota, reason, waits_for: None }
+    }
+
+    fn reach(&mut self, relation: &'static str, view: &View<'_>) {
+        let Some(call) = view.request.valid_call() else {
+            return;
+        };
+        self.access.see(relation, view);
+        let reached = self.reached.entry(call.pair.name).or_default();
+        if view.answer.result().is_some() {
+            reached.results += 1;
+        } else if view.answer.error().is_some() {
+            reached.errors += 1;
+        } else {
+            reached.unreadable += 1;
+        }
+    }
+
+    /// Adds a violation; gives its place when it is the first one there. `times` is 0 for another violation of one answer.
+    fn see(
+        &mut self,
+        rule: &'static Rule,
+        group: &Group,
+        exchanges: &[Exchange],
+        key: Key,
+        violation: Violation,
+        times: u64,
+    ) -> Option<NewlyBroken> {
+        let known = self.seen.get_mut(&key);
+        let new =
+            known.is_none().then(|| NewlyBroken { rule, key: key.clone(), violation: violation.clone() });
+        match known {
+            Some(known) if !is_before(group, &violation, known) => known.times += times,
+            _ => self.keep(
+                key,
+                FirstViolation {
+                    rule,
+                    violation,
+                    group: group.clone(),
+                    exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
+                    times,
+                },
+            ),
+        }
+        new
+    }
+
+    fn keep(&mut self, key: Key, mut seen: FirstViolation) {
+        match self.seen.get_mut(&key) {
+            None => {
+                self.seen.insert(key, seen);
+            }
+            Some(known) => {
+                let times = known.times + seen.times;
+                if is_before(&seen.group, &seen.violation, known) {
+                    std::mem::swap(known, &mut seen);
+                }
+                known.times = times;
+            }
+        }
+    }
+}
+
+impl FirstViolation {
+    /// The violation as a finding that was not reproduced.
+    pub fn finding(&self, key: &Key) -> Finding {
+        Finding {
+            rule: self.rule,
+            basis: self.rule.basis(),
+            pair: key.pair,
+            violation: self.violation.clone(),
+            group: self.group.clone(),
+            exchanges: self.exchanges.clone(),
+            times: self.times,
+            attempts: Vec::new(),
+            shrink_requests: 0,
+            could_be_smaller: false,
+            cause: None,
+            contrast: None,
+            share: None,
+        }
+    }
+}
+
+/// The member of a group for which a rule held, where the judgement says which: the only one, or the first where the rule held for
+/// all. A rule over the whole group is about its base.
+fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
+    let members = group.members.len();
+    let all = judgement.held >= members as u64 || matches!(judgement.rule.check, Check::Group(..));
+    (judgement.violations.is_empty() && judgement.held > 0 && all).then_some(0)
+}
+
+fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {
+    (group.number, violation.member) < (known.group.number, known.violation.member)
+}

@@ -1,0 +1,199 @@
+//! Valid requests by outcome: a result, or what stood in its place, and what these requests have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use paymaster_schemas::Kind;
+
+use crate::{
+    message::request::Call,
+    rules::{Rule, View},
+    specification::Specification,
+};
+
+/// The most outcomes that are kept: a target may word every error differently.
+const MOST_OUTCOMES: usize = 1_000;
+/// The longest part of an error message that is kept, in characters.
+const LONGEST_MESSAGE: usize = 4_096;
+/// The most values that are named as common to all requests.
+const MOST_IN_COMMON: usize = 4;
+
+/// What a request got.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Result,
+    /// A JSON-RPC error. Messages that differ only in words with digits, such as addresses, are one.
+    Refused(String),
+    /// No answer of the service, for this reason.
+    Unanswered(String),
+}
+
+/// The id of a relation, method and mode, and what the request got.
+type Key = (&'static str, Kind, Outcome);
+
+/// Members of requests with their values, such as `sender 0x...`.
+type Values = BTreeSet<String>;
+
+#[derive(Clone, Debug)]
+struct Requests {
+    times: u64,
+    /// The error message; of several the first in the alphabet, so that the order of the answers makes no difference.
+    message: String,
+    in_common: Values,
+}
+
+/// Counts valid requests of ordinary size by their outcome.
+#[derive(Clone, Debug, Default)]
+pub struct Outcomes(BTreeMap<Key, Requests>);
+
+/// An error message that the target gives instead of results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The methods and modes of the requests.
+    pub pairs: Vec<Kind>,
+    /// The message.
+    pub message: String,
+    /// How many requests got it.
+    pub times: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Outcomes {
+    /// Counts the answer to a request of a relation.
+    pub(crate) fn see(&mut self, relation: &'static str, view: &View<'_>) {
+        let Some(call) = view.valid_call().filter(|_| view.within_tables && view.beyond.is_none()) else {
+            return;
+        };
+        let message = view.answer.error().map(|error| {
+            let text = error["message"].as_str();
+            let text = text.map_or_else(|| error.to_string(), str::to_owned);
+            text.chars().take(LONGEST_MESSAGE).collect::<String>()
+        });
+        let outcome = match (view.answer.result(), &message, view.answer.response()) {
+            (Some(_), ..) => Outcome::Result,
+            (_, Some(message), _) => Outcome::Refused(without_values(message)),
+            (.., Some(response)) => Outcome::Unanswered(without_answer(response.status)),
+            _ => Outcome::Unanswered("no complete answer".to_owned()),
+        };
+        let deciding = (view.specification.deciding)(call);
+        self.add((relation, call.pair, outcome), Requests::one(&deciding, message));
+    }
+
+    /// Counts a request that has no answer to judge, for this reason.
+    pub(crate) fn leave_out(
+        &mut self,
+        relation: &'static str,
+        call: &Call,
+        reason: &str,
+        specification: &Specification,
+    ) {
+        let outcome = Outcome::Unanswered(reason.to_owned());
+        self.add((relation, call.pair, outcome), Requests::one(&(specification.deciding)(call), None));
+    }
+
+    /// Adds the counts of another part of the run.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (key, requests) in other.0 {
+            self.add(key, requests);
+        }
+    }
+
+    fn add(&mut self, key: Key, requests: Requests) {
+        if let Some(own) = self.0.get_mut(&key) {
+            own.times += requests.times;
+            own.in_common.retain(|value| requests.in_common.contains(value));
+            own.message = requests.message.min(std::mem::take(&mut own.message));
+        } else if self.0.len() < MOST_OUTCOMES {
+            self.0.insert(key, requests);
+        }
+    }
+
+    /// The error message that most requests of these methods and modes got; none where none got one.
+    pub fn commonest_refusal(&self, pairs: &[Kind]) -> Option<Refusal> {
+        let mut by_kind = BTreeMap::<&str, (u64, &str)>::new();
+        let mut of = 0;
+        for ((_, _, outcome), requests) in self.0.iter().filter(|((_, pair, _), _)| pairs.contains(pair)) {
+            of += requests.times;
+            if let Outcome::Refused(kind) = outcome {
+                let known = by_kind.entry(kind).or_insert((0, &requests.message));
+                *known = (known.0 + requests.times, known.1.min(&requests.message));
+            }
+        }
+        let (times, message) = by_kind.into_values().max()?;
+        Some(Refusal { pairs: pairs.to_vec(), message: message.to_owned(), times, of })
+    }
+
+    /// The commonest error message in the methods and modes in which no request got a result.
+    pub(crate) fn refusal(&self, kinds: &[Kind]) -> Option<Refusal> {
+        let is_served = |pair: &Kind| {
+            let mut keys = self.0.keys();
+            keys.any(|(_, other, outcome)| other == pair && *outcome == Outcome::Result)
+        };
+        let unserved: Vec<Kind> = kinds.iter().copied().filter(|pair| !is_served(pair)).collect();
+        self.commonest_refusal(&unserved)
+    }
+
+    /// Why a rule was exercised too seldom, where no line of the profile helps: most requests of its kind got no answer of the service.
+    pub(crate) fn why_unjudged(&self, rule: &Rule) -> Option<String> {
+        let is_of_rule = |(relation, pair, _): &Key| rule.is_about(relation, *pair);
+        let (mut all, mut unanswered) = (0, BTreeMap::<&str, u64>::new());
+        for (key, requests) in self.0.iter().filter(|(key, _)| is_of_rule(key)) {
+            all += requests.times;
+            if let Outcome::Unanswered(reason) = &key.2 {
+                *unanswered.entry(reason).or_default() += requests.times;
+            }
+        }
+        let (reason, times) = unanswered.into_iter().max_by_key(|(_, times)| *times)?;
+        let in_common = self.in_common(reason, is_of_rule);
+        (2 * times > all).then(|| {
+            format!("{reason}, for {times} of {all} requests of the kind that it is about{in_common}")
+        })
+    }
+
+    /// The reason for which requests were not answered, and what all of them have in common.
+    pub(crate) fn described(&self, reason: &str) -> String {
+        reason.to_owned() + &self.in_common(reason, |_| true)
+    }
+
+    /// What all requests of this kind without an answer, for this reason, have in common and not all requests with a result:
+    /// `; all have mode ERC20`, or nothing.
+    fn in_common(&self, reason: &str, is_of_kind: impl Fn(&Key) -> bool) -> String {
+        let shared = |these: &dyn Fn(&Key) -> bool| {
+            let all = self.0.iter().filter(|(key, _)| these(key));
+            all.map(|(_, requests)| (requests.times, requests.in_common.clone()))
+                .reduce(|(times, shared), (more, others)| (times + more, &shared & &others))
+        };
+        let is_affected =
+            |key: &Key| is_of_kind(key) && matches!(&key.2, Outcome::Unanswered(own) if own == reason);
+        let (_, of_served) = shared(&|key| key.2 == Outcome::Result).unwrap_or_default();
+        let Some((2.., of_affected)) = shared(&is_affected) else {
+            return String::new();
+        };
+        let named = of_affected.difference(&of_served).take(MOST_IN_COMMON);
+        let named: Vec<&str> = named.map(String::as_str).collect();
+        if named.is_empty() { String::new() } else { format!("; all have {}", named.join(", ")) }
+    }
+}
+
+/// The reason for which a request with this HTTP status and without a JSON-RPC answer is not judged.
+pub(crate) fn without_answer(status: u16) -> String {
+    format!("HTTP {status}, and no answer of the service")
+}
+
+impl Requests {
+    fn one(deciding: &[(&str, String)], message: Option<String>) -> Self {
+        Self {
+            times: 1,
+            message: message.unwrap_or_default(),
+            in_common: deciding.iter().map(|(member, value)| format!("{member} {value}")).collect(),
+        }
+    }
+}
+
+/// A message without the words that hold a digit: addresses, amounts, ids.
+pub fn without_values(message: &str) -> String {
+    let words = message.split_whitespace();
+    let words: Vec<&str> =
+        words.filter(|word| !word.contains(|letter: char| letter.is_ascii_digit())).collect();
+    words.join(" ")
+}

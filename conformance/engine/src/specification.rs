@@ -1,0 +1,132 @@
+//! A specification as the engine sees it: what is sent, what is judged, and what its members mean.
+
+use std::{fmt, ptr, time::Duration};
+
+use paymaster_schemas::Kind;
+use serde_json::Value;
+
+use crate::{
+    cases::case::{Base, BuildInput, Relation},
+    generate::shrink::Change,
+    message::request::{Call, Called},
+    rules::{RowCheck, Rule, observers::Observer},
+};
+
+/// A specification that plugs into the engine. What is known of one target is in its [`crate::knowledge::Knowledge`].
+pub struct Specification {
+    /// Its name in commands and reports.
+    pub name: &'static str,
+    /// The kinds of its calls, in the order of its sections.
+    pub kinds: &'static [Kind],
+    /// Its rules, in groups, in the order of the reports.
+    pub rules: &'static [&'static [Rule]],
+    /// Its relations, in the order of the plan.
+    pub relations: &'static [&'static Relation],
+    /// Its observers.
+    pub observers: &'static [Observer],
+    /// The base requests that malformed bodies and batches are made of.
+    pub plain_bases: &'static [Base],
+    /// What a request with these members calls.
+    pub called: fn(&Value) -> Called,
+    /// Whether the specification shows the answer to a call that is not valid, so that the call is judged like a valid one.
+    pub shows_answer: fn(&Call) -> bool,
+    /// Whether the specification leaves open with which code a malformed call is refused.
+    pub any_code: fn(&Call) -> bool,
+    /// Whether a result grants what was asked for. A result may also refuse it.
+    pub grants: fn(&Value) -> bool,
+    /// The sort of result that a call of a kind gets, in words.
+    pub sort_of_kind: fn(Kind) -> &'static str,
+    /// The sort of a result, in the same words; none where it shows none.
+    pub sort_of_result: fn(&Value) -> Option<&'static str>,
+    /// A call of another kind with the same operation; none where too little is known of the target.
+    pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
+    /// What a target may decide by: names, as people read them, and values.
+    pub deciding: fn(&Call) -> Vec<(&'static str, String)>,
+    /// An answer to the call that is right in form, at a time since 1970.
+    pub right_answer: fn(&Call, Duration) -> Value,
+    /// What shrinking may do at a place of a request.
+    pub may_change: fn(&str) -> Change,
+    /// Judges one row of a result table: document, member and expected value.
+    pub check_row: RowCheck,
+    /// Whether a member of that name is an amount, in whatever notation.
+    pub is_amount: fn(&str) -> bool,
+    /// The place of a request whose content the specification leaves to the service: it is compared as a whole.
+    pub free_form: &'static str,
+}
+
+impl Specification {
+    /// Every rule, in the order of the reports.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> {
+        self.rules.iter().copied().flatten()
+    }
+
+    /// The rule of that id.
+    pub fn find_rule(&self, id: &str) -> Option<&'static Rule> {
+        self.rules().find(|rule| rule.id == id)
+    }
+
+    /// How many rules are not selected. Rules about a chain do not count.
+    pub fn left_out(&self, selected: &[&Rule]) -> usize {
+        self.rules()
+            .filter(|rule| !rule.needs_chain() && !selected.iter().any(|other| other.id == rule.id))
+            .count()
+    }
+
+    /// The kind of calls of that name.
+    pub fn find_kind(&self, name: &str) -> Option<Kind> {
+        self.kinds.iter().copied().find(|kind| kind.name == name)
+    }
+
+    /// The methods, in the order of the kinds.
+    pub fn methods(&self) -> Vec<&'static str> {
+        let mut methods: Vec<&str> = self.kinds.iter().map(|kind| kind.method).collect();
+        methods.dedup();
+        methods
+    }
+}
+
+impl PartialEq for Specification {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+}
+
+impl fmt::Debug for Specification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A specification for the tests of this crate. It has rules and kinds of another one, and knows nothing of requests but amounts.
+#[cfg(test)]
+pub(crate) static SAMPLE: Specification = Specification {
+    name: "sample",
+    kinds: &paymaster_schemas::kinds::ALL,
+    rules: &[
+        crate::rules::answer_form::RULES,
+        crate::rules::errors::RULES,
+        &[
+            Rule::sample("sponsored-result.MODE"),
+            Rule::sample("sponsored-result.callGasLimit"),
+            Rule::sample("sponsored-result.preVerificationGas"),
+            Rule::sample("quote-result.feeQuotes"),
+            Rule::sample("interoperability.mode-member"),
+        ],
+    ],
+    relations: &[],
+    observers: &[],
+    plain_bases: &[],
+    called: |_| Called::Unknown,
+    shows_answer: |_| false,
+    any_code: |_| false,
+    grants: |_| true,
+    sort_of_kind: |_| "a result",
+    sort_of_result: |_| None,
+    sibling: |_| None,
+    deciding: |_| Vec::new(),
+    right_answer: |_, _| Value::Null,
+    may_change: |_| Change::Free,
+    check_row: |_, _, _, _| (),
+    is_amount: |name| name == "nonce",
+    free_form: "/params/1/sponsorshipInfo/webhookData",
+};

@@ -1,0 +1,128 @@
+//! The summary of a run: the outcome of every rule, the findings, and what was observed.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::Deserialize;
+
+use crate::{
+    diagnosis::defect::Defect,
+    rules::Rule,
+    session::{contradictions::Contradiction, unserved::Refusal},
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        finding::{Finding, Key},
+        known,
+        profile_line::MissingLine,
+    },
+};
+
+/// The outcome of one rule.
+#[derive(Clone, Debug)]
+pub struct RuleOutcome {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How often it was exercised and held.
+    pub held: u64,
+    /// How many answers broke it.
+    pub broken: u64,
+    /// How often it must hold in this run before it passes.
+    pub quota: u64,
+    /// Why the rule does not apply or was exercised too seldom, or what would make it conclusive.
+    pub reason: Option<String>,
+    /// The line of the profile that would make it conclusive.
+    pub waits_for: Option<&'static MissingLine>,
+}
+
+/// For each observed clause, every value that occurred and how often.
+pub type Observations = BTreeMap<&'static str, BTreeMap<String, u64>>;
+
+/// The outcome of a run.
+#[derive(Debug)]
+pub struct Summary {
+    /// The target, secrets redacted.
+    pub target: String,
+    /// The seed.
+    pub seed: u64,
+    /// How the run ends.
+    pub conclusion: Conclusion,
+    /// Set when the exchanges come from recorded traffic.
+    pub recorded: Option<Recorded>,
+    /// Why the run ended early; none when it did not.
+    pub cut_short: Option<String>,
+    /// Every rule that was selected, in the order of the rules.
+    pub rules: Vec<RuleOutcome>,
+    /// How many rules were not selected. Rules about a chain count only in a run that uses one.
+    pub left_out: usize,
+    /// Lines of the profile that the target contradicts from its first answer on.
+    pub contradictions: Vec<Contradiction>,
+    /// The broken rules.
+    pub findings: Vec<Finding>,
+    /// The findings that are no known failures, grouped by cause.
+    pub defects: Vec<Defect>,
+    /// Every place at which a rule was broken. The findings cover at most a few places of each rule.
+    pub places: Vec<Key>,
+    /// The state of every entry of the list of known failures, in the order of the list.
+    pub known: Vec<known::EntryOutcome>,
+    /// The commonest error message in the methods and modes in which no request got a result.
+    pub refusal: Option<Refusal>,
+    /// How many groups were sent and not judged, by reason.
+    pub unjudged: BTreeMap<String, usize>,
+    /// Dialect and behaviour fingerprint.
+    pub observations: Observations,
+    /// What the target uses of what the specification leaves open: names and values.
+    pub dialect: serde_json::Map<String, serde_json::Value>,
+    /// How many requests were sent, shrinking and re-sending included.
+    pub requests: usize,
+    /// How many connections there were at a time; 1 for recorded traffic.
+    pub connections: usize,
+    /// How many valid requests of each pair were answered with a result and with an error.
+    pub reached: BTreeMap<&'static str, Reached>,
+    /// From the first request to the end.
+    pub took: Duration,
+}
+
+/// Exchanges of recorded traffic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many were judged.
+    pub exchanges: u64,
+    /// How many entries were left out, by the reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Summary {
+    /// The entry of the list of known failures that covers a finding.
+    pub fn known_entry(&self, finding: &Finding) -> Option<&known::KnownFailure> {
+        let key = finding.key();
+        self.known
+            .iter()
+            .filter(|known| known.state == known::EntryState::StillFailing)
+            .map(|known| &known.entry)
+            .find(|entry| entry.matches(&key))
+    }
+}
+
+/// How the valid requests of a pair were answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Reached {
+    /// Answered with a result.
+    pub results: u64,
+    /// Answered with an error.
+    pub errors: u64,
+    /// Not answered, or with neither a result nor an error.
+    pub unreadable: u64,
+}
+
+impl Reached {
+    /// Whether valid requests were sent, over all pairs, and none of them got a result.
+    pub fn is_without_result<'a>(mut pairs: impl Iterator<Item = &'a Self>) -> bool {
+        let mut sent = 0;
+        let got_one = pairs.any(|pair| {
+            sent += pair.errors + pair.unreadable;
+            pair.results > 0
+        });
+        sent > 0 && !got_one
+    }
+}

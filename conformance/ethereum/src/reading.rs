@@ -1,0 +1,197 @@
+//! Reads what the calls return.
+
+use alloy_primitives::{B256, U256, hex};
+use alloy_sol_types::{Revert, SolCall, SolError};
+use serde_json::Value;
+
+use crate::calls::{
+    FailedOp, ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
+    validatePaymasterUserOpCall,
+};
+use paymaster_exchange::Simulation;
+
+/// The outcome of an `eth_call`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallOutcome {
+    /// The call returned this.
+    Returned(Vec<u8>),
+    /// The call reverted with this.
+    Reverted(Vec<u8>),
+}
+
+/// Why the outcome of an `eth_call` is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The body is not JSON.
+    #[error("the answer is not that of a JSON-RPC node")]
+    NotJson(#[source] serde_json::Error),
+    /// The result is not a hex string.
+    #[error("the node's result is not hex")]
+    NotHex,
+    /// The node returned an error other than a revert, with this message.
+    #[error("the node says: {0}")]
+    Refused(String),
+    /// The body has neither a result nor an error with a message.
+    #[error("the node's answer has neither result nor error")]
+    NoResult,
+}
+
+impl CallOutcome {
+    /// Reads the body of a node's answer to `eth_call`.
+    ///
+    /// # Errors
+    /// When the body shows neither what the call returned nor that it reverted.
+    pub fn read(body: &[u8]) -> Result<Self, NodeError> {
+        let reply: Value = serde_json::from_slice(body).map_err(NodeError::NotJson)?;
+        if let Some(text) = reply["result"].as_str() {
+            return bytes(text).map(Self::Returned).ok_or(NodeError::NotHex);
+        }
+        let error = &reply["error"];
+        // Nodes put the data of a revert here, one level deeper, or after the word `Reverted`.
+        let places = [&error["data"], &error["data"]["data"], &error["data"]["result"]];
+        let data = places
+            .into_iter()
+            .filter_map(Value::as_str)
+            .find_map(|text| bytes(text.strip_prefix("Reverted ").unwrap_or(text)));
+        match (data, error["message"].as_str()) {
+            (Some(data), _) => Ok(Self::Reverted(data)),
+            (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
+            (None, Some(message)) => Err(NodeError::Refused(beginning(message))),
+            (None, None) => Err(NodeError::NoResult),
+        }
+    }
+}
+
+/// The outcome of simulating the whole operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SimulationOutcome {
+    /// The final outcome.
+    Final(Simulation),
+    /// The account made the simulation fail, for this reason: the paymaster must be called directly.
+    CallThePaymaster(String),
+}
+
+/// Reads the outcome of [`simulation_call`](crate::simulation_call). `now` is the time of the chain's last block, in Unix
+/// seconds.
+pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> SimulationOutcome {
+    let CallOutcome::Reverted(data) = called else {
+        return SimulationOutcome::Final(Simulation::Unclear(
+            "simulateValidation did not revert: that is no EntryPoint v0.6".to_owned(),
+        ));
+    };
+    let validated = ValidationResult::abi_decode(data)
+        .map(|result| result.returnInfo)
+        .or_else(|_| ValidationResultWithAggregation::abi_decode(data).map(|result| result.returnInfo));
+    if let Ok(ReturnInfo { sigFailed, validAfter, validUntil, .. }) = validated {
+        return if sigFailed {
+            SimulationOutcome::CallThePaymaster(
+                "the account or the paymaster finds its signature wrong".to_owned(),
+            )
+        } else {
+            SimulationOutcome::Final(in_time(validAfter.to(), validUntil.to(), now))
+        };
+    }
+    match FailedOp::abi_decode(data) {
+        Ok(FailedOp { reason, .. }) if reason.starts_with("AA3") => {
+            let reverted = reason.starts_with("AA33");
+            SimulationOutcome::Final(refused_or_unpaid(reason, reverted, pays_in_tokens))
+        }
+        Ok(FailedOp { reason, .. }) => SimulationOutcome::CallThePaymaster(reason),
+        Err(_) => {
+            SimulationOutcome::CallThePaymaster(format!("simulateValidation reverted with {}", revert(data)))
+        }
+    }
+}
+
+/// Reads the outcome of [`hash_call`](crate::hash_call).
+pub fn read_hash(called: &CallOutcome) -> Option<B256> {
+    match called {
+        CallOutcome::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
+        CallOutcome::Reverted(_) => None,
+    }
+}
+
+/// Reads the outcome of [`paymaster_call`](crate::paymaster_call). `now` is the time of the chain's last block, in Unix seconds.
+pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Simulation {
+    let data = match called {
+        CallOutcome::Reverted(data) => {
+            return refused_or_unpaid(format!("AA33 reverted: {}", revert(data)), true, pays_in_tokens);
+        }
+        CallOutcome::Returned(data) if data.is_empty() => {
+            return Simulation::Refused("AA30 paymaster not deployed".to_owned());
+        }
+        CallOutcome::Returned(data) => data,
+    };
+    match validatePaymasterUserOpCall::abi_decode_returns(data) {
+        Ok(returned) => {
+            let data = ValidationData::unpack(returned.validationData);
+            if data.aggregator.is_zero() {
+                in_time(data.valid_after, data.valid_until, now)
+            } else {
+                Simulation::Refused("AA34 signature error".to_owned())
+            }
+        }
+        Err(_) => Simulation::Refused(
+            "AA33 reverted: what validatePaymasterUserOp returned cannot be read".to_owned(),
+        ),
+    }
+}
+
+/// A paymaster that is paid in tokens may revert because the account has no tokens, which is not a fault of the service.
+fn refused_or_unpaid(reason: String, reverted: bool, pays_in_tokens: bool) -> Simulation {
+    if reverted && pays_in_tokens {
+        Simulation::Unclear(format!("{reason} (does the account lack tokens or an allowance?)"))
+    } else {
+        Simulation::Refused(reason)
+    }
+}
+
+/// EntryPoint's rule: not before `after` and not after `until`; an `until` of 0 means no limit.
+fn in_time(after: u64, until: u64, now: u64) -> Simulation {
+    let expired = until != 0 && now > until;
+    if expired || now < after {
+        Simulation::Refused(format!(
+            "AA32 paymaster expired or not due: good from {after} to {until}, and the chain is at {now}"
+        ))
+    } else {
+        Simulation::Accepted
+    }
+}
+
+/// `aggregator | validUntil << 160 | validAfter << 208`. The aggregator 1 means that the signature is wrong.
+struct ValidationData {
+    aggregator: U256,
+    valid_until: u64,
+    valid_after: u64,
+}
+
+impl ValidationData {
+    fn unpack(word: U256) -> Self {
+        let uint48 = |shift: usize| ((word >> shift) & U256::from((1_u64 << 48) - 1)).to::<u64>();
+        Self {
+            aggregator: word & ((U256::ONE << 160) - U256::ONE),
+            valid_until: uint48(160),
+            valid_after: uint48(208),
+        }
+    }
+}
+
+/// The reason of a revert, or its data.
+fn revert(data: &[u8]) -> String {
+    if data.is_empty() {
+        return "no reason".to_owned();
+    }
+    match Revert::abi_decode(data) {
+        Ok(revert) => beginning(revert.reason()),
+        Err(_) => beginning(&hex::encode_prefixed(data)),
+    }
+}
+
+fn beginning(text: &str) -> String {
+    const LONGEST: usize = 160;
+    text.chars().take(LONGEST).collect()
+}
+
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    hex::decode(text.strip_prefix("0x")?).ok()
+}

@@ -1,5 +1,0 @@
-//! Strict JSON: whole texts, repeated members reported, numbers compared exactly; JSON pointers.
-
-pub mod document;
-pub mod number;
-pub(crate) mod pointer;

@@ -1,0 +1,77 @@
+//! The settings of a run, and the target as reports may show it.
+
+pub mod environment;
+pub mod file;
+pub mod layer;
+pub mod profile_file;
+pub mod public_words;
+pub mod setup;
+pub mod target;
+pub(crate) mod validation;
+
+use std::time::Duration;
+
+use crate::{embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
+use paymaster_client::http::transport::Transport;
+use paymaster_engine::verdict::strictness::Strictness;
+use paymaster_fee_quote::target::profile::Profile;
+
+/// The target as reports may show it: without secrets.
+#[derive(Clone, Debug, Default)]
+pub struct ShownTarget {
+    /// The URL, with secrets replaced.
+    pub shown: String,
+    /// The URL as it is; none where a part of it is secret.
+    pub literal: Option<String>,
+    /// Whether it is the embedded server, which stops at the end of the run.
+    pub embedded: bool,
+    /// The request headers of the user: name, and value as a shell expression that shows no secret.
+    pub headers: Vec<(String, String)>,
+    /// The options with which cURL reaches the target, quoted for a shell, each with a blank before it.
+    pub curl_options: String,
+    /// The further options of `replay`, quoted for a shell, each with a blank before it.
+    pub replay_options: String,
+    /// The options with which `replay` uses the same chain, quoted for a shell, each with a blank before it.
+    pub chain_options: String,
+    /// The configuration file that describes the target; none without one.
+    pub profile: Option<ProfileFile>,
+    /// Warnings about the connection to the target, such as a certificate that was not verified.
+    pub connection_warnings: Vec<String>,
+}
+
+impl ShownTarget {
+    /// The warnings that every report shows.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        let embedded = self.embedded.then_some(EMBEDDED_WARNING);
+        embedded.into_iter().chain(self.connection_warnings.iter().map(String::as_str))
+    }
+}
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How requests reach the target.
+    pub transport: Transport,
+    /// The URL of the target, with secrets replaced.
+    pub shown_target: String,
+    /// The profile: what the user states about the target.
+    pub profile: Profile,
+    /// The seed. The same seed gives the same cases.
+    pub seed: u64,
+    /// The least number of requests of each pair of method and mode.
+    pub cases: u32,
+    /// The number of exchanges at the same time.
+    pub jobs: usize,
+    /// The most requests a second; none for no limit.
+    pub rate: Option<f64>,
+    /// The most requests in all; none for no limit.
+    pub max_requests: Option<usize>,
+    /// The run ends after this time.
+    pub time_limit: Duration,
+    /// The most requests for shrinking one failure. With 0, failures are not shrunk.
+    pub shrink_requests: u32,
+    /// Whether findings are sent again and shrunk. Without this, a run reports only which rules are broken.
+    pub closer_look: bool,
+    /// How strictly the run is concluded.
+    pub strictness: Strictness,
+}

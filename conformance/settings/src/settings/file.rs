@@ -1,0 +1,227 @@
+//! The configuration file, `paymaster.toml`: the profile of the target and the settings of a run.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use crate::{
+    settings::{
+        environment::{Environment, VariableError},
+        validation::{self, ProfileError},
+    },
+    suggestion::did_you_mean,
+};
+use paymaster_client::files;
+use paymaster_fee_quote::target::{
+    dialect::Pins,
+    ordinary::SizeLimits,
+    profile::{Operations, Profile, SmartAccount, Target, TokenLists},
+};
+
+/// The file that is read where none is named and this one exists.
+pub const DEFAULT_PATH: &str = "paymaster.toml";
+
+/// All tables of the file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Contents {
+    target: Target,
+    tokens: TokenLists,
+    accounts: Vec<SmartAccount>,
+    operations: Operations,
+    limits: SizeLimits,
+    dialect: Pins,
+    run: RunTable,
+    load: LoadTable,
+}
+
+/// `[run]`: the settings of a run, as the flags of the same names.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RunTable {
+    /// As `--cases`.
+    pub cases: Option<u32>,
+    /// As `--seed`.
+    pub seed: Option<u64>,
+    /// As `--timeout`.
+    pub timeout: Option<String>,
+    /// As `--time-limit`.
+    pub time_limit: Option<String>,
+    /// As `--max-requests`.
+    pub max_requests: Option<usize>,
+    /// As `--shrink-requests`.
+    pub shrink_requests: Option<u32>,
+    /// As `--strict`.
+    pub strict: Option<bool>,
+    /// As `--allow-incomplete`.
+    pub allow_incomplete: Option<bool>,
+    /// The list of known failures. A relative path starts at the folder of the configuration file.
+    pub known_failing: Option<PathBuf>,
+    /// `[load]`. In the file it stands beside `[run]`.
+    #[serde(skip)]
+    pub load: LoadTable,
+}
+
+/// `[load]`: the settings of the load generator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadTable {
+    /// Whether the target is the user's own, so that the polite rate limit does not apply.
+    pub own_target: bool,
+    /// The weight of each scenario in `mixed`, by its name.
+    pub weights: BTreeMap<String, u32>,
+    /// Thresholds, as `--threshold` takes them.
+    pub thresholds: Vec<String>,
+}
+
+/// Why the configuration file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        path: PathBuf,
+        /// What the operating system reports.
+        source: io::Error,
+    },
+    /// The file contains something else than a configuration.
+    #[error("{}: {source}", path.display())]
+    Contents {
+        path: PathBuf,
+        /// What is wrong.
+        source: ContentsError,
+    },
+}
+
+/// Why a text is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ContentsError {
+    /// It is no TOML, or has a key or a value that there is not. The parser's own error is left out: it quotes values, which can be
+    /// secret.
+    #[error("{}{message}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
+    Toml {
+        /// Line and column, as in `line 2, column 1`.
+        place: Option<String>,
+        /// The first line of the parser's message, with the nearest known key.
+        message: String,
+    },
+    /// A value makes no sense.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+/// The file to read: the one that the flag names, else the one that `PAYMASTER_CONFIG` names, else the default one where it exists.
+///
+/// # Errors
+///
+/// When that variable is used and has no usable value.
+pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Result<Option<PathBuf>, VariableError> {
+    let named = match flag {
+        Some(path) => Some(path),
+        None => environment.get("PAYMASTER_CONFIG")?.map(Path::new),
+    };
+    let default = Path::new(DEFAULT_PATH);
+    Ok(named.or(default.exists().then_some(default)).map(Path::to_owned))
+}
+
+/// Reads the file. Without a path, everything has its default.
+pub fn read(path: Option<&Path>) -> Result<(Profile, RunTable), FileError> {
+    let Some(path) = path else {
+        return Ok(Default::default());
+    };
+    let text = files::read_text(path, files::WRITTEN_BY_HAND)
+        .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    let (profile, mut run) =
+        parse(&text).map_err(|source| FileError::Contents { path: path.to_owned(), source })?;
+    if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {
+        *list = folder.join(&*list);
+    }
+    Ok((profile, run))
+}
+
+/// Reads the text of a file.
+pub fn parse(text: &str) -> Result<(Profile, RunTable), ContentsError> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| ContentsError::Toml {
+        place: cause.span().map(|span| place(text, span.start)),
+        message: suggest(cause.message().lines().next().unwrap_or_default()),
+    })?;
+    let profile = Profile {
+        target: contents.target,
+        tokens: contents.tokens,
+        accounts: contents.accounts,
+        operations: contents.operations,
+        limits: contents.limits,
+        dialect: contents.dialect,
+    };
+    validation::check(&profile)?;
+    let run = RunTable { load: contents.load, ..contents.run };
+    Ok((profile, run))
+}
+
+/// Line and column of a byte offset, for messages.
+pub fn place(text: &str, offset: usize) -> String {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let line = before.split(|byte| *byte == b'\n').count();
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    format!("line {line}, column {column}")
+}
+
+/// Adds the nearest known key to serde's message about an unknown one, which lists the known ones in backticks.
+pub fn suggest(message: &str) -> String {
+    if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
+        return message.to_owned();
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Some(unknown) = quoted.next() else {
+        return message.to_owned();
+    };
+    format!("{message}{}", did_you_mean(unknown, quoted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_keys_are_placed_and_the_nearest_is_named() {
+        let refusal =
+            parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n").unwrap_err().to_string();
+        assert!(refusal.starts_with("line 5, column 1: "), "{refusal}");
+        assert!(refusal.ends_with("(did you mean `supported`?)"), "{refusal}");
+        let refusal = parse("[operations]\naccepts = \"anny\"\n").unwrap_err().to_string();
+        assert!(refusal.contains("did you mean `any`?"), "{refusal}");
+        let refusal = parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n").unwrap_err().to_string();
+        assert!(refusal.starts_with("line 2, column 18: "), "{refusal}");
+        assert!(refusal.contains("did you mean `callData`?"), "{refusal}");
+    }
+
+    #[test]
+    fn wrong_values_are_placed_and_secrets_are_not_shown() {
+        let refusal = parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n");
+        let refusal = refusal.unwrap_err().to_string();
+        assert!(refusal.starts_with("line 3, column 15: "), "{refusal}");
+        assert!(!refusal.contains("topsecret"), "{refusal}");
+    }
+
+    #[test]
+    fn a_file_contains_profile_and_run() {
+        let text = r#"
+            accounts = [{ name = "BICONOMY", version = "2.0.0" }]
+            [target]
+            url = "http://127.0.0.1:1/"
+            [operations]
+            accepts = "any"
+            sponsorable = [{ sender = "0x00000000000000000000000000000000000000a1", nonce = 7 }]
+            [run]
+            cases = 3
+        "#;
+        let (profile, run) = parse(text).unwrap();
+        assert_eq!(profile.accounts[0].name, "BICONOMY");
+        assert_eq!(profile.operations.sponsorable[0]["nonce"], 7);
+        assert_eq!(run.cases, Some(3));
+    }
+}

@@ -1,0 +1,258 @@
+//! Merges the settings of all sources, and makes of them a transport, a profile and the description of the target in reports.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::{
+    args::RunArgs,
+    headers::{self, Header, HeaderError, OriginError},
+    output::shell,
+    settings::{
+        Settings, ShownTarget,
+        environment::{Environment, VariableError},
+        file::{self, FileError, LoadTable},
+        layer::{Layer, SettingError},
+        profile_file::ProfileFile,
+        public_words::is_common,
+    },
+};
+use paymaster_client::{
+    http::transport::Transport,
+    network::{
+        connector::{Connector, ConnectorError},
+        proxies::{Proxies, ProxyError},
+        target::{Target, UrlError},
+        tls::Trust,
+    },
+    redact::Redactor,
+};
+use paymaster_engine::{cases::plan::DEFAULT_CASES, verdict::strictness::Strictness};
+use paymaster_fee_quote::target::profile::{self, Profile};
+
+/// The default seed of a run.
+pub const DEFAULT_SEED: u64 = 1;
+/// The default number of exchanges at the same time. With it, 1,000 cases and their relations against a target that takes 200 ms for a
+/// response end within 10 seconds.
+pub const DEFAULT_JOBS: usize = 100;
+/// The default time limit of a run.
+pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
+/// The default number of requests for shrinking one failure.
+pub const DEFAULT_SHRINK_REQUESTS: u32 = 60;
+
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The configuration file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A variable of the environment.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A request header.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// A proxy of the environment.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+    /// The URL of the target.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// The connector to the target: TLS or its proxy.
+    #[error(transparent)]
+    Connector(#[from] ConnectorError),
+    /// The headers of the configuration file are for another target.
+    #[error("{}{source}", file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
+    Origin {
+        /// The configuration file.
+        file: Option<PathBuf>,
+        /// Why they are not sent.
+        source: OriginError,
+    },
+    /// The embedded server does not start.
+    #[error("the embedded server: {0}")]
+    Embedded(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// The merged settings of all sources.
+#[derive(Debug)]
+pub struct Setup {
+    /// The merged settings.
+    pub layer: Layer,
+    /// The profile of the target.
+    pub profile: Profile,
+    /// The `[load]` table.
+    pub load: LoadTable,
+    /// The configuration file that was read.
+    config: Option<PathBuf>,
+    headers: Vec<Header>,
+    proxies: Proxies,
+    embedded: bool,
+}
+
+impl Setup {
+    /// Reads configuration file, environment and flags.
+    pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
+        let config = file::chosen(args.target.config.as_deref(), environment)?;
+        let (profile, run) = file::read(config.as_deref())?;
+        let layer = Layer::of_flags(args, url)
+            .over_environment(environment)?
+            .over(Layer::of_file(&profile.target, &run)?)
+            .checked()?;
+        let headers = headers::merged(
+            &profile.target.headers,
+            environment.get("PAYMASTER_HEADERS")?.unwrap_or_default(),
+            &args.target.headers,
+            environment,
+        )?;
+        Ok(Self {
+            layer,
+            profile,
+            load: run.load,
+            config,
+            headers,
+            proxies: Proxies::of(environment)?,
+            embedded: false,
+        })
+    }
+
+    /// The same settings for the embedded server, whose profile is known. The dialect that the user pins is kept; headers are not sent.
+    #[must_use]
+    pub fn for_embedded(self, profile: Profile) -> Self {
+        Self {
+            layer: self.layer,
+            profile: Profile { target: profile::Target::default(), dialect: self.profile.dialect, ..profile },
+            load: self.load,
+            config: None,
+            headers: Vec::new(),
+            proxies: Proxies::default(),
+            embedded: true,
+        }
+    }
+
+    /// The target at a URL. An error where headers of the configuration file may not be sent to it.
+    pub fn target(&self, url: &str) -> Result<Target, SetupError> {
+        let target = Target::parse(url)?;
+        headers::check_origin(&self.headers, &self.profile.target, &target)
+            .map_err(|source| SetupError::Origin { file: self.config.clone(), source })?;
+        Ok(target)
+    }
+
+    /// A transport to another URL than the target's, with the same proxies, trust and limits, and without the headers.
+    pub fn transport_to(&self, url: &str) -> Result<Transport, SetupError> {
+        let target = Target::parse(url)?;
+        let connector = self.connector(&target)?;
+        Ok(Transport::new(target, self.layer.limits(), &[]).with_connector(connector))
+    }
+
+    fn trust(&self) -> Trust {
+        Trust { cacert: self.layer.cacert.clone(), insecure: self.layer.insecure.unwrap_or_default() }
+    }
+
+    fn connector(&self, target: &Target) -> Result<Connector, ConnectorError> {
+        Connector::new(target, &self.trust(), &self.proxies)
+    }
+
+    /// The options with which `replay` sends requests as this run did: the configuration file and, as shell variables, the headers that do
+    /// not come from it.
+    fn replay_options(&self) -> String {
+        let given = self.headers.iter().filter(|header| !header.of_profile);
+        given.fold(shell::config_option(self.config.as_deref()), |options, header| {
+            let line = format!("{}: {}", header.name, header.shell);
+            format!("{options} -H {}", shell::quoted(&line))
+        })
+    }
+
+    /// The settings of a run against a URL.
+    pub fn settings(self, url: &str) -> Result<RunSetup, SetupError> {
+        let target = self.target(url)?;
+        let mut redactor = Redactor::with_public_words(is_common);
+        for secret in self.headers.iter().flat_map(Header::secrets) {
+            redactor.hide_header(secret);
+        }
+        for secret in self.proxies.secrets() {
+            redactor.hide(secret);
+        }
+        let connector = self.connector(&target)?;
+        let path = redactor.hide_path(
+            target.path(),
+            target.query(),
+            target.is_loopback(),
+            &self.profile.target.public_path_segments,
+        );
+        let whole = target
+            .query()
+            .map_or_else(|| target.path().to_owned(), |query| format!("{}?{query}", target.path()));
+        let shown = format!("{}://{}{path}", target.scheme(), target.address());
+        let (curl_options, connection_warnings) = trust_notes(&self.trust(), target.is_https());
+        let shown_target = ShownTarget {
+            literal: (path == whole).then(|| shown.clone()),
+            shown,
+            embedded: self.embedded,
+            headers: self
+                .headers
+                .iter()
+                .map(|header| (header.name.to_string(), header.shell.clone()))
+                .collect(),
+            curl_options,
+            replay_options: self.replay_options(),
+            profile: self.config.as_deref().and_then(ProfileFile::read),
+            connection_warnings,
+            ..ShownTarget::default()
+        };
+        let layer = self.layer;
+        let limits = layer.limits();
+        let headers: Vec<_> =
+            self.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
+        let settings = Settings {
+            transport: Transport::new(target, limits, &headers).with_connector(connector),
+            shown_target: shown_target.shown.clone(),
+            profile: self.profile,
+            seed: layer.seed.unwrap_or(DEFAULT_SEED),
+            cases: layer.cases.unwrap_or(DEFAULT_CASES),
+            jobs: layer.jobs.unwrap_or(DEFAULT_JOBS),
+            rate: layer.rate,
+            max_requests: layer.max_requests,
+            time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
+            closer_look: true,
+            shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
+            strictness: Strictness {
+                strict: layer.strict.unwrap_or_default(),
+                allow_incomplete: layer.allow_incomplete.unwrap_or_default(),
+            },
+        };
+        Ok(RunSetup { settings, shown_target, redactor })
+    }
+}
+
+/// A run against a URL, before the first request to it.
+#[derive(Debug)]
+pub struct RunSetup {
+    /// Transport, profile, seed and limits.
+    pub settings: Settings,
+    /// The target as reports may show it.
+    pub shown_target: ShownTarget,
+    /// Replaces the secrets of the target in outputs.
+    pub redactor: Redactor,
+}
+
+/// The options with which cURL trusts the same certificates, and the warnings for readers of a report.
+pub fn trust_notes(trust: &Trust, https: bool) -> (String, Vec<String>) {
+    if !https {
+        return Default::default();
+    }
+    match &trust.cacert {
+        _ if trust.insecure => (
+            " --insecure".to_owned(),
+            vec![
+                "the target's certificate was not verified (--insecure): anyone on the network path can have read the key and answered"
+                    .to_owned(),
+            ],
+        ),
+        Some(path) => (
+            format!(" --cacert {}", shell::quoted(&path.display().to_string())),
+            Vec::new(),
+        ),
+        None => Default::default(),
+    }
+}

@@ -1,0 +1,46 @@
+//! The target of another binary: the same file, environment and flags as those of a check.
+
+use crate::{
+    args::RunArgs,
+    settings::{
+        Settings,
+        environment::Environment,
+        file::LoadTable,
+        setup::{RunSetup, Setup, SetupError},
+    },
+};
+use paymaster_client::redact::Redactor;
+use paymaster_fee_quote::target::profile::Profile;
+
+/// A target, before the first request to it.
+#[derive(Debug)]
+pub struct TargetSetup {
+    /// Transport, profile, seed and limits; [`Settings::rate`] is the limit of the profile.
+    pub settings: Settings,
+    /// Replaces the secrets in outputs.
+    pub redactor: Redactor,
+    /// The `[load]` table of the configuration file.
+    pub load: LoadTable,
+    /// Whether neither file, environment nor flags name a URL, so that the target is the embedded server.
+    pub embedded: bool,
+}
+
+/// Reads file, environment and flags. `embedded` is called where no URL is named: it starts a server, and gives its URL and profile.
+pub fn read(
+    args: &RunArgs,
+    url: Option<&str>,
+    embedded: impl FnOnce() -> Result<(String, Profile), Box<dyn std::error::Error + Send + Sync>>,
+) -> Result<TargetSetup, SetupError> {
+    let setup = Setup::read(args, url, &Environment::of_process())?;
+    let load = setup.load.clone();
+    let named = setup.layer.url.clone();
+    let is_embedded = named.is_none();
+    let (setup, url) = if let Some(url) = named {
+        (setup, url)
+    } else {
+        let (url, profile) = embedded().map_err(SetupError::Embedded)?;
+        (setup.for_embedded(profile), url)
+    };
+    let RunSetup { settings, redactor, .. } = setup.settings(&url)?;
+    Ok(TargetSetup { settings, redactor, load, embedded: is_embedded })
+}

@@ -1,0 +1,91 @@
+//! Checks of a profile that TOML and its types cannot express.
+
+use serde_json::{Map, Value};
+
+use paymaster_fee_quote::target::profile::Profile;
+
+/// A value of a profile that no paymaster can mean.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// A text is no Ethereum address.
+    #[error("{key}: `{text}` is no address: 0x and 40 hex digits")]
+    NoAddress {
+        /// Where it stands, as in `tokens.unsupported[0]`.
+        key: String,
+        text: String,
+    },
+    /// A token is listed as supported and as unsupported.
+    #[error("tokens.unsupported[{index}] stands in tokens.supported too")]
+    Contradiction {
+        /// The index in `tokens.unsupported`.
+        index: usize,
+    },
+    /// The version of an account is no version.
+    #[error("accounts[{index}].version: `{version}` is not three dotted numbers, as 2.0.0")]
+    Version {
+        /// The index in `accounts`.
+        index: usize,
+        /// The text.
+        version: String,
+    },
+}
+
+pub(crate) fn check(profile: &Profile) -> Result<(), ProfileError> {
+    for (index, token) in profile.tokens.supported.iter().enumerate() {
+        address(&token.address, || format!("tokens.supported[{index}].address"))?;
+    }
+    for (index, token) in profile.tokens.unsupported.iter().enumerate() {
+        address(token, || format!("tokens.unsupported[{index}]"))?;
+        if profile.tokens.supported.iter().any(|supported| supported.address.eq_ignore_ascii_case(token)) {
+            return Err(ProfileError::Contradiction { index });
+        }
+    }
+    for (index, account) in profile.accounts.iter().enumerate() {
+        let parts: Vec<&str> = account.version.split('.').collect();
+        let dotted = parts.len() == 3
+            && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+        if !dotted {
+            return Err(ProfileError::Version { index, version: account.version.clone() });
+        }
+    }
+    let operations = &profile.operations;
+    for (index, sender) in operations.refused_senders.iter().enumerate() {
+        address(sender, || format!("operations.refused-senders[{index}]"))?;
+    }
+    for (name, list) in [("sponsorable", &operations.sponsorable), ("refused", &operations.refused)] {
+        for (index, operation) in list.iter().enumerate() {
+            sender(operation)
+                .map_or(Ok(()), |sender| address(sender, || format!("operations.{name}[{index}].sender")))?;
+        }
+    }
+    Ok(())
+}
+
+fn sender(operation: &Map<String, Value>) -> Option<&str> {
+    operation.get("sender").and_then(Value::as_str)
+}
+
+fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ProfileError> {
+    let well_formed = text
+        .strip_prefix("0x")
+        .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    if well_formed { Ok(()) } else { Err(ProfileError::NoAddress { key: key(), text: text.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::file::parse;
+
+    #[test]
+    fn implausible_values_are_refused_with_their_place() {
+        for (text, place) in [
+            ("[tokens]\nunsupported = [\"0x12\"]", "tokens.unsupported[0]"),
+            ("[[accounts]]\nname = \"A\"\nversion = \"2.0\"", "accounts[0].version"),
+            ("[operations]\nrefused-senders = [\"me\"]", "operations.refused-senders[0]"),
+            ("[[operations.refused]]\nsender = \"me\"", "operations.refused[0].sender"),
+        ] {
+            let refusal = parse(text).unwrap_err().to_string();
+            assert!(refusal.contains(place), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What calls and results of the fee-quote specification name.
+
+use crate::target::context::Context;
+use crate::target::context::Support;
+use paymaster_engine::cases::case::BuildInput;
+use paymaster_engine::cases::edit::with;
+use paymaster_engine::{
+    message::request::{Call, Called},
+    rules::View,
+};
+use std::collections::BTreeSet;
+
+use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
+use serde_json::{Value, json};
+
+/// The tokens of a request, in the spelling of the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestedTokens<'a> {
+    /// `tokenInfo.preferredToken`.
+    pub preferred: Option<&'a str>,
+    /// `tokenInfo.tokenList`; none when the member is absent.
+    pub list: Option<Vec<&'a str>>,
+    /// `tokenInfo.feeTokenAddress`, or its alias `tokenAddress`.
+    pub fee: Option<&'a str>,
+}
+
+impl<'a> RequestedTokens<'a> {
+    fn read(info: &'a Value) -> Self {
+        let text = |member: &str| info[member].as_str();
+        Self {
+            preferred: text("preferredToken"),
+            list: info["tokenList"].as_array().map(|list| list.iter().filter_map(Value::as_str).collect()),
+            fee: text("feeTokenAddress").or_else(|| text("tokenAddress")),
+        }
+    }
+
+    /// The tokens of preferredToken and tokenList, in lower case.
+    pub fn quoted(&self) -> BTreeSet<String> {
+        let listed = self.list.iter().flatten();
+        listed.copied().chain(self.preferred).map(str::to_ascii_lowercase).collect()
+    }
+}
+
+/// The parts of a call (sections 2.2 to 2.5).
+pub trait CallParts {
+    /// The partial user operation.
+    fn operation(&self) -> &Value;
+    /// The mode object.
+    fn mode_object(&self) -> &Value;
+    /// The tokens that it names.
+    fn tokens(&self) -> RequestedTokens<'_>;
+    /// The name of the smart account, where the request gives one.
+    fn account(&self) -> Option<&str>;
+}
+
+impl CallParts for Call {
+    fn operation(&self) -> &Value {
+        &self.envelope["params"][0]
+    }
+
+    fn mode_object(&self) -> &Value {
+        &self.envelope["params"][1]
+    }
+
+    fn tokens(&self) -> RequestedTokens<'_> {
+        RequestedTokens::read(&self.mode_object()["tokenInfo"])
+    }
+
+    fn account(&self) -> Option<&str> {
+        self.mode_object()["sponsorshipInfo"]["smartAccountInfo"]["name"].as_str()
+    }
+}
+
+/// The tokens that the result of a quote quotes, lower case.
+pub(crate) fn quoted_tokens(result: &Value) -> BTreeSet<String> {
+    addresses(&result["feeQuotes"], |quote| &quote["tokenAddress"])
+}
+
+/// The tokens that the result of a quote lists as unsupported, lower case.
+pub(crate) fn unsupported_tokens(result: &Value) -> BTreeSet<String> {
+    addresses(&result["unsupportedTokens"], |token| token)
+}
+
+fn addresses(list: &Value, address: fn(&Value) -> &Value) -> BTreeSet<String> {
+    let items = list.as_array().into_iter().flatten();
+    items.filter_map(|item| Some(address(item).as_str()?.to_ascii_lowercase())).collect()
+}
+
+/// What a request calls (sections 2.1 and 2.3).
+pub(crate) fn called(envelope: &Value) -> Called {
+    let Some(method) = envelope["method"].as_str().and_then(Method::from_name) else {
+        return Called::Unknown;
+    };
+    let mode = &envelope["params"][1];
+    match mode["mode"].as_str().and_then(Mode::from_name) {
+        Some(mode) => Called::Kind(Pair { method, mode }.kind()),
+        None => Called::WithoutKind {
+            method: method.name(),
+            is_absent: mode.as_object().is_some_and(|mode| !mode.contains_key("mode")),
+        },
+    }
+}
+
+/// Whether the call sponsors in token mode and its fee token is missing, null or an empty string. It is not valid, but the specification
+/// shows its answer (section 4.2, rule 4).
+pub(crate) fn omits_fee_token(call: &Call) -> bool {
+    let absent = match call.mode_object().get("tokenInfo") {
+        None => true,
+        Some(Value::Object(info)) => ["feeTokenAddress", "tokenAddress"]
+            .iter()
+            .filter_map(|name| info.get(*name))
+            .all(|token| token.is_null() || token == ""),
+        Some(_) => false,
+    };
+    call.pair == kinds::SPONSOR_ERC20 && absent
+}
+
+/// Whether section 7 leaves the code of the refusal open: it shows none for a missing or invalid fee token.
+pub(crate) fn is_refused_with_any_code(call: &Call) -> bool {
+    let address = member_validator("token-info", "feeTokenAddress");
+    let has_fee_token =
+        || call.tokens().fee.zip(address).is_some_and(|(token, address)| address.is_valid(&token.into()));
+    call.pair == kinds::SPONSOR_ERC20 && !has_fee_token()
+}
+
+/// Whether a result sponsors the operation (section 4.2).
+pub(crate) fn grants(result: &Value) -> bool {
+    result["paymasterAndData"] != "0x"
+}
+
+/// What a target may decide by: the sender, the tokens, the account.
+pub(crate) fn deciding(call: &Call) -> Vec<(&'static str, String)> {
+    let operation = call.operation();
+    let init_code = operation["initCode"].as_str();
+    let tokens = call.tokens();
+    let one = [
+        ("method", Some(call.pair.method)),
+        ("mode", Some(Mode::of(call.pair).name())),
+        ("sender", operation["sender"].as_str()),
+        ("initCode", init_code.map(|code| if code == "0x" { code } else { "other than 0x" })),
+        ("preferredToken", tokens.preferred),
+        ("feeTokenAddress", tokens.fee),
+        ("smart account", call.account()),
+    ];
+    let one = one.into_iter().filter_map(|(member, value)| Some((member, value?)));
+    let all = one.chain(tokens.list.into_iter().flatten().map(|token| ("tokenList with", token)));
+    all.map(|(member, value)| (member, value.to_owned())).collect()
+}
+
+/// Every quote of a result in token mode, with its index.
+pub(crate) fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a Value)> {
+    let call = view.valid_call().filter(|call| call.pair == kinds::QUOTE_ERC20);
+    let result = call.and_then(|_| view.answer.result());
+    result.and_then(|result| result["feeQuotes"].as_array()).into_iter().flatten().enumerate()
+}
+
+/// The sort of result that a call of this kind gets, in words.
+pub(crate) fn sort_of_kind(kind: Kind) -> &'static str {
+    match Pair::of(kind) {
+        Pair::QUOTE_ERC20 => "quotes, of ERC20 mode",
+        Pair::SPONSOR_ERC20 => "a result of ERC20 mode",
+        _ => "a result of SPONSORED mode",
+    }
+}
+
+/// The sort of a result, in words; none where it names no mode.
+pub(crate) fn sort_of_result(result: &Value) -> Option<&'static str> {
+    let mode = result.get("MODE").or_else(|| result.get("mode"))?;
+    match (Mode::from_name(mode.as_str()?)?, result.get("feeQuotes").is_some()) {
+        (Mode::Erc20, true) => Some("quotes, of ERC20 mode"),
+        (Mode::Erc20, false) => Some("a result of ERC20 mode"),
+        (Mode::Sponsored, true) => Some("quotes, of SPONSORED mode"),
+        (Mode::Sponsored, false) => Some("a result of SPONSORED mode"),
+    }
+}
+
+/// A quote for the same operation in the other mode; none when no supported token or account is known.
+pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
+    let mode = match Mode::of(input.pair?) {
+        Mode::Sponsored => {
+            let token = Context::of(input.context).tokens_with(Support::Supported).next()?;
+            let info = json!({ "preferredToken": token, "tokenList": [token] });
+            json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
+        }
+        Mode::Erc20 => {
+            let info = Context::of(input.context).form_extras().sponsorship_info;
+            let name = &Context::of(input.context).dialect.sponsored_name;
+            json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
+        }
+    };
+    let quote = with(input.base, "", "method", kinds::QUOTE_ERC20.method);
+    Some(with(&quote, "", "params", json!([input.base["params"][0], mode])))
+}

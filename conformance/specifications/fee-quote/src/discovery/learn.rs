@@ -1,0 +1,116 @@
+//! What discovery learns from the answers of a round.
+
+use crate::{
+    SPECIFICATION,
+    call::{CallParts, quoted_tokens, unsupported_tokens},
+    generate::tokens::NATIVE_COIN,
+    target::{
+        context::{Support, shown_support},
+        dialect::{QuotedTokens, ReadingCounts},
+        spellings::ServedCapitals,
+    },
+};
+use paymaster_engine::{
+    cases::case::Group,
+    message::{answer::Answer, request::ParsedRequest},
+    session::judge,
+};
+use std::collections::BTreeSet;
+
+use paymaster_exchange::Exchange;
+use paymaster_schemas::kinds;
+
+use super::{
+    Discovery,
+    tokens::{INVENTED_TOKENS, invented_token},
+};
+
+impl Discovery {
+    /// Learns from the answers of the round.
+    pub(super) fn learn(&mut self, answers: &[(Group, Vec<Exchange>)]) {
+        let trials = std::mem::take(&mut self.trials);
+        let mut learned = false;
+        let mut unknown = Tally::default();
+        let mut readings = ReadingCounts::default();
+        for (group, exchanges) in answers {
+            for view in judge::read(group, exchanges, &self.context) {
+                self.access.see(group.relation.id, &view);
+            }
+            // By group number: a request of the round may have no answer.
+            let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
+                continue;
+            };
+            let answer = Answer::of(exchange);
+            let Some(result) = answer.result().filter(|result| result.is_object()) else {
+                continue;
+            };
+            // The first reading that is served becomes the dialect. Trials begin with the default.
+            if self.served.insert(trial.pair) && !learned {
+                self.context.dialect = trial.dialect.clone();
+                learned = true;
+            }
+            let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request, &SPECIFICATION) else {
+                continue;
+            };
+            self.context.served_capitals.learn(&call, result);
+            // A target may read such a token as another one: its answer shows nothing else.
+            if ServedCapitals::is_unusual(&call) {
+                continue;
+            }
+            self.context.served_accounts.learn(&call, result);
+            if let Some(form) = trial.form {
+                self.context.served_forms.learn(&call, &self.context.dialect);
+                self.context.served_forms.learn_named(trial.pair, form);
+            }
+            if trial.pair == kinds::QUOTE_ERC20 {
+                let quoted = quoted_tokens(result);
+                self.context.quoted.learn(result, exchange.received);
+                if self.round == 4 {
+                    self.context.facts.learn(result);
+                }
+                unknown.count(&call.tokens().quoted(), &quoted, self.seed);
+                if let (Some(preferred), Some(list)) = (&call.tokens().preferred, &call.tokens().list) {
+                    let supported = |token: &str| self.context.support(token) == Support::Supported;
+                    readings.count(preferred, list, &quoted, supported);
+                }
+                for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
+                    self.context.learn_token(coin, Support::Supported);
+                }
+                if self.round == 3 {
+                    let unsupported = unsupported_tokens(result);
+                    for (token, support) in shown_support(&call.tokens().quoted(), &quoted, &unsupported) {
+                        self.context.learn_token(token, support);
+                    }
+                }
+            }
+        }
+        if unknown.requested > 0 {
+            self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
+                Support::Supported
+            } else {
+                Support::Unsupported
+            });
+        }
+        let reading = readings.most();
+        if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Unknown {
+            self.context.dialect.quoted_tokens = reading;
+        }
+    }
+}
+
+/// How invented tokens were treated.
+#[derive(Default)]
+struct Tally {
+    requested: u32,
+    quoted: u32,
+}
+
+impl Tally {
+    fn count(&mut self, requested: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
+        for salt in 0..INVENTED_TOKENS {
+            let token = invented_token(seed, salt);
+            self.requested += u32::from(requested.contains(&token));
+            self.quoted += u32::from(requested.contains(&token) && quoted.contains(&token));
+        }
+    }
+}

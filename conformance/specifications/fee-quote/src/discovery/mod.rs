@@ -1,0 +1,291 @@
+//! Discovery: the first exchanges of a run. They show the dialect of the target, its tokens and its smart accounts.
+//!
+//! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
+//! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
+//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of requests are served,
+//! and where addresses in capital letters are. Rounds 8 and 9 find the published clients whose request headers are refused. Discovery gives
+//! no verdict, and the profile takes precedence over what it finds.
+
+mod clients;
+mod learn;
+mod tokens;
+
+use crate::{
+    base,
+    generate::source::Source,
+    target::{
+        accounts,
+        context::Context,
+        dialect::{Amounts, Dialect},
+        forms::all_forms,
+        spellings::{Place, Spelling},
+    },
+};
+use paymaster_engine::{
+    cases::{
+        case::{Base, Bases, BuildInput, Group, Ids, Member, Relation, Role, Rounds},
+        plan::group,
+    },
+    session::access::Access,
+};
+use std::collections::BTreeSet;
+
+use paymaster_schemas::{Kind, Mode, kinds};
+use serde_json::{Value, json};
+
+use paymaster_exchange::{Exchange, HeaderSet};
+
+/// The relation under which discovery sends its requests.
+pub static DISCOVERY: Relation = Relation::new(
+    "discovery",
+    "the first calls of a run, which show the dialect and the tokens of the target",
+    Bases::NONE,
+    Rounds::Fixed(0),
+    as_given,
+);
+
+fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = seed.base.clone();
+    request["id"] = json!(ids.next_id());
+    vec![Member::plain(Role::Discovery, "", request.to_string())]
+}
+
+/// How many operations are sent for each smart account.
+const OPERATIONS_PER_ACCOUNT: usize = 2;
+
+/// A state machine: it returns the requests of a round, takes their exchanges and learns from them. Any sender can drive it.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    context: Context,
+    seed: u64,
+    round: u32,
+    next_id: u64,
+    /// What each request of the current round tries.
+    trials: Vec<Trial>,
+    served: BTreeSet<Kind>,
+    access: Access,
+    /// Whether the request headers of published clients are tried.
+    tries_clients: bool,
+    /// Those that were answered otherwise than the plain headers.
+    suspects: Vec<&'static HeaderSet>,
+}
+
+/// What discovery found out.
+#[derive(Debug)]
+pub struct DiscoveryResult {
+    /// What is known of the target.
+    pub context: Context,
+    /// Whether requests got past HTTP to the service.
+    pub access: Access,
+}
+
+#[derive(Clone, Debug)]
+struct Trial {
+    pair: Kind,
+    dialect: Dialect,
+    /// The index of the form in [`all_forms`].
+    form: Option<usize>,
+}
+
+impl Trial {
+    /// A request that keeps to the tables.
+    fn plain(pair: Kind, dialect: Dialect) -> Self {
+        Self { pair, dialect, form: None }
+    }
+}
+
+impl Discovery {
+    /// A discovery that starts from the context of the profile.
+    pub fn new(context: Context, seed: u64) -> Self {
+        Self { context, seed, next_id: 1, ..Self::default() }
+    }
+
+    /// Finds also the published clients whose request headers the target refuses.
+    #[must_use]
+    pub fn trying_clients(self) -> Self {
+        Self { tries_clients: true, ..self }
+    }
+
+    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
+    pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        self.learn(answers);
+        self.learn_clients(answers);
+        loop {
+            self.round += 1;
+            let groups = match self.round {
+                1 => self.default_dialect(),
+                2 => self.other_dialects(),
+                3 => self.which_tokens(),
+                4 => self.unknown_tokens(),
+                5 => self.other_fee_token_members(),
+                6 => self.which_accounts(),
+                7 => self.which_forms(),
+                8 => self.which_clients(),
+                9 => self.which_clients_again(),
+                _ => return None,
+            };
+            if !groups.is_empty() {
+                return Some(groups);
+            }
+        }
+    }
+
+    /// What discovery found.
+    pub fn finish(self) -> DiscoveryResult {
+        DiscoveryResult { context: self.context, access: self.access }
+    }
+
+    fn default_dialect(&mut self) -> Vec<Group> {
+        let dialect = self.context.dialect.clone();
+        let trials = kinds::ALL.into_iter().flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
+        self.try_all(trials.map(|(pair, dialect)| Trial::plain(pair, dialect)).collect())
+    }
+
+    /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
+    /// other name of sponsored mode. A reading with which one pair was served is kept for all pairs.
+    fn other_dialects(&mut self) -> Vec<Group> {
+        if self.served.iter().any(|pair| Mode::of(*pair) == Mode::Sponsored) {
+            return Vec::new();
+        }
+        let nothing_served = self.served.is_empty();
+        let pins = self.context.profile.dialect.clone();
+        let own = self.context.dialect.clone();
+        let versions = readings(pins.jsonrpc_version.as_ref(), &["2.0", "2.0.0"]);
+        let names = readings(pins.sponsored_name.as_ref(), &["SPONSORED", "SPONSORSHIP"]);
+        let notations = pins
+            .amount_notation
+            .map_or(vec![Amounts::Decimal, Amounts::Hex, Amounts::Mixed], |pinned| vec![pinned]);
+        let mut trials = Vec::new();
+        for pair in [kinds::SPONSOR_SPONSORED, kinds::QUOTE_SPONSORED, kinds::QUOTE_ERC20] {
+            for version in &versions {
+                for name in &names {
+                    for notation in &notations {
+                        let dialect = Dialect {
+                            jsonrpc_version: version.clone(),
+                            sponsored_name: name.clone(),
+                            amount_notation: *notation,
+                            ..own.clone()
+                        };
+                        let only_the_name = dialect.jsonrpc_version == own.jsonrpc_version
+                            && dialect.amount_notation == own.amount_notation;
+                        if nothing_served || only_the_name {
+                            trials.push(Trial::plain(pair, dialect));
+                        }
+                    }
+                }
+            }
+        }
+        if !nothing_served {
+            trials.retain(|trial| Mode::of(trial.pair) == Mode::Sponsored);
+        }
+        self.try_all(trials)
+    }
+
+    /// The alias of feeTokenAddress, when nothing was served with the pinned or default name.
+    fn other_fee_token_members(&mut self) -> Vec<Group> {
+        if self.served.contains(&kinds::SPONSOR_ERC20) {
+            return Vec::new();
+        }
+        let pinned = self.context.profile.dialect.fee_token_member.clone();
+        let mut trials = Vec::new();
+        for member in readings(pinned.as_ref(), &["feeTokenAddress", "tokenAddress"]) {
+            let dialect = Dialect { fee_token_member: member, ..self.context.dialect.clone() };
+            trials.extend(std::iter::repeat_n(Trial::plain(kinds::SPONSOR_ERC20, dialect), 3));
+        }
+        self.try_all(trials)
+    }
+
+    /// Sends each smart account of published clients in both methods. Several operations are sent for each, because one may be
+    /// refused for another reason.
+    fn which_accounts(&mut self) -> Vec<Group> {
+        if !self.context.profile.accounts.is_empty() {
+            return Vec::new();
+        }
+        let context = self.context.clone();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
+        let mut groups = Vec::new();
+        for pair in [kinds::QUOTE_SPONSORED, kinds::SPONSOR_SPONSORED] {
+            for account in accounts::listed(&accounts::CANDIDATES) {
+                for _ in 0..OPERATIONS_PER_ACCOUNT {
+                    let wanted = base::sponsored(pair);
+                    let Some(mut request) = source.base(&wanted) else {
+                        continue;
+                    };
+                    request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
+                        json!({ "name": account.name, "version": account.version });
+                    let trial = Trial::plain(pair, context.dialect.clone());
+                    self.push(&mut groups, Some(trial), wanted, request, &context);
+                }
+            }
+        }
+        groups
+    }
+
+    /// Every form of requests, and addresses in capital letters at every place, in every pair that was served.
+    fn which_forms(&mut self) -> Vec<Group> {
+        let context = self.context.clone();
+        let extras = context.form_extras();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
+        let mut groups = Vec::new();
+        for pair in self.served.clone() {
+            let wanted = base::sponsored(pair);
+            for (index, form) in all_forms().enumerate() {
+                let Some(request) = source.base(&wanted).and_then(|request| form.of(&request, pair, &extras))
+                else {
+                    continue;
+                };
+                let trial = Trial { form: Some(index), ..Trial::plain(pair, context.dialect.clone()) };
+                self.push(&mut groups, Some(trial), wanted, request, &context);
+            }
+            let fee_token = context.dialect.fee_token_member.as_str();
+            for place in Place::of(pair) {
+                let request = source.base(&wanted);
+                let in_capitals =
+                    request.and_then(|request| place.respelled(&request, Spelling::Capitals, fee_token));
+                if let Some(request) = in_capitals {
+                    let trial = Trial::plain(pair, context.dialect.clone());
+                    self.push(&mut groups, Some(trial), wanted, request, &context);
+                }
+            }
+        }
+        groups
+    }
+
+    fn try_all(&mut self, trials: Vec<Trial>) -> Vec<Group> {
+        let mut groups = Vec::new();
+        for trial in trials {
+            let mut context = self.context.clone();
+            context.dialect = trial.dialect.clone();
+            let wanted = base::any_tokens(trial.pair);
+            let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
+                continue;
+            };
+            self.push(&mut groups, Some(trial), wanted, request, &context);
+        }
+        groups
+    }
+
+    /// Adds the group of a request, and what it tries.
+    fn push(
+        &mut self,
+        groups: &mut Vec<Group>,
+        trial: Option<Trial>,
+        wanted: Base,
+        request: Value,
+        context: &Context,
+    ) {
+        self.trials.extend(trial);
+        if let Some((group, next)) = group(&DISCOVERY, wanted, request, 0, self.next_id, context) {
+            self.next_id = next;
+            groups.push(Group { number: groups.len(), ..group });
+        }
+    }
+}
+
+/// The readings to try: the pinned one alone, or all.
+fn readings(pinned: Option<&String>, all: &[&str]) -> Vec<String> {
+    pinned.map_or_else(
+        || all.iter().map(|reading| (*reading).to_owned()).collect(),
+        |pinned| vec![pinned.clone()],
+    )
+}

@@ -1,0 +1,10 @@
+//! Whole requests of this specification: [`requests()`] is the strategy for a target, and [`source`] draws the requests of a run with it.
+
+mod operation;
+pub mod requests;
+pub mod source;
+pub mod tokens;
+mod wallet_values;
+
+pub use requests::{NoRequests, RequestEnvelope, RequestTree, Requests, requests};
+pub use source::Source;

@@ -1,0 +1,276 @@
+//! Partial user operations (section 2.2) for a target: all nine members, realistic sizes, the target's notation.
+
+use num_bigint::BigUint;
+use paymaster_schemas::validator_for;
+use proptest::{
+    prelude::{BoxedStrategy, Strategy},
+    strategy::Union,
+    test_runner::TestRng,
+};
+use serde_json::{Map, Value};
+
+use crate::{
+    generate::{tokens::random_address, wallet_values},
+    tables::{FEES, GAS},
+    target::{
+        context::Context,
+        dialect::Amounts,
+        profile::{Accepts, Operations, Sponsors},
+    },
+};
+use paymaster_engine::{
+    cases::case::Draw,
+    generate::{
+        Overrides, Unsupported,
+        boundary::{self, Notation},
+        random::{RngExt, drawn},
+        strategy,
+    },
+};
+
+/// The nine members of the table.
+const MEMBERS: [&str; 9] = [
+    "sender",
+    "nonce",
+    "initCode",
+    "callData",
+    "callGasLimit",
+    "verificationGasLimit",
+    "preVerificationGas",
+    "maxFeePerGas",
+    "maxPriorityFeePerGas",
+];
+
+/// Wei in a gwei.
+const GWEI: u64 = 1_000_000_000;
+/// Usual longest call data, in bytes.
+const CALL_DATA_BYTES: usize = 300;
+/// How often, in percent, an account is yet to be deployed.
+const DEPLOYING: u64 = 20;
+/// How often, in percent, a nonce is a boundary value, where any operation is accepted.
+const BOUNDARY_NONCES: u64 = 4;
+/// How often, in percent, a nonce has a key, where any operation is accepted.
+const KEYED_NONCES: u64 = 6;
+/// How often, in percent, initCode is that of a known factory, and call data begins with a selector of wallets.
+const OF_WALLETS: u64 = 50;
+/// How often, in percent, gas limits and fees are those of a real chain.
+const OF_CHAINS: u64 = 25;
+
+/// The strategy of the operations for `draw`; none when the profile has none.
+pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
+    let known = &context.profile.operations;
+    match draw {
+        Draw::Accepted | Draw::Sponsored => {
+            let sponsorable = listed(context, &known.sponsorable);
+            if sponsorable.is_empty() {
+                return generated(context, None).map(Some);
+            }
+            let listed = one_of(context, sponsorable)?;
+            let only_listed = draw == Draw::Sponsored && known.sponsors() != Sponsors::Any;
+            if known.accepts == Accepts::Any && !only_listed {
+                return Ok(Some(Union::new([generated(context, None)?, listed]).boxed()));
+            }
+            Ok(Some(listed))
+        }
+        Draw::Refused => {
+            let refused = listed(context, &known.refused);
+            let senders = valid_addresses(&known.refused_senders);
+            let mut either = Vec::new();
+            if !refused.is_empty() {
+                either.push(one_of(context, refused)?);
+            }
+            if known.sponsors() == Sponsors::None && known.accepts == Accepts::Any {
+                either.push(generated(context, None)?);
+            }
+            if !senders.is_empty() {
+                let sender = drawn(move |rng| Value::String(rng.pick(&senders).clone()));
+                either.push(generated(context, Some(sender))?);
+            }
+            Ok((!either.is_empty()).then(|| Union::new(either).boxed()))
+        }
+    }
+}
+
+/// A random operation, with a random sender unless one is given.
+fn generated(
+    context: &Context,
+    sender: Option<BoxedStrategy<Value>>,
+) -> Result<BoxedStrategy<Value>, Unsupported> {
+    let (quantities, limits) = notations(context.dialect.amount_notation);
+    let known = &context.profile.operations;
+    let any_nonce = known.accepts == Accepts::Any || known.varies("nonce");
+    let limit = context.limits().call_data_bytes;
+    let most = limit.map_or(CALL_DATA_BYTES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let refused = context.profile.operations.refused_senders.clone();
+    let fresh = drawn(move |rng| {
+        loop {
+            let sender = random_address(rng);
+            if !refused.iter().any(|known| known.eq_ignore_ascii_case(&sender)) {
+                return Value::String(sender);
+            }
+        }
+    });
+    let gas = |low, high| drawn(move |rng| write(limits, rng.between(low, high)));
+    let mut overrides = Overrides::new()
+        .value("/sender", sender.unwrap_or(fresh))
+        .value("/nonce", drawn(move |rng| nonce(rng, quantities, any_nonce)))
+        .value("/initCode", drawn(|rng| Value::String(init_code(rng))))
+        .value("/callData", drawn(move |rng| Value::String(call_data(rng, most))))
+        .value("/callGasLimit", gas(21_000, 5_000_000))
+        .value("/verificationGasLimit", gas(21_000, 2_000_000))
+        .value("/preVerificationGas", gas(21_000, 500_000))
+        .value("/maxFeePerGas", drawn(move |rng| write(quantities, rng.between(GWEI, 500 * GWEI))))
+        // At most the smallest maxFeePerGas: every chain refuses a tip above the whole fee.
+        .value("/maxPriorityFeePerGas", drawn(move |rng| write(quantities, rng.between(1, GWEI))));
+    for member in MEMBERS {
+        overrides = overrides.always(&format!("/{member}"));
+    }
+    let drawn_operation = strategy("user-operation", &overrides)?;
+    Ok(drawn_operation
+        .prop_perturb(move |operation, mut rng| of_a_chain(operation, &mut rng, quantities, limits))
+        .boxed())
+}
+
+/// The operation, sometimes with the gas limits and fees of a real chain.
+fn of_a_chain(mut operation: Value, rng: &mut TestRng, quantities: Notation, limits: Notation) -> Value {
+    if !rng.chance(OF_CHAINS) {
+        return operation;
+    }
+    let gas = *rng.pick(&wallet_values::GAS_OF_CHAINS);
+    for (name, amount) in GAS.into_iter().zip(gas) {
+        operation[name] = write(limits, amount);
+    }
+    let fees = *rng.pick(&wallet_values::FEES_OF_CHAINS);
+    for (name, amount) in FEES.into_iter().zip(fees) {
+        operation[name] = write(quantities, amount);
+    }
+    operation
+}
+
+/// How often, in percent, a member of a listed operation that may vary has another value than the listed one.
+const VARIED: u64 = 50;
+
+/// One of the profile's operations. Members that it leaves out, and sometimes those that may vary, are drawn.
+fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStrategy<Value>, Unsupported> {
+    let fresh = generated(context, None)?;
+    let varying = varying(&context.profile.operations);
+    let choice = drawn(move |rng| {
+        let mut choice = rng.pick(&listed).clone();
+        for members in &varying {
+            if rng.chance(VARIED) {
+                choice.extend(members.iter().map(|member| ((*member).to_owned(), VARY)));
+            }
+        }
+        Value::Object(choice)
+    });
+    let filled = (fresh, choice).prop_map(|(fresh, choice)| {
+        let mut operation = Map::with_capacity(MEMBERS.len());
+        for member in MEMBERS {
+            let value = match (choice.get(member), member) {
+                (Some(&VARY), _) => fresh[member].clone(),
+                (Some(value), _) => value.clone(),
+                // Empty when the profile leaves it out: a drawn value would make it another operation.
+                (None, "initCode" | "callData") => Value::String("0x".to_owned()),
+                // The priority fee is never above the maximum fee.
+                (None, "maxFeePerGas" | "maxPriorityFeePerGas") => {
+                    FEES.iter().find_map(|fee| choice.get(*fee)).unwrap_or(&fresh[member]).clone()
+                }
+                (None, _) => fresh[member].clone(),
+            };
+            operation.insert(member.to_owned(), value);
+        }
+        Value::Object(operation)
+    });
+    Ok(filled.boxed())
+}
+
+/// In place of a member that is drawn: no valid operation has it.
+const VARY: Value = Value::Null;
+
+/// The members that may vary. The fees vary together or not at all, so that the priority fee is never above the maximum fee.
+fn varying(operations: &Operations) -> Vec<Vec<&'static str>> {
+    let fees = FEES.iter().all(|fee| operations.varies(fee));
+    let others = MEMBERS.into_iter().filter(|member| operations.varies(member) && !FEES.contains(member));
+    let others = others.map(|member| vec![member]);
+    others.chain(fees.then(|| FEES.to_vec())).collect()
+}
+
+/// The operations of the profile that can be sent: those that have a sender and are well formed.
+fn listed(context: &Context, operations: &[Map<String, Value>]) -> Vec<Map<String, Value>> {
+    let Some(validator) = validator_for("user-operation") else {
+        return Vec::new();
+    };
+    let (quantities, _) = notations(context.dialect.amount_notation);
+    let whole = |operation: &&Map<String, Value>| {
+        let mut operation = (*operation).clone();
+        for (member, filler) in [
+            ("callData", Value::String("0x".to_owned())),
+            ("nonce", write(quantities, 0)),
+            ("maxFeePerGas", write(quantities, 1)),
+            ("maxPriorityFeePerGas", write(quantities, 1)),
+        ] {
+            operation.entry(member).or_insert(filler);
+        }
+        validator.is_valid(&Value::Object(operation))
+    };
+    operations.iter().filter(whole).cloned().collect()
+}
+
+/// Those of `texts` that are addresses.
+pub(super) fn valid_addresses(texts: &[String]) -> Vec<String> {
+    let Some(validator) = validator_for("address") else {
+        return Vec::new();
+    };
+    let valid = |text: &&String| validator.is_valid(&Value::String((*text).clone()));
+    texts.iter().filter(valid).cloned().collect()
+}
+
+/// The notation of nonce and fees, and that of gas limits.
+fn notations(amounts: Amounts) -> (Notation, Notation) {
+    match amounts {
+        Amounts::Decimal => (Notation::Decimal, Notation::Decimal),
+        Amounts::Hex => (Notation::Hex, Notation::Hex),
+        Amounts::Mixed => (Notation::Hex, Notation::Decimal),
+    }
+}
+
+fn write(notation: Notation, amount: u64) -> Value {
+    match notation {
+        Notation::Decimal => Value::String(amount.to_string()),
+        Notation::Hex => Value::String(format!("{amount:#x}")),
+        Notation::Integer => Value::Number(amount.into()),
+    }
+}
+
+fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
+    if boundaries && rng.chance(BOUNDARY_NONCES) {
+        return notation.write(rng.pick(boundary::amounts()));
+    }
+    if boundaries && rng.chance(KEYED_NONCES) {
+        let digits = wallet_values::keyed_nonce(rng);
+        let nonce = BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default();
+        return notation.write(&nonce);
+    }
+    write(notation, rng.below(1_000))
+}
+
+/// Empty for a deployed account; otherwise the factory and its call data.
+fn init_code(rng: &mut TestRng) -> String {
+    if !rng.chance(DEPLOYING) {
+        return "0x".to_owned();
+    }
+    if rng.chance(OF_WALLETS) {
+        return wallet_values::init_code(rng);
+    }
+    let arguments = rng.count(4, 100);
+    rng.hex(20 + arguments)
+}
+
+fn call_data(rng: &mut TestRng, most: usize) -> String {
+    if most >= 4 && rng.chance(OF_WALLETS) {
+        return wallet_values::call_data(rng, most.min(CALL_DATA_BYTES));
+    }
+    let selector = 4.min(most);
+    let bytes = rng.count(selector, most.min(CALL_DATA_BYTES));
+    rng.hex(bytes)
+}

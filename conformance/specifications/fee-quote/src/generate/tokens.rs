@@ -1,0 +1,240 @@
+//! Token addresses, and the combinations of them in requests (section 2.5).
+
+use alloy_primitives::Address;
+use proptest::{prelude::BoxedStrategy, test_runner::TestRng};
+use serde_json::{Value, json};
+
+use crate::{
+    base::Tokens,
+    generate::operation::valid_addresses,
+    target::context::{Context, Support},
+};
+use paymaster_engine::generate::random::{RngExt, drawn};
+
+/// The most tokens in a list. Another relation sends longer lists.
+const LONGEST_LIST: usize = 8;
+
+/// A fresh address, in lower case or with the checksum of EIP-55: strict parsers refuse any other mix.
+pub(super) fn random_address(rng: &mut TestRng) -> String {
+    let spelled = fresh(rng);
+    spelled.in_some_case(rng)
+}
+
+/// An address in lower-case hex, without the 0x.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Token(String);
+
+fn fresh(rng: &mut TestRng) -> Token {
+    Token(rng.hex(20)[2..].to_owned())
+}
+
+impl Token {
+    /// Lower case or the checksum case of EIP-55. A target that compares addresses as text fails on one of them. Some strict
+    /// address parsers refuse all upper case.
+    fn in_some_case(&self, rng: &mut TestRng) -> String {
+        let lower = format!("0x{}", self.0);
+        if rng.below(100) < 50 {
+            return lower;
+        }
+        lower.parse::<Address>().map_or(lower, |address| address.to_checksum(None))
+    }
+
+    fn spelled(&self, rng: &mut TestRng) -> Value {
+        Value::String(self.in_some_case(rng))
+    }
+}
+
+/// Addresses that wallets use for a chain's native coin, which is not an ERC-20 token.
+pub(crate) const NATIVE_COIN: [&str; 2] =
+    ["0x0000000000000000000000000000000000000000", "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"];
+
+/// The same address with another first digit, and with another last digit.
+fn near_misses(token: &Token) -> [Token; 2] {
+    let other = |digit: &str| if digit == "7" { "8" } else { "7" };
+    let (first, rest) = token.0.split_at(1);
+    let (front, last) = token.0.split_at(token.0.len() - 1);
+    [Token(format!("{}{rest}", other(first))), Token(format!("{front}{}", other(last)))]
+}
+
+/// The tokens that requests for a target name.
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    supported: Vec<Token>,
+    unsupported: Vec<Token>,
+    /// Addresses that are not tokens and look like tokens: those of the native coin, and supported ones with one digit changed.
+    lookalikes: Vec<Token>,
+    unlisted: Support,
+}
+
+impl Pool {
+    pub(super) fn of(context: &Context) -> Self {
+        let known = |support| {
+            let addresses: Vec<String> = context.tokens_with(support).map(str::to_owned).collect();
+            let addresses = valid_addresses(&addresses);
+            addresses.iter().map(|address| Token(address[2..].to_owned())).collect()
+        };
+        let supported: Vec<Token> = known(Support::Supported);
+        let natives = NATIVE_COIN.iter().map(|address| Token(address[2..].to_owned()));
+        let lookalikes = natives
+            .chain(supported.iter().flat_map(near_misses))
+            .filter(|token| context.support(&format!("0x{}", token.0)) == Support::Unsupported)
+            .collect();
+        Self {
+            supported,
+            unsupported: known(Support::Unsupported),
+            lookalikes,
+            unlisted: context.unlisted_tokens,
+        }
+    }
+
+    fn has_supported(&self) -> bool {
+        !self.supported.is_empty() || self.unlisted == Support::Supported
+    }
+
+    fn has_others(&self) -> bool {
+        !self.unsupported.is_empty() || self.unlisted != Support::Supported
+    }
+
+    /// The `tokenInfo` of a quote; none when there are no such tokens.
+    pub(super) fn quote(self, tokens: Tokens) -> Option<BoxedStrategy<Value>> {
+        let possible = match tokens {
+            Tokens::Any => true,
+            Tokens::Supported => self.has_supported(),
+            Tokens::SomeUnsupported => self.has_others(),
+        };
+        possible.then(|| {
+            drawn(move |rng| match tokens {
+                Tokens::Any => self.any_quote(rng),
+                Tokens::Supported => self.both_members(rng, Share::All),
+                Tokens::SomeUnsupported => {
+                    let share = if rng.chance(30) { Share::None } else { Share::Some };
+                    self.both_members(rng, share)
+                }
+            })
+        })
+    }
+
+    /// The token that a sponsorship is paid in; none when there is no such token.
+    pub(super) fn fee_token(self, tokens: Tokens) -> Option<BoxedStrategy<Value>> {
+        let supported = tokens != Tokens::SomeUnsupported;
+        let possible = if supported { self.has_supported() } else { self.has_others() };
+        possible.then(|| {
+            drawn(move |rng| {
+                let token = if supported { self.supported_one(rng) } else { self.other_one(rng) };
+                token.spelled(rng)
+            })
+        })
+    }
+
+    fn supported_one(&self, rng: &mut TestRng) -> Token {
+        if self.supported.is_empty() { fresh(rng) } else { rng.pick(&self.supported).clone() }
+    }
+
+    /// A token that is not known to be supported: a listed one, or an invented one unless unlisted tokens are supported.
+    fn other_one(&self, rng: &mut TestRng) -> Token {
+        let invent = self.unlisted != Support::Supported && rng.chance(50);
+        if self.unsupported.is_empty() || invent {
+            if !self.lookalikes.is_empty() && rng.chance(30) {
+                return rng.pick(&self.lookalikes).clone();
+            }
+            fresh(rng)
+        } else {
+            rng.pick(&self.unsupported).clone()
+        }
+    }
+
+    /// Distinct supported ones.
+    fn several_supported(&self, rng: &mut TestRng, count: usize) -> Vec<Token> {
+        if self.supported.is_empty() {
+            return (0..count).map(|_| fresh(rng)).collect();
+        }
+        let mut all = self.supported.clone();
+        shuffle(rng, &mut all);
+        all.truncate(count);
+        all
+    }
+
+    /// Distinct tokens, of which this share is supported when the pool has such tokens.
+    fn mix(&self, rng: &mut TestRng, share: Share) -> Vec<Token> {
+        // Lists of one token, of a few and of many are equally likely.
+        let most = *rng.pick(&[1, 4, LONGEST_LIST]);
+        let count = rng.count(1, most);
+        let (supported, others) = match (self.has_supported(), self.has_others(), share) {
+            (true, _, Share::All) | (true, false, _) => (true, 0),
+            (true, true, Share::Some) => (true, rng.count(1, 3)),
+            (false, _, _) | (_, true, Share::None) => (false, count),
+        };
+        let mut list = if supported { self.several_supported(rng, count) } else { Vec::new() };
+        list.extend((0..others).map(|_| self.other_one(rng)));
+        shuffle(rng, &mut list);
+        list
+    }
+
+    /// Both members: the preferred one may be on the list or not.
+    fn both_members(&self, rng: &mut TestRng, share: Share) -> Value {
+        let mut tokens = self.mix(rng, share);
+        let preferred = tokens.swap_remove(0);
+        if tokens.is_empty() || rng.chance(50) {
+            let at = rng.count(0, tokens.len());
+            tokens.insert(at, preferred.clone());
+        }
+        let list: Vec<Value> = tokens.iter().map(|token| token.spelled(rng)).collect();
+        json!({ "preferredToken": preferred.spelled(rng), "tokenList": list })
+    }
+
+    /// Every lawful mix.
+    fn any_quote(&self, rng: &mut TestRng) -> Value {
+        let supported = *rng.pick(&[Share::All, Share::All, Share::Some, Share::Some, Share::None]);
+        let shape = rng.below(20);
+        if shape == 0 {
+            let tokens = self.mix(rng, supported);
+            return json!({ "preferredToken": tokens[0].spelled(rng) });
+        }
+        if shape == 1 {
+            let tokens = self.mix(rng, supported);
+            let preferred = tokens[0].spelled(rng);
+            let list = if rng.chance(50) { json!([]) } else { json!([preferred]) };
+            return json!({ "preferredToken": preferred, "tokenList": list });
+        }
+        if shape <= 5 {
+            let mut tokens = self.mix(rng, supported);
+            repeat_one(rng, &mut tokens);
+            let list: Vec<Value> = tokens.iter().map(|token| token.spelled(rng)).collect();
+            return json!({ "tokenList": list });
+        }
+        let mut tokens = self.mix(rng, supported);
+        let preferred = if rng.chance(50) {
+            rng.pick(&tokens).clone()
+        } else {
+            let other = *rng.pick(&[Share::All, Share::None]);
+            self.mix(rng, other).swap_remove(0)
+        };
+        repeat_one(rng, &mut tokens);
+        let list: Vec<Value> = tokens.iter().map(|token| token.spelled(rng)).collect();
+        json!({ "preferredToken": preferred.spelled(rng), "tokenList": list })
+    }
+}
+
+/// Which of the tokens of a request are supported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    All,
+    Some,
+    None,
+}
+
+/// Sometimes a token is in the list twice.
+fn repeat_one(rng: &mut TestRng, tokens: &mut Vec<Token>) {
+    if rng.chance(20) {
+        let again = rng.pick(tokens).clone();
+        let at = rng.count(0, tokens.len());
+        tokens.insert(at, again);
+    }
+}
+
+fn shuffle<T>(rng: &mut impl RngExt, items: &mut [T]) {
+    for end in (1..items.len()).rev() {
+        let other = rng.count(0, end);
+        items.swap(end, other);
+    }
+}

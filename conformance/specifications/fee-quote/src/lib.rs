@@ -1,0 +1,92 @@
+//! The Paymaster JSON-RPC Service Specification (`fee-quote`), as it plugs into the engine: rules, relations, and what is known of a
+//! target. A pure library, as the engine is.
+
+pub mod base;
+pub mod call;
+pub mod discovery;
+pub mod generate;
+pub mod learn;
+pub mod lines;
+pub mod observers;
+pub mod on_chain;
+pub mod relations;
+mod right_answer;
+pub mod rules;
+pub mod survey;
+pub mod tables;
+pub mod target;
+
+use crate::{
+    relations as related,
+    rules::{requests, results},
+    tables::{FEES, GAS},
+};
+use paymaster_engine::{
+    cases::case::Base, generate::shrink::Change, rules as responses, specification::Specification,
+};
+use paymaster_schemas::kinds;
+
+/// The Paymaster JSON-RPC Service Specification.
+pub static SPECIFICATION: Specification = Specification {
+    name: "fee-quote",
+    kinds: &kinds::ALL,
+    rules: &[
+        responses::answer_form::RULES,
+        results::rows::SPONSORED_RESULT,
+        results::rows::QUOTE_RESULT,
+        results::rows::FEE_QUOTE,
+        results::rows::TOKEN_SPONSOR_RESULT,
+        requests::served::RULES,
+        requests::decision::RULES,
+        results::quoted_tokens::RULES,
+        results::token_facts::RULES,
+        responses::errors::RULES,
+        requests::errors::RULES,
+        requests::accepted::RULES,
+        requests::notation::RULES,
+        responses::json_rpc::RULES,
+        responses::batches::RULES,
+        responses::http::RULES,
+        requests::interoperability::RULES,
+        results::plausibility::RULES,
+    ],
+    relations: related::RELATIONS,
+    observers: observers::OBSERVERS,
+    plain_bases: &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
+    called: call::called,
+    shows_answer: call::omits_fee_token,
+    any_code: call::is_refused_with_any_code,
+    grants: call::grants,
+    sort_of_kind: call::sort_of_kind,
+    sort_of_result: call::sort_of_result,
+    sibling: call::in_other_mode,
+    deciding: call::deciding,
+    right_answer: right_answer::right_answer,
+    may_change,
+    check_row: results::rows::check,
+    is_amount: tables::is_amount,
+    free_form: "/params/1/sponsorshipInfo/webhookData",
+};
+
+/// A sender that a person would write.
+const PLAIN_SENDER: &str = "0x1000000000000000000000000000000000000001";
+
+/// What shrinking may do at a place. Tokens, accounts, method, mode and id stay, because the expectation of the request depends on them.
+fn may_change(pointer: &str) -> Change {
+    const TOKENS: &str = "/params/1/tokenInfo";
+    const ACCOUNT: &str = "/params/1/sponsorshipInfo/smartAccountInfo";
+    let is_gas_or_fee = |name: &str| GAS.contains(&name) || FEES.contains(&name);
+    match pointer {
+        "" | "/params" | "/params/0" | "/params/1" => Change::Stays,
+        "/jsonrpc" | "/method" | "/id" | "/params/1/mode" => Change::Fixed,
+        "/params/0/sender" => Change::LetterCaseOr(PLAIN_SENDER),
+        // A target may refuse a gas limit or fee of zero, which would change the failure.
+        _ if pointer.strip_prefix("/params/0/").is_some_and(is_gas_or_fee) => Change::Positive,
+        _ => match (pointer.strip_prefix(TOKENS), pointer.strip_prefix(ACCOUNT)) {
+            (Some("/preferredToken" | "/feeTokenAddress" | "/tokenAddress"), _) => Change::LetterCase,
+            (Some(item), _) if item.starts_with("/tokenList/") => Change::LetterCase,
+            (_, Some("/name" | "/version")) => Change::Removal,
+            _ => Change::Free,
+        },
+    }
+}

@@ -1,0 +1,146 @@
+//! Single calls: most of the requests of a run.
+
+use crate::{base, relations::mode_object::other_info, tables::is_hex, target::context::Context};
+use paymaster_engine::cases::{
+    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
+    edit::{MODE, OPERATION, id_of_any_kind, item_of_round, set, with_own_id},
+};
+use paymaster_schemas::{Kind, kinds};
+use serde_json::{Value, json};
+
+/// Valid calls of all four pairs.
+pub static CALLS: Relation = Relation::new(
+    "calls",
+    "single valid calls, every lawful mix of tokens",
+    Bases::These(&[
+        base::any_tokens(kinds::QUOTE_SPONSORED),
+        base::any_tokens(kinds::QUOTE_ERC20),
+        base::any_tokens(kinds::SPONSOR_SPONSORED),
+        base::any_tokens(kinds::SPONSOR_ERC20),
+    ]),
+    Rounds::Share(100),
+    single,
+)
+.quick(2);
+
+/// Valid calls whose operation the target does not sponsor.
+pub static REFUSED_CALLS: Relation = Relation::new(
+    "refused-calls",
+    "single valid calls of operations that cannot be sponsored",
+    Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
+    Rounds::Share(60),
+    single,
+);
+
+/// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
+pub static REFUSED_IN_TOKEN_MODE: Relation = Relation::new(
+    "refused-in-token-mode",
+    "calls in token mode of operations that cannot be sponsored",
+    Bases::These(&[base::refused(kinds::QUOTE_ERC20), base::refused(kinds::SPONSOR_ERC20)]),
+    Rounds::Share(8),
+    single,
+);
+
+/// Valid calls of the three pairs whose result carries paymasterAndData, which is simulated on a chain. They are few, because each takes
+/// several calls of the chain; there are none without a chain.
+pub static ON_CHAIN: Relation = Relation::new(
+    "on-chain",
+    "single valid calls whose paymasterAndData is simulated on a chain",
+    Bases::These(&[
+        Base::accepted(kinds::QUOTE_SPONSORED),
+        Base::accepted(kinds::SPONSOR_SPONSORED),
+        Base::accepted(kinds::SPONSOR_ERC20),
+    ]),
+    Rounds::Fixed(8),
+    when_asked,
+);
+
+fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    with_variations(input, input.base.clone(), "", ids)
+}
+
+fn when_asked(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    if Context::of(input.context).on_chain { single(input, ids) } else { Vec::new() }
+}
+
+/// How a single call differs from its request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Variation {
+    /// Not at all.
+    Plain,
+    /// The same bytes are sent twice.
+    SentTwice,
+    /// It has a form of published clients that the target serves.
+    ServedForm,
+    /// Its id is a string.
+    StringId,
+    /// It has both info objects, as published clients send them.
+    BothInfos,
+    /// Its operation is the same in all such rounds.
+    RepeatedOperation,
+}
+
+/// The variation of each of eight rounds.
+const VARIATIONS: [Variation; 8] = {
+    use Variation::{BothInfos, Plain, RepeatedOperation, SentTwice, ServedForm, StringId};
+    [Plain, SentTwice, ServedForm, StringId, Plain, BothInfos, ServedForm, RepeatedOperation]
+};
+
+/// The request with the variation of its round. A labelled request gets an error: its id is of every kind that other requests have, and
+/// its operation is not replaced.
+pub(super) fn with_variations(
+    input: &BuildInput<'_>,
+    mut request: Value,
+    label: &str,
+    ids: &mut Ids,
+) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let variation = *item_of_round(input, &VARIATIONS);
+    let id = ids.next_id();
+    request["id"] = match (label, variation) {
+        ("", Variation::StringId) => json!(format!("call-{id}")),
+        ("", _) => json!(id),
+        _ => id_of_any_kind(input.round, id),
+    };
+    match variation {
+        Variation::RepeatedOperation if label.is_empty() => repeat_operation(input, &mut request),
+        Variation::ServedForm => request = in_a_served_form(input, pair, request),
+        Variation::BothInfos => {
+            let (name, info) = other_info(input, pair);
+            set(&mut request, MODE, name, info);
+        }
+        _ => {}
+    }
+    let call = with_own_id(Role::Call, label, &request);
+    let again = Member { label: "the same bytes again".to_owned(), ..call.clone() };
+    if variation == Variation::SentTwice { vec![call, again] } else { vec![call] }
+}
+
+/// Replaces a generated operation by one that is the same in all such rounds, so that a target sees one sender and one operation many
+/// times in a run. An operation that the profile lists is sent often anyway.
+fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
+    let operations = &Context::of(input.context).profile.operations;
+    let is_accepted_call = !Context::of(input.context).is_refused_sender(&request["params"][0]);
+    if operations.sponsorable.is_empty() && is_accepted_call && input.base["params"][0]["nonce"].is_string() {
+        set(request, OPERATION, "sender", json!(REPEATED_SENDER));
+        set(request, OPERATION, "callData", json!("0xb61d27f6"));
+        set(request, OPERATION, "initCode", json!("0x"));
+        let zero =
+            if is_hex("nonce", Context::of(input.context).dialect.amount_notation) { "0x0" } else { "0" };
+        set(request, OPERATION, "nonce", json!(zero));
+    }
+}
+
+/// The sender of the operation that is sent many times in a run.
+const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
+
+/// The request in another form than that of the tables. The forms that the target serves take turns; without any, the request is plain.
+fn in_a_served_form(input: &BuildInput<'_>, pair: Kind, request: Value) -> Value {
+    let forms = Context::of(input.context).served_forms.named(pair);
+    let turn = input.round as usize / 4;
+    let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
+        return request;
+    };
+    let extras = Context::of(input.context).form_extras();
+    form.of(&request, pair, &extras).unwrap_or(request)
+}

@@ -1,0 +1,195 @@
+//! Changes of the user operation (section 2.2).
+
+use crate::{
+    tables::{FEES, GAS, is_hex},
+    target::context::Context,
+};
+use paymaster_engine::{
+    cases::{
+        case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
+        edit::{
+            MODE, OPERATION, baseline, compared, item_of_round, member, remove, set, with, with_baseline,
+        },
+    },
+    knowledge::Expectation,
+};
+use std::fmt::Write as _;
+
+use paymaster_schemas::kinds;
+use serde_json::{Value, json};
+
+/// All eight combinations of the three optional gas members, in token mode.
+pub static GAS_FIELDS: Relation = Relation::new(
+    "gas-fields",
+    "all eight combinations of the three optional gas limits when sponsoring in token mode",
+    Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
+    Rounds::scaled(16),
+    gas_fields,
+)
+.quick(4);
+
+/// The nine listed members, compared with the same and the members that some clients add.
+pub static LISTED_FIELDS: Relation = Relation::new(
+    "listed-fields",
+    "the listed members of the operation alone, beside the same with signature and paymasterAndData",
+    Bases::EveryKind,
+    Rounds::Fixed(3),
+    listed_fields,
+);
+
+/// Nonces up to 2^256-1.
+pub static NONCES: Relation = Relation::new(
+    "nonces",
+    "nonces at the edges of 32, 53, 64, 128 and 256 bits",
+    Bases::EveryKind,
+    Rounds::scaled(9),
+    nonces,
+);
+
+/// Gas limits and fees at the edges. Section 2.2 gives no range, so an error is lawful: only the form of the answer is judged.
+pub static AMOUNTS: Relation = Relation::new(
+    "amounts",
+    "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
+    Bases::EveryKind,
+    Rounds::scaled(4),
+    amounts,
+);
+
+/// Accounts that are not deployed yet.
+pub static INIT_CODE: Relation = Relation::new(
+    "init-code",
+    "the same call with an initCode that is not empty",
+    Bases::EveryKind,
+    Rounds::scaled(6),
+    init_code,
+);
+
+/// Call data from empty to large.
+pub static CALL_DATA: Relation = Relation::new(
+    "call-data",
+    "call data from none to 24 kilobytes",
+    Bases::EveryKind,
+    Rounds::scaled(7),
+    call_data,
+);
+
+fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let left_out: Vec<&str> = (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
+    if left_out.is_empty() {
+        return vec![baseline(input, ids)];
+    }
+    let mut request = input.base.clone();
+    for name in &left_out {
+        remove(&mut request, OPERATION, name);
+    }
+    with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
+}
+
+fn listed_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let full = with(input.base, OPERATION, "paymasterAndData", "0x");
+    let full = with(&full, OPERATION, "signature", "0x");
+    // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
+    compared(
+        ids,
+        ("with signature and paymasterAndData", full),
+        ("only the listed members of the operation", input.base.clone()),
+    )
+}
+
+/// Hex digits of the nonces, small ones first.
+const NONCES_HEX: &[&str] = &[
+    "0",
+    "1",
+    "ffffffff",
+    "20000000000001",
+    "ffffffffffffffff",
+    "10000000000000000",
+    "ffffffffffffffffffffffffffffffff",
+    "8000000000000000000000000000000000000000000000000000000000000000",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+];
+
+fn nonces(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let digits = *item_of_round(input, NONCES_HEX);
+    let nonce = written(input, "nonce", digits);
+    changed(input, ids, "nonce", &nonce, format!("nonce 0x{digits}"))
+}
+
+/// Hex digits of gas limits and fees.
+const AMOUNTS_HEX: &[&str] = &[
+    "0",
+    "20000000000001",
+    "10000000000000000",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+];
+
+fn amounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let digits = *item_of_round(input, AMOUNTS_HEX);
+    let mut all = input.base.clone();
+    let mut members = Vec::new();
+    for name in GAS.into_iter().chain(FEES) {
+        let amount = Value::String(written(input, name, digits));
+        let one = with(input.base, OPERATION, name, amount.clone());
+        members.push(member(Role::Call, format!("{name} 0x{digits}"), one, ids));
+        set(&mut all, OPERATION, name, amount);
+    }
+    for calculated in [true, false] {
+        set(&mut all, MODE, "calculateGasLimits", json!(calculated));
+        let label = format!("gas limits and fees 0x{digits}, calculateGasLimits {calculated}");
+        members.push(member(Role::Call, label, &all, ids));
+    }
+    members
+}
+
+/// An amount as the target's dialect writes it.
+fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
+    if is_hex(name, Context::of(input.context).dialect.amount_notation) {
+        return format!("0x{digits}");
+    }
+    num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default().to_string()
+}
+
+fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
+    changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
+}
+
+fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let limit = Context::of(input.context).limits().call_data_bytes;
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
+    let data = hex(bytes, input.round);
+    if input.round % 7 == 6 {
+        let upper = format!("0x{}", data[2..].to_ascii_uppercase());
+        return changed(input, ids, "callData", &upper, "call data in upper-case hex digits".to_owned());
+    }
+    changed(input, ids, "callData", &data, format!("call data of {bytes} bytes"))
+}
+
+/// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.
+fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
+    let request = with(input.base, OPERATION, name, value);
+    let is_refused = |request: &Value| {
+        let params = &request["params"];
+        let expectation =
+            input.pair.map(|pair| Context::of(input.context).expectation(pair, &params[0], &params[1]));
+        matches!(expectation, Some(Expectation::Refused | Expectation::NotSponsored))
+    };
+    if is_refused(&request) && !is_refused(input.base) {
+        Vec::new()
+    } else {
+        with_baseline(input, ids, label, request)
+    }
+}
+
+/// That many bytes of varied content.
+fn hex(bytes: usize, salt: u32) -> String {
+    let varied =
+        (0..=u8::MAX).cycle().map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
+    let mut text = String::with_capacity(2 + 2 * bytes);
+    text.push_str("0x");
+    for byte in varied.take(bytes) {
+        write!(text, "{byte:02x}").expect("a String takes all");
+    }
+    text
+}

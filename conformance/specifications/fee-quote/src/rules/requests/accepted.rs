@@ -1,0 +1,168 @@
+//! Sections 2.1 to 2.5: what the request tables oblige a server to accept.
+//!
+//! Each change is compared with a baseline: the same request without the change. When the baseline is served, the variant must be
+//! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
+//! must be served only when the profile states that any operation is accepted.
+
+use crate::{
+    lines, relations as related,
+    target::{context::Context, profile::Accepts},
+};
+use paymaster_engine::{
+    cases::case::Relation,
+    knowledge::{Expectation, Knowledge},
+    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
+};
+
+const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, hint: &'static str) -> Rule {
+    Rule::new(id, 4, Advice::Write(&lines::SPONSORABLE), hint, Check::Group(relation, check))
+}
+
+/// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
+macro_rules! only_listed {
+    ($member:literal) => {
+        |knowledge| {
+            let operations = &Context::of(knowledge).profile.operations;
+            (operations.accepts == Accepts::Listed && !operations.varies($member)).then_some(concat!(
+                "the profile says that only listed operations are accepted; where their ",
+                $member,
+                " may vary: operations.vary = [\"",
+                $member,
+                "\"]"
+            ))
+        }
+    };
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    rule(
+        "request.id-number",
+        &related::NUMBER_IDS,
+        same_operation,
+        "a number is a lawful id, 0 and negative ones included",
+    ),
+    rule(
+        "request.id-string",
+        &related::STRING_IDS,
+        same_operation,
+        "a string is a lawful id, the empty one included",
+    ),
+    rule(
+        "request.gas-fields-optional",
+        &related::GAS_FIELDS,
+        same_operation,
+        "token mode must do without the three gas limits, each and all",
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    rule(
+        "request.listed-fields-suffice",
+        &related::LISTED_FIELDS,
+        same_operation,
+        "signature and paymasterAndData are no part of the partial operation",
+    ),
+    rule(
+        "request.sponsored-name",
+        &related::SPONSORED_NAME,
+        same_operation,
+        "serve the mode SPONSORED, which every sample request sends; SPONSORSHIP is an additional name at most",
+    ),
+    rule(
+        "request.token-quote-row",
+        &related::TOKEN_QUOTE_ROW,
+        same_operation,
+        "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    rule(
+        "request.calculate-gas-limits",
+        &related::CALCULATE_GAS_LIMITS,
+        same_operation,
+        "calculateGasLimits is a boolean: accept both",
+    ),
+    rule(
+        "request.expiry-duration",
+        &related::EXPIRY_DURATION,
+        same_operation,
+        "expiryDuration is a number of seconds",
+    ),
+    rule(
+        "request.webhook-data",
+        &related::WEBHOOK_DATA,
+        same_operation,
+        "webhookData is an object of any content",
+    ),
+    Rule {
+        advice: Advice::Write(&lines::ACCOUNTS),
+        ..rule(
+            "request.smart-account-info",
+            &related::SMART_ACCOUNTS,
+            same_operation,
+            "each of the two account names is accepted",
+        )
+        .unless(one_account)
+    },
+    rule(
+        "request.token-list",
+        &related::LONG_TOKEN_LIST,
+        same_operation,
+        "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    rule(
+        "request.nonce-uint256",
+        &related::NONCES,
+        other_operation,
+        "a nonce has 256 bits: read it as such",
+    )
+    .unless(only_listed!("nonce")),
+    rule(
+        "request.init-code",
+        &related::INIT_CODE,
+        other_operation,
+        "an account that is not deployed yet carries initCode",
+    )
+    .unless(only_listed!("initCode")),
+    rule(
+        "request.call-data",
+        &related::CALL_DATA,
+        other_operation,
+        "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
+    )
+    .unless(only_listed!("callData")),
+];
+
+fn one_account(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
+    (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
+}
+
+/// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
+fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        let required = baseline.answer.result().is_some() && view.beyond.is_none();
+        served(view, required, report);
+    });
+}
+
+/// The operation is another one: it must be served only when the profile covers it and it is of ordinary size.
+fn other_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        // An operation that is not sponsored gets a result too: `0x`.
+        let required = baseline.answer.result().is_some()
+            && view.beyond.is_none()
+            && (view.expectation.requires_result() || view.expectation == Expectation::Refused);
+        served(view, required, report);
+    });
+}
+
+fn served(view: &View<'_>, required: bool, report: &mut Report) {
+    if view.answer.result().is_some() {
+        report.held();
+    } else if required && view.answer.error().is_some() {
+        report.broken(
+            "/error",
+            format!("a result, as without this change: {}", view.label),
+            describe_answer(&view.answer),
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! Section 7: which requests get an error.
+
+use crate::{
+    call::CallParts,
+    lines, relations as related,
+    rules::requests::decision::{SPONSORED, refuses_nothing},
+    target::context::{Context, Support},
+};
+use paymaster_engine::{
+    cases::case::Relation,
+    knowledge::{Expectation, Knowledge},
+    message::request::ParsedRequest,
+    rules::{Advice, Check, Report, Rule, View, describe_answer, errors::NO_ERRORS, for_each_variant},
+};
+use paymaster_schemas::{Method, Mode, kinds};
+
+const NO_UNSUPPORTED: Advice = Advice::Write(&lines::UNSUPPORTED_TOKENS);
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::exchange(
+        "error.token-absent",
+        5,
+        Advice::Write(&lines::SUPPORTED_TOKENS),
+        "token mode without feeTokenAddress is served instead of refused",
+        token_absent,
+    )
+    .unless(lines::no_token)
+    .waiting_first(&lines::SUPPORTED_TOKENS)
+    .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
+    Rule::exchange(
+        "error.token-unsupported",
+        5,
+        NO_UNSUPPORTED,
+        "token mode serves a token that the service does not support",
+        token_unsupported,
+    )
+    .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
+    Rule::exchange(
+        "request.mode-mandatory",
+        3,
+        NO_ERRORS,
+        "refuse a sponsor request without mode: who pays must not be guessed",
+        mode_mandatory,
+    ),
+    Rule::exchange(
+        "error.refusal-is-none",
+        5,
+        Advice::Write(&lines::REFUSED),
+        "answer with a result whose paymasterAndData is 0x",
+        refusal_is_none,
+    )
+    .unless(refuses_nothing)
+    .exercised_by(const { &[&related::REFUSED_CALLS, &related::DECISION] }, SPONSORED),
+    Rule::new(
+        "error.unsupported-quote-is-none",
+        5,
+        NO_UNSUPPORTED,
+        "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
+        Check::Group(&related::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
+    )
+    .unless(lines::no_token)
+    .waiting_first(&lines::SUPPORTED_TOKENS),
+];
+
+/// The relations with an absent or unsupported fee token.
+const FEE_TOKENS: &[&Relation] =
+    &[&related::ABSENT_FEE_TOKEN, &related::UNSUPPORTED_FEE_TOKEN, &related::LETTER_CASE];
+
+/// Token mode without a token is answered with an error.
+fn token_absent(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if has_no_readable_fee_token(view) {
+        an_error(view, "an error: the request names no token", report);
+    }
+}
+
+/// Whether a sponsor request in token mode has no text as its fee token: those without it, those whose `tokenInfo` is no
+/// object, and those whose token is a number, an array or an object.
+fn has_no_readable_fee_token(view: &View<'_>) -> bool {
+    let ParsedRequest::Call(call) = &view.request else {
+        return false;
+    };
+    let info = &call.mode_object()["tokenInfo"];
+    let is_named = |name: &str| info[name].as_str().is_some_and(|token| !token.is_empty());
+    call.pair == kinds::SPONSOR_ERC20 && !is_named("feeTokenAddress") && !is_named("tokenAddress")
+}
+
+/// Token mode with an unsupported token is answered with an error. So is a word, and a hex string with more or fewer digits than an address.
+fn token_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    let ParsedRequest::Call(call) = &view.request else {
+        return;
+    };
+    if call.pair != kinds::SPONSOR_ERC20 {
+        return;
+    }
+    if let Some(token) = call.tokens().fee.as_ref().filter(|token| is_no_address(token, context)) {
+        return an_error(view, &format!("an error: {token} is no token's address"), report);
+    }
+    if !call.valid {
+        return;
+    }
+    if let Some(token) =
+        call.tokens().fee.as_ref().filter(|token| context.support(token) == Support::Unsupported)
+    {
+        an_error(view, &format!("an error: {token} is not supported"), report);
+    }
+}
+
+/// Whether a text is a word, or a hex string with more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
+/// written without its leading zeros.
+fn is_no_address(token: &str, context: &Context) -> bool {
+    let Some(digits) =
+        token.strip_prefix("0x").filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    else {
+        let digits = token.strip_prefix("0X").unwrap_or(token);
+        return !token.starts_with("0x") && digits.bytes().any(|digit| !digit.is_ascii_hexdigit());
+    };
+    match digits.len() {
+        0 | DIGITS => false,
+        1..DIGITS => context.support(&format!("0x{digits:0>DIGITS$}")) == Support::Unsupported,
+        _ => !digits.starts_with('0'),
+    }
+}
+
+/// The hex digits of an address.
+const DIGITS: usize = 40;
+
+fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
+    if view.answer.error().is_some() {
+        report.held();
+    } else if view.answer.result().is_some() {
+        report.broken("/result", expected, describe_answer(&view.answer));
+    }
+}
+
+/// A sponsor request without `mode` gets no result. A quote without it is served by some targets.
+fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if matches!(
+        view.request,
+        ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == Method::SponsorUserOperation.name()
+    ) {
+        an_error(view, "an error: mode is mandatory, and the request has none", report);
+    }
+}
+
+/// A request that cannot be sponsored is answered with a result.
+fn refusal_is_none(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let sponsored = view.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Sponsored);
+    if sponsored && view.expectation == Expectation::Refused {
+        a_result(view, "a result: an operation that cannot be sponsored is not an error", report);
+    }
+}
+
+/// A quote for unsupported tokens is answered with a result. Judged only when the same request with supported tokens gets a
+/// result, so that an error has no other reason.
+fn unsupported_quote_is_none(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        if baseline.answer.result().is_some() && view.beyond.is_none() {
+            a_result(view, "a result: unsupported tokens are not an error in a quote", report);
+        }
+    });
+}
+
+fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {
+    if view.answer.result().is_some() {
+        report.held();
+    } else if view.answer.error().is_some() {
+        report.broken("/error", expected, describe_answer(&view.answer));
+    }
+}

@@ -1,0 +1,91 @@
+//! What published clients need beyond the specification. These rules warn.
+
+use paymaster_schemas::{Method, Mode};
+use serde_json::Value;
+
+use crate::lines;
+use paymaster_engine::{
+    knowledge::Knowledge,
+    message::answer::Answer,
+    rules::{Advice, Check, Report, Rule, View, describe_answer, shown_member},
+};
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::exchange(
+        "interoperability.mode-member",
+        10,
+        Advice::Look("the target answered too few quote requests with a result"),
+        "send mode beside MODE: published clients read result.mode of a quote and throw without it",
+        mode_member,
+    ),
+    Rule::exchange(
+        "interoperability.no-result-beside-error",
+        5,
+        Advice::Look("the target answered too few requests with an error"),
+        "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
+        no_result_beside_error,
+    ),
+    Rule::new(
+        "interoperability.client-forms",
+        8,
+        Advice::Write(&lines::SPONSORABLE),
+        "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed",
+        Check::Group(&crate::relations::CLIENT_FORMS, client_forms),
+    ),
+];
+
+/// Whether an answer refuses the request: with an error, or by its HTTP status. Other rules report an answer that is neither.
+fn is_refusal(answer: &Answer<'_>) -> bool {
+    let by_status = answer.response().is_some_and(|response| response.status >= 400);
+    answer.error().is_some() || by_status
+}
+
+/// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.
+fn client_forms(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let pairs = || views.chunks_exact(2);
+    let Some([_, variant]) = pairs().next() else {
+        return;
+    };
+    if !pairs().all(|pair| pair[0].answer.result().is_some()) {
+        return;
+    }
+    report.set_member(1);
+    if pairs().all(|pair| pair[1].answer.result().is_some()) {
+        report.held();
+    } else if pairs().all(|pair| is_refusal(&pair[1].answer)) {
+        report.broken("", format!("a result, {}", variant.label), describe_answer(&variant.answer));
+    }
+}
+
+/// A quote carries mode beside MODE, with the same value.
+fn mode_member(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let Some(call) = view.valid_call().filter(|call| Method::of(call.pair) == Method::GetFeeQuoteOrData)
+    else {
+        return;
+    };
+    let Some(result) = view.answer.result() else {
+        return;
+    };
+    let expected = Mode::of(call.pair).name();
+    // The rule of its row reports a missing or wrong MODE.
+    if result.get("MODE").and_then(Value::as_str) == Some(expected) {
+        let actual = result.get("mode");
+        report.expect(
+            actual == result.get("MODE"),
+            "/result/mode",
+            format_args!("\"{expected}\", as in MODE"),
+            || shown_member(actual),
+        );
+    }
+}
+
+/// An error has no result member beside it.
+fn no_result_beside_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    if object.get("error").is_some_and(|error| !error.is_null()) {
+        let actual = object.get("result");
+        report.expect(actual.is_none(), "/result", "no result beside the error", || shown_member(actual));
+    }
+}

@@ -1,0 +1,141 @@
+//! Section 4: a valid request is served with the result of its method and mode.
+//!
+//! Only operations that the profile covers must be served. Any other operation may be answered with an error.
+
+use crate::{
+    call::CallParts,
+    lines, relations as related,
+    tables::GAS,
+    target::context::{Context, Support},
+};
+use paymaster_engine::{
+    cases::case::Relation,
+    json::number::same_number,
+    knowledge::Knowledge,
+    message::{answer::Answer, request::Call},
+    rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer},
+};
+use paymaster_schemas::{Kind, kinds};
+use serde_json::Value;
+
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 10, Advice::Write(&lines::SPONSORABLE), hint, check)
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    rule("endpoint.both-methods", "route both methods at the one address", both_methods),
+    rule("quote.sponsored-result", "a quote in sponsored mode is refused", quote_sponsored).exercised_by(
+        const { &[&related::CALLS, &related::REFUSED_CALLS, &related::DECISION] },
+        &[kinds::QUOTE_SPONSORED],
+    ),
+    rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
+        .unless(lines::no_token)
+        .waiting_first(&lines::SUPPORTED_TOKENS)
+        .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
+    rule(
+        "sponsor.sponsored-result",
+        "sponsoring in sponsored mode is refused with an error",
+        sponsor_sponsored,
+    )
+    .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_SPONSORED]),
+    rule("sponsor.erc20-result", "sponsoring in token mode with a supported token is refused", sponsor_erc20)
+        .unless(lines::no_token)
+        .waiting_first(&lines::SUPPORTED_TOKENS)
+        .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20]),
+];
+
+/// The relations whose quotes in token mode name many mixes of tokens.
+pub(crate) const TOKEN_QUOTES: &[&Relation] = &[
+    &related::CALLS,
+    &related::REFUSED_IN_TOKEN_MODE,
+    &related::UNSUPPORTED_IN_QUOTE,
+    &related::LONG_TOKEN_LIST,
+    &related::LETTER_CASE,
+    &related::LATER,
+    &related::CONCURRENT,
+];
+
+/// The JSON-RPC error code of an unknown method.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// Both methods are served at the same address, over POST.
+fn both_methods(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    let required = view.valid_call().is_some_and(|call| {
+        // The error for a token that is not supported may have any code.
+        call.tokens().fee.as_ref().is_none_or(|token| context.support(token) == Support::Supported)
+    });
+    if !required || view.rejected_before_service() {
+        return;
+    }
+    let missing = match &view.answer {
+        Answer::None(_) => return,
+        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
+        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
+    };
+    report.expect(!missing, "", "an answer of this method", || describe_answer(&view.answer));
+}
+
+fn says_not_found(error: &Value) -> bool {
+    error["code"].as_number().is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
+}
+
+fn quote_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    served(kinds::QUOTE_SPONSORED, view, report, |_| true);
+}
+
+/// Judged only when both tokenInfo members are present and all tokens are supported. Other rules report other errors.
+fn quote_erc20(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    served(kinds::QUOTE_ERC20, view, report, |call| {
+        let named = call.tokens().quoted();
+        call.tokens().preferred.is_some()
+            && call.tokens().list.as_ref().is_some_and(|list| !list.is_empty())
+            && named.iter().all(|token| context.support(token) == Support::Supported)
+    });
+}
+
+fn sponsor_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    served(kinds::SPONSOR_SPONSORED, view, report, |_| true);
+}
+
+/// Judged only with all gas limits: request.gas-fields-optional reports the others.
+fn sponsor_erc20(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    served(kinds::SPONSOR_ERC20, view, report, |call| {
+        let supported = |token: &str| context.support(token) == Support::Supported;
+        call.tokens().fee.is_some_and(supported)
+            && GAS.iter().all(|name| call.operation().get(*name).is_some())
+    });
+}
+
+fn served(pair: Kind, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
+    let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
+        return;
+    };
+    if !fair(call) || view.rejected_before_service() {
+        return;
+    }
+    if let Some(result) = view.answer.result() {
+        let kind = &MEMBERS[usize::from(pair == kinds::QUOTE_ERC20)];
+        let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
+        report
+            .expect(shaped, "/result", "a result of this method and mode", || describe_answer(&view.answer));
+    } else if let Some(error) = view.answer.error()
+        && view.expectation.requires_result()
+        && !says_not_found(error)
+    {
+        report.broken(
+            "/error",
+            "a result: according to the profile the operation is accepted",
+            describe_answer(&view.answer),
+        );
+    }
+}
+
+/// Members of a sponsored or token sponsor result, and of a quote in token mode. A result that has none of them is of another
+/// kind. A single missing member is reported by the rule of its row.
+const MEMBERS: [&[&str]; 2] = [
+    &["paymasterAndData", "preVerificationGas", "verificationGasLimit", "callGasLimit"],
+    &["paymasterAddress", "feeQuotes"],
+];

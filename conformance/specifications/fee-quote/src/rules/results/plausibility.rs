@@ -1,0 +1,317 @@
+//! The plain sense of answers: lawful in form, and senseless in content; and what a chain says of them. These rules warn.
+
+use crate::{
+    call::{CallParts, quotes},
+    lines, relations as related,
+    target::{context::Context, quoted},
+};
+use paymaster_engine::{
+    json::number::amount,
+    knowledge::Knowledge,
+    rules::{Advice, Check, ExchangeCheck, Report, Rule, View, shown, shown_member},
+};
+use std::collections::BTreeSet;
+
+use paymaster_exchange::Simulation;
+use paymaster_schemas::{Kind, kinds, member_validator, validator_for};
+use serde_json::Value;
+
+const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 5, TOKENS, hint, check).unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
+}
+
+const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
+
+/// A rule about quotes in token mode.
+pub(super) const fn of_quotes(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    rule(id, hint, check).exercised_by(
+        const { &[&related::CALLS, &related::UNSUPPORTED_IN_QUOTE] },
+        &[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20],
+    )
+}
+
+/// A rule about results that sponsor in token mode.
+const fn of_token_results(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    rule(id, hint, check).exercised_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20])
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    of_quotes(
+        "plausibility.paymaster-address",
+        "users approve the token for this address: it is the deployed token paymaster, the same in every quote",
+        paymaster_address,
+    ),
+    of_quotes(
+        "plausibility.token-price",
+        "maxGasFeeUSD divided by maxGasFee is the price of the token: look at decimals, and at which quote has which fee",
+        token_price,
+    ),
+    of_quotes(
+        "plausibility.exchange-rate",
+        "an exchange rate of 0 makes every operation free",
+        exchange_rate,
+    ),
+    of_quotes(
+        "plausibility.one-quote-a-token",
+        "a client takes one of two quotes for the same token, and its user pays the other",
+        one_quote_a_token,
+    ),
+    of_quotes("plausibility.symbol", "wallets show the symbol to their users", symbol),
+    of_quotes(
+        "plausibility.logo-url",
+        "wallets load the logo in a page: give an absolute https URL, and no scheme that a browser runs",
+        logo_url,
+    ),
+    Rule::exchange(
+        "plausibility.gas",
+        5,
+        Advice::Write(&lines::SPONSORABLE),
+        "an operation with a gas limit of 0 fails on the chain",
+        gas,
+    )
+    .exercised_by(const { &[&related::CALLS] }, &[]),
+    of_token_results(
+        "plausibility.pre-verification-gas",
+        "write preVerificationGas as decimal digits or as a hex quantity, which clients convert to an integer",
+        pre_verification_gas,
+    ),
+    of_token_results(
+        "plausibility.token-data",
+        "paymasterAndData begins with the address of the paymaster, the one that quotes name",
+        token_data,
+    ),
+    Rule::new(
+        "plausibility.token-data-differs",
+        4,
+        TOKENS,
+        "sign each operation: a signature that is the same for every operation covers none of them",
+        Check::Group(&related::TOKEN_DATA, token_data_differs),
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    Rule::exchange(
+        "on-chain.accepted",
+        3,
+        Advice::Look(
+            "too few answers could be simulated on the chain: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
+        ),
+        "sign for the chain, the contract and its nonce of the sender, over the operation with the gas limits that the answer returns",
+        accepted,
+    )
+    .unless(|knowledge| (!Context::of(knowledge).on_chain).then_some("no chain is used (--rpc-url, --entry-point)")),
+];
+
+const ZERO: &str = "0x0000000000000000000000000000000000000000";
+
+/// The result of a call of this pair.
+fn result_of<'a>(pair: Kind, view: &'a View<'_>) -> Option<&'a Value> {
+    view.valid_call().filter(|call| call.pair == pair)?;
+    view.answer.result()
+}
+
+/// The paymaster is not the zero address, and is the same in every quote.
+fn paymaster_address(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    let Some(address) =
+        result_of(kinds::QUOTE_ERC20, view).and_then(|result| result["paymasterAddress"].as_str())
+    else {
+        return;
+    };
+    let expected = context.quoted.paymaster.as_deref().filter(|first| *first != ZERO);
+    let is_known = expected.is_none_or(|first| address.eq_ignore_ascii_case(first));
+    report.expect(
+        address != ZERO && is_known,
+        "/result/paymasterAddress",
+        expected.map_or_else(
+            || "an address other than zero".to_owned(),
+            |first| format!("{first}, as in the target's first quote"),
+        ),
+        || address.to_owned(),
+    );
+}
+
+/// Symbols of tokens that are worth about a dollar.
+const DOLLARS: [&str; 8] = ["USDC", "USDT", "DAI", "USDC.e", "USDT.e", "BUSD", "FRAX", "PYUSD"];
+
+/// The price of a token stays within two orders of magnitude, and that of a stable token near a dollar.
+fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    const FACTOR: f64 = 100.0;
+    let context = Context::of(knowledge);
+    for (index, quote) in quotes(view) {
+        let Some(price) = quoted::price(quote) else {
+            continue;
+        };
+        let is_dollar = quote["symbol"].as_str().is_some_and(|symbol| DOLLARS.contains(&symbol));
+        let first = quote["tokenAddress"].as_str().and_then(|address| context.quoted.price(address));
+        let (low, high, source) = match first {
+            _ if is_dollar => (0.1, 10.0, "for a token that is worth a dollar"),
+            Some(first) => (first / FACTOR, first * FACTOR, "as in the target's first quote for the token"),
+            None => continue,
+        };
+        report.expect(
+            (low..=high).contains(&price),
+            format_args!("/result/feeQuotes/{index}/maxGasFeeUSD"),
+            format_args!("maxGasFee at a price from {low:.4} to {high:.4} US dollars, {source}"),
+            || format!("a price of {price:.4} US dollars"),
+        );
+    }
+}
+
+fn exchange_rate(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    for (index, quote) in quotes(view) {
+        if let Some(rate) = amount(&quote["exchangeRate"]) {
+            report.expect(
+                rate.bits() > 0,
+                format_args!("/result/feeQuotes/{index}/exchangeRate"),
+                "an exchange rate above 0",
+                || "0".to_owned(),
+            );
+        }
+    }
+}
+
+fn one_quote_a_token(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let mut seen = BTreeSet::new();
+    for (index, quote) in quotes(view) {
+        if let Some(address) = quote["tokenAddress"].as_str() {
+            report.expect(
+                seen.insert(address.to_ascii_lowercase()),
+                format_args!("/result/feeQuotes/{index}/tokenAddress"),
+                "one quote for each token",
+                || format!("a second quote for {address}"),
+            );
+        }
+    }
+}
+
+fn symbol(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    for (index, quote) in quotes(view) {
+        if let Some(symbol) = quote["symbol"].as_str() {
+            report.expect(
+                !symbol.trim().is_empty(),
+                format_args!("/result/feeQuotes/{index}/symbol"),
+                "a symbol that is not empty",
+                || shown(&quote["symbol"]),
+            );
+        }
+    }
+}
+
+/// A logo URL is absolute, and of a scheme that shows an image.
+fn logo_url(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    for (index, quote) in quotes(view) {
+        let Some(url) = quote["logoUrl"].as_str() else {
+            continue;
+        };
+        let lower = url.trim().to_ascii_lowercase();
+        let runs = ["javascript:", "vbscript:", "data:text", "data:application", "file:"];
+        let is_absolute = validator_for("url").is_some_and(|valid| valid.is_valid(&quote["logoUrl"]));
+        report.expect(
+            is_absolute && !runs.iter().any(|scheme| lower.starts_with(scheme)),
+            format_args!("/result/feeQuotes/{index}/logoUrl"),
+            "an absolute URL of an image",
+            || shown(&quote["logoUrl"]),
+        );
+    }
+}
+
+/// The gas limits of a result that sponsors are above 0, unless the request has 0.
+fn gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
+        return;
+    };
+    if result["paymasterAndData"].as_str().is_none_or(|data| data == "0x") {
+        return;
+    }
+    for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+        // A target may return the limits of the request.
+        let is_requested = amount(&call.operation()[name]).is_some_and(|limit| limit.bits() == 0);
+        if let Some(limit) = amount(&result[name]).filter(|_| !is_requested) {
+            report.expect(limit.bits() > 0, format_args!("/result/{name}"), "a gas limit above 0", || {
+                shown_member(result.get(name))
+            });
+        }
+    }
+}
+
+/// preVerificationGas in token mode is an amount. The table has a string and no notation.
+fn pre_verification_gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let Some(value) = result_of(kinds::SPONSOR_ERC20, view).map(|result| &result["preVerificationGas"])
+    else {
+        return;
+    };
+    if value.is_string() {
+        report.expect(
+            amount(value).is_some(),
+            "/result/preVerificationGas",
+            "decimal digits, or a hex quantity",
+            || shown(value),
+        );
+    }
+}
+
+/// paymasterAndData in token mode, where it is a hex string: the rule of its row reports another value.
+fn token_paymaster_data<'a>(view: &'a View<'_>) -> Option<&'a str> {
+    let data = result_of(kinds::SPONSOR_ERC20, view)?.get("paymasterAndData")?;
+    let row = member_validator("token-sponsor-result", "paymasterAndData")?;
+    data.as_str().filter(|_| row.is_valid(data))
+}
+
+/// paymasterAndData in token mode is at least an address: that of the quoted paymaster.
+fn token_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    let Some(data) = token_paymaster_data(view) else { return };
+    let address = data.get(..ZERO.len());
+    let expected = context.quoted.paymaster.as_deref();
+    let holds = address.is_some_and(|address| {
+        expected
+            .is_none_or(|paymaster| paymaster.len() != ZERO.len() || address.eq_ignore_ascii_case(paymaster))
+    });
+    report.expect(
+        holds,
+        "/result/paymasterAndData",
+        expected.map_or_else(
+            || "the paymaster's address and more".to_owned(),
+            |paymaster| format!("{paymaster} and more: the paymasterAddress of quotes"),
+        ),
+        || shown(&Value::String(data.to_owned())),
+    );
+}
+
+/// Data with a signature differs between operations. A paymaster that checks everything on the chain needs no signature: its data, such
+/// as its address alone, or its address and the token's, may be the same for every operation.
+fn token_data_differs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let all: Option<Vec<&str>> = views.iter().map(token_paymaster_data).collect();
+    let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
+        return;
+    };
+    report.set_member(others.len());
+    let is_same = others.iter().all(|other| other.eq_ignore_ascii_case(first));
+    report.expect(
+        !is_same || !may_have_signature(first),
+        "/result/paymasterAndData",
+        "another value than for other operations",
+        || format!("the same for {} operations: {}", views.len(), shown(&Value::from(*first))),
+    );
+}
+
+/// Whether hex data has room for a signature behind the address of the paymaster, and has no zeros in its place.
+fn may_have_signature(data: &str) -> bool {
+    /// The digits of the shortest signature: r and s.
+    const SIGNATURE: usize = 2 * 64;
+    data.len() > ZERO.len() + SIGNATURE
+        && data.get(data.len() - SIGNATURE..).is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
+}
+
+/// Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a chain is
+/// given.
+fn accepted(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    match view.on_chain {
+        Some(Simulation::Accepted) => report.held(),
+        Some(Simulation::Refused(reason)) => report.broken(
+            "/result/paymasterAndData",
+            "a value that the paymaster's contract accepts",
+            format!("refused: {reason}"),
+        ),
+        Some(Simulation::Unclear(_)) | None => {}
+    }
+}

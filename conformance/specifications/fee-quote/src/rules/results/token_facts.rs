@@ -1,0 +1,201 @@
+//! Section 2.8: symbol and decimals of a quote are those of its token: as in the profile, or else as in the target's first quote
+//! for the token. A quote holds until a time; the time of the answer comes with the exchange.
+
+use crate::{
+    call::quotes,
+    lines,
+    rules::{
+        requests::served::TOKEN_QUOTES,
+        results::{plausibility::of_quotes, rows::ROWS_OF_QUOTES},
+    },
+    target::{context::Context, profile::Token, quoted::unit_of},
+};
+use paymaster_engine::{
+    json::number::{Exact, amount},
+    knowledge::Knowledge,
+    rules::{Advice, Report, Rule, View, shown, shown_member},
+};
+use std::time::{Duration, UNIX_EPOCH};
+
+use num_bigint::BigUint;
+use paymaster_schemas::kinds;
+
+/// Where the expected value comes from.
+const BY_PROFILE: &str = "as in the profile for";
+const BY_TARGET: &str = "as in the target's first quote for";
+
+const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        clause: "fee-quote.symbol",
+        ..Rule::exchange(
+            "fee-quote.symbol-of-token",
+            5,
+            TOKENS,
+            "the symbol belongs to another token: look at how quotes are joined to tokens",
+            symbol,
+        )
+    }
+    .unless(no_symbols)
+    .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
+    Rule {
+        clause: "fee-quote.decimal",
+        ..Rule::exchange(
+            "fee-quote.decimal-of-token",
+            5,
+            TOKENS,
+            "the number of decimals belongs to another token, or is a default: clients compute the approval from it",
+            decimal,
+        )
+    }
+    .unless(no_decimals)
+    .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
+    Rule::exchange(
+        "quote.valid-until-future",
+        5,
+        TOKENS,
+        "validUntil lies in the past: look at the clock, at its unit, and at quotes that are cached",
+        in_the_future,
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
+    .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
+    of_quotes(
+        "plausibility.valid-until",
+        "0 means in ERC-4337 that something does not expire: name the time until which the price holds",
+        above_zero,
+    ),
+    Rule::exchange(
+        "quote.valid-until-unit",
+        5,
+        TOKENS,
+        "convert every time to the same unit: look at quotes that are cached, and at what differs between instances",
+        one_unit,
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
+    .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
+];
+
+fn no_symbols(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
+    let known = tokens(context).any(|token| token.symbol.is_some());
+    (!known).then_some("the profile gives no symbol for any token, and the target quoted none in discovery")
+}
+
+fn no_decimals(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let context = Context::of(knowledge);
+    let known = tokens(context).any(|token| token.decimals.is_some());
+    (!known).then_some("the profile gives no decimals for any token, and the target quoted none in discovery")
+}
+
+fn tokens(context: &Context) -> impl Iterator<Item = &Token> {
+    context.profile.tokens.supported.iter().chain(context.facts.all())
+}
+
+/// A known fact of a token, and where it comes from.
+fn known<'a, T>(
+    context: &'a Context,
+    address: &str,
+    fact: fn(&'a Token) -> Option<T>,
+) -> Option<(T, &'static str)> {
+    let mut named = context.profile.tokens.supported.iter();
+    let named = named.find(|token| token.address.eq_ignore_ascii_case(address));
+    let by_profile = named.and_then(fact).map(|fact| (fact, BY_PROFILE));
+    let by_target = || Some((fact(context.facts.of(address)?)?, BY_TARGET));
+    by_profile.or_else(by_target)
+}
+
+fn symbol(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    for (index, quote) in quotes(view) {
+        if let Some(address) = quote["tokenAddress"].as_str()
+            && let Some((known, source)) = known(context, address, |token| token.symbol.as_deref())
+            && let Some(actual) = quote["symbol"].as_str()
+        {
+            report.expect(
+                actual == known,
+                format_args!("/result/feeQuotes/{index}/symbol"),
+                format_args!("\"{known}\", {source} {address}"),
+                || shown_member(quote.get("symbol")),
+            );
+        }
+    }
+}
+
+fn decimal(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    for (index, quote) in quotes(view) {
+        if let Some(address) = quote["tokenAddress"].as_str()
+            && let Some((known, source)) = known(context, address, |token| token.decimals)
+            && let Some(actual) = quote["decimal"].as_number()
+        {
+            report.expect(
+                Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string()),
+                format_args!("/result/feeQuotes/{index}/decimal"),
+                format_args!("{known}, {source} {address}"),
+                || actual.to_string(),
+            );
+        }
+    }
+}
+
+/// How far the clocks of the target and of this machine may differ.
+const SKEW: Duration = Duration::from_mins(5);
+
+/// A quote does not end before it is given, whether its unit is seconds or smaller: as seconds it is latest.
+fn in_the_future(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let now = view.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
+    let Some(now) = now else { return };
+    let earliest = BigUint::from(now.saturating_sub(SKEW).as_secs());
+    for_each_time(view, |pointer, until, text| {
+        // For plausibility.valid-until.
+        if until.bits() > 0 {
+            report.expect(
+                *until >= earliest,
+                pointer,
+                format_args!("a time after {earliest}, five minutes before the answer"),
+                || text,
+            );
+        }
+    });
+}
+
+fn above_zero(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    for_each_time(view, |pointer, until, text| {
+        report.expect(until.bits() > 0, pointer, "a time", || text);
+    });
+}
+
+/// The unit is that of every other quote: those of discovery, and those of the same answer. Without another quote whose unit is known,
+/// nothing is judged. A time far from now proves no unit, and so no other one.
+fn one_unit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let context = Context::of(knowledge);
+    let Some(now) = view.received else { return };
+    let mut known = context.quoted.units.clone();
+    for_each_time(view, |pointer, until, text| {
+        let unit = unit_of(until, now);
+        let mut others = known.iter().filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
+        match (unit, others.next()) {
+            (Some(unit), Some((other, earlier))) => report.broken(
+                pointer,
+                format!("{other}, as in the quote with validUntil {earlier}"),
+                format!("{text}, which is in {unit}"),
+            ),
+            _ if until.bits() > 0 && (unit.is_none() || !known.is_empty()) => report.held(),
+            _ => {}
+        }
+        if let Some(unit) = unit {
+            known.entry(unit).or_insert_with(|| until.clone());
+        }
+    });
+}
+
+/// Every readable validUntil of a quote: its pointer, its value, and its text.
+fn for_each_time(view: &View<'_>, mut judge: impl FnMut(String, &BigUint, String)) {
+    for (index, quote) in quotes(view) {
+        let value = &quote["validUntil"];
+        if let Some(until) = amount(value).filter(|_| value.is_number()) {
+            judge(format!("/result/feeQuotes/{index}/validUntil"), &until, shown(value));
+        }
+    }
+}

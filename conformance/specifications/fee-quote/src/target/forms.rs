@@ -1,0 +1,400 @@
+//! Request forms: how published clients write requests that go beyond the tables of sections 2.1 to 2.5.
+//!
+//! Discovery sends every form of [`CLIENT_FORMS`]. A form that the target serves becomes part of what is drawn, and requests in that
+//! form are judged like any other. To add a client, add a literal to [`CLIENT_FORMS`].
+
+use crate::{
+    SPECIFICATION,
+    call::CallParts,
+    tables::{FEES, GAS, ORDINARY, is_amount, is_hex},
+    target::{by_pair, dialect::Dialect},
+};
+use paymaster_engine::{
+    json::number::amount,
+    message::request::{Call, ParsedRequest},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+use paymaster_schemas::{Kind, Method, Mode, kinds};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// A form that published clients send.
+#[derive(Debug)]
+pub struct ClientForm {
+    /// Its name in reports and labels.
+    pub name: &'static str,
+    /// The clients that send it, for people.
+    pub clients: &'static str,
+    /// Rewrites a plain request of that pair; false when the form does not differ for the pair.
+    rewrite: fn(&mut Value, Kind, &Extras),
+}
+
+/// What a form adds to a request beside its own members.
+#[derive(Clone, Debug)]
+pub struct Extras {
+    /// The sponsorshipInfo of a request in sponsored mode.
+    pub sponsorship_info: Value,
+}
+
+/// Every form.
+pub static CLIENT_FORMS: &[ClientForm] = &[
+    ClientForm {
+        name: "account 4.x",
+        clients: "@biconomy/account 4.x and @biconomy/paymaster 4.x",
+        rewrite: |request, pair, extras| {
+            in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
+            add_placeholders(request);
+            add_other_info(request, pair, extras);
+            // The smart account leaves the gas limits out in sponsored mode.
+            if Mode::of(pair) == Mode::Sponsored {
+                remove(request, &GAS);
+            }
+        },
+    },
+    ClientForm {
+        name: "paymaster 4.x",
+        clients: "@biconomy/paymaster 4.x with gas limits",
+        rewrite: |request, pair, extras| {
+            in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
+            add_placeholders(request);
+            add_other_info(request, pair, extras);
+        },
+    },
+    ClientForm {
+        name: "paymaster 3.1",
+        clients: "@biconomy/paymaster 3.1.x",
+        rewrite: |request, pair, extras| {
+            in_hex(request, &["nonce"], Hex::WholeBytes);
+            add_placeholders(request);
+            add_other_info(request, pair, extras);
+        },
+    },
+    ClientForm {
+        name: "viem",
+        clients: "the viem-based @biconomy/sdk 0.0.29",
+        rewrite: |request, _, _| {
+            // A deployed account has no initCode.
+            if request["params"][0]["initCode"] == "0x" {
+                remove(request, &["initCode"]);
+            }
+            set(request, 0, "paymasterPostOpGasLimit", json!("0"));
+            set(request, 0, "paymasterVerificationGasLimit", json!("0"));
+        },
+    },
+    ClientForm {
+        name: "hex amounts",
+        clients: "clients that write every amount in hex, as bundlers do",
+        rewrite: |request, _, _| {
+            in_hex(request, &["nonce"], Hex::Quantity);
+            in_hex(request, &FEES, Hex::Quantity);
+            in_hex(request, &GAS, Hex::Quantity);
+        },
+    },
+    ClientForm {
+        name: "signature and paymasterAndData",
+        clients: "every published client but the viem-based one",
+        rewrite: |request, _, _| add_placeholders(request),
+    },
+    ClientForm {
+        name: "both info objects",
+        clients: "@biconomy/account 4.x and @biconomy/paymaster",
+        rewrite: |request, pair, extras| {
+            let other = other_info(pair);
+            set(request, 1, other, other_value(pair, extras));
+        },
+    },
+    ClientForm {
+        name: "expiryDuration in a quote",
+        clients: "@biconomy/account 4.x and @biconomy/paymaster",
+        rewrite: |request, pair, _| {
+            if Method::of(pair) == Method::GetFeeQuoteOrData {
+                set(request, 1, "expiryDuration", json!(300));
+            }
+        },
+    },
+];
+
+/// Forms that leave out a member which the tables list and do not call mandatory. No published client sends them: they are lawful to
+/// refuse, and nothing warns of that.
+static WITHOUT_MEMBERS: &[ClientForm] = &[
+    ClientForm {
+        name: "without calculateGasLimits",
+        clients: "clients that leave calculateGasLimits out",
+        rewrite: |request, pair, _| {
+            // The row of a quote in token mode has none.
+            if pair != kinds::QUOTE_ERC20 {
+                leave_out(request, 1, "calculateGasLimits");
+            }
+        },
+    },
+    ClientForm {
+        name: "without expiryDuration",
+        clients: "clients that leave expiryDuration out",
+        rewrite: |request, pair, _| {
+            if pair == kinds::SPONSOR_SPONSORED {
+                leave_out(request, 1, "expiryDuration");
+            }
+        },
+    },
+];
+
+/// Every form that discovery sends: those of [`CLIENT_FORMS`] first.
+pub(crate) fn all_forms() -> impl Iterator<Item = &'static ClientForm> {
+    CLIENT_FORMS.iter().chain(WITHOUT_MEMBERS)
+}
+
+impl ClientForm {
+    /// A plain request in this form; none when the form does not differ from it.
+    pub fn of(&self, request: &Value, pair: Kind, extras: &Extras) -> Option<Value> {
+        let mut rewritten = request.clone();
+        (self.rewrite)(&mut rewritten, pair, extras);
+        (rewritten != *request).then_some(rewritten)
+    }
+}
+
+/// How a request differs from the tables, in words that two requests of one form share. Empty for a plain request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Form(BTreeSet<String>);
+
+impl Form {
+    /// The form of a valid call; none when it differs in a way that cannot be compared, such as a long additional member.
+    pub fn of(call: &Call, dialect: &Dialect) -> Option<Self> {
+        let operation = call.operation().as_object()?;
+        let mode = call.mode_object().as_object()?;
+        let mut form = BTreeSet::new();
+        for (name, value) in operation {
+            if is_amount(name) {
+                let own = if is_hex(name, dialect.amount_notation) { "hex" } else { "decimal" };
+                let notation = notation(value)?;
+                if notation != own {
+                    form.insert(format!("{name} {notation}"));
+                }
+            } else if !ORDINARY.contains(&name.as_str()) {
+                form.insert(addition(name, value)?);
+            }
+        }
+        for name in ORDINARY.iter().chain(&GAS) {
+            let is_optional = GAS.contains(name) && call.pair == kinds::SPONSOR_ERC20;
+            if !operation.contains_key(*name) && !is_optional {
+                form.insert(format!("without {name}"));
+            }
+        }
+        let own = own_members(call.pair);
+        for (name, value) in mode {
+            if !own.contains(&name.as_str()) {
+                form.insert(addition(name, value)?);
+            }
+        }
+        for name in own {
+            if !mode.contains_key(*name) {
+                form.insert(format!("without {name}"));
+            }
+        }
+        Some(Self(form))
+    }
+
+    /// Whether the request is plain.
+    pub fn is_plain(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a member that the tables list is missing.
+    pub fn leaves_out_members(&self) -> bool {
+        self.0.iter().any(|difference| difference.starts_with("without "))
+    }
+}
+
+/// Forms that the target served, by pair of method and mode.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServedForms {
+    #[serde(with = "by_pair")]
+    forms: BTreeMap<Kind, BTreeSet<Form>>,
+    /// Indices into [`all_forms`]. Requests are drawn from them; nothing is judged by them.
+    #[serde(skip)]
+    named: BTreeMap<Kind, BTreeSet<usize>>,
+}
+
+impl ServedForms {
+    /// Adds a served call.
+    pub fn learn(&mut self, call: &Call, dialect: &Dialect) {
+        if let Some(form) = Form::of(call, dialect).filter(|form| !form.is_plain()) {
+            self.forms.entry(call.pair).or_default().insert(form);
+        }
+    }
+
+    /// How many forms there are.
+    pub(crate) fn len(&self) -> usize {
+        self.forms.values().map(BTreeSet::len).sum()
+    }
+
+    /// Adds that the form at this place of the tables was served.
+    pub fn learn_named(&mut self, pair: Kind, form: usize) {
+        self.named.entry(pair).or_default().insert(form);
+    }
+
+    /// Whether the target served calls of this form.
+    pub fn serves(&self, call: &Call, dialect: &Dialect) -> bool {
+        self.forms
+            .get(&call.pair)
+            .is_some_and(|forms| Form::of(call, dialect).is_some_and(|form| forms.contains(&form)))
+    }
+
+    /// The forms of the tables that the target served in this pair, in the order of the tables.
+    pub fn named(&self, pair: Kind) -> Vec<&'static ClientForm> {
+        let is_served = |form: &usize| self.named.get(&pair).is_some_and(|served| served.contains(form));
+        let forms = all_forms().enumerate();
+        forms.filter(|(place, _)| is_served(place)).map(|(_, form)| form).collect()
+    }
+}
+
+/// Whether a call has the form of a published client: exactly what the client changes, and nothing else.
+pub(crate) fn is_of_client(call: &Call, dialect: &Dialect) -> bool {
+    let Some(own) = Form::of(call, dialect).filter(|form| !form.is_plain()) else {
+        return false;
+    };
+    let extras = Extras { sponsorship_info: call.mode_object()["sponsorshipInfo"].clone() };
+    let plain = plain(call, dialect);
+    CLIENT_FORMS.iter().any(|form| {
+        let request = form.of(&plain, call.pair, &extras);
+        let request =
+            request.map(|request| ParsedRequest::of(request.to_string().as_bytes(), &SPECIFICATION));
+        let rewritten = request.as_ref().and_then(ParsedRequest::valid_call);
+        rewritten.and_then(|call| Form::of(call, dialect)).as_ref() == Some(&own)
+    })
+}
+
+/// The request with the members of the tables and no others, in the notation of the dialect.
+fn plain(call: &Call, dialect: &Dialect) -> Value {
+    let mut operation = Map::new();
+    for name in ORDINARY.iter().chain(&GAS).copied() {
+        let sent = call.operation().get(name);
+        let value = if is_amount(name) {
+            let amount = sent.and_then(amount).unwrap_or_else(|| 1_u32.into());
+            if is_hex(name, dialect.amount_notation) {
+                json!(format!("{amount:#x}"))
+            } else {
+                json!(amount.to_string())
+            }
+        } else {
+            sent.cloned().unwrap_or_else(|| json!("0x"))
+        };
+        operation.insert(name.to_owned(), value);
+    }
+    let mut mode = Map::new();
+    for name in own_members(call.pair) {
+        let filler = match *name {
+            "expiryDuration" => json!(300),
+            _ => json!(true),
+        };
+        let sent = call.mode_object().get(*name).cloned();
+        mode.insert((*name).to_owned(), sent.unwrap_or(filler));
+    }
+    let mut request = call.envelope.clone();
+    request["params"] = json!([operation, mode]);
+    request
+}
+
+/// The members of the mode object that the tables list for a pair.
+fn own_members(pair: Kind) -> &'static [&'static str] {
+    match (Method::of(pair), Mode::of(pair)) {
+        (Method::GetFeeQuoteOrData, Mode::Sponsored) => &["mode", "calculateGasLimits", "sponsorshipInfo"],
+        (Method::SponsorUserOperation, Mode::Sponsored) => {
+            &["mode", "calculateGasLimits", "sponsorshipInfo", "expiryDuration"]
+        }
+        (_, Mode::Erc20) => &["mode", "calculateGasLimits", "tokenInfo"],
+    }
+}
+
+/// An additional member as a difference: with its value, since a target may look at it.
+fn addition(name: &str, value: &Value) -> Option<String> {
+    const LONGEST: usize = 300;
+    let text = value.to_string();
+    (text.len() <= LONGEST).then(|| format!("with {name} {text}"))
+}
+
+/// How an amount is written.
+fn notation(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::String(text) => Some(match text.strip_prefix("0x") {
+            Some(digits) if digits.len() > 1 && digits.starts_with('0') => "hex with leading zeros",
+            Some(_) => "hex",
+            None => "decimal",
+        }),
+        Value::Number(_) => Some("a number"),
+        _ => None,
+    }
+}
+
+/// How a client writes hex amounts.
+#[derive(Clone, Copy)]
+enum Hex {
+    /// Without leading zeros: `0x7`.
+    Quantity,
+    /// With an even number of digits: `0x07`.
+    WholeBytes,
+}
+
+fn in_hex(request: &mut Value, names: &[&str], hex: Hex) {
+    for name in names {
+        let Some(amount) = amount(&request["params"][0][*name]) else {
+            continue;
+        };
+        let digits = format!("{amount:x}");
+        let padding = match hex {
+            Hex::WholeBytes if digits.len() % 2 == 1 => "0",
+            _ => "",
+        };
+        set(request, 0, name, json!(format!("0x{padding}{digits}")));
+    }
+}
+
+/// Empty placeholders for what only a whole operation has.
+fn add_placeholders(request: &mut Value) {
+    set(request, 0, "paymasterAndData", json!("0x"));
+    set(request, 0, "signature", json!("0x"));
+}
+
+/// What these clients add to the mode object of a quote.
+fn add_other_info(request: &mut Value, pair: Kind, extras: &Extras) {
+    if Method::of(pair) == Method::GetFeeQuoteOrData {
+        set(request, 1, other_info(pair), other_value(pair, extras));
+        set(request, 1, "expiryDuration", json!(300));
+    }
+}
+
+fn other_info(pair: Kind) -> &'static str {
+    match Mode::of(pair) {
+        Mode::Sponsored => "tokenInfo",
+        Mode::Erc20 => "sponsorshipInfo",
+    }
+}
+
+fn other_value(pair: Kind, extras: &Extras) -> Value {
+    match Mode::of(pair) {
+        Mode::Sponsored => json!({}),
+        Mode::Erc20 => extras.sponsorship_info.clone(),
+    }
+}
+
+fn param(request: &mut Value, index: usize) -> Option<&mut Map<String, Value>> {
+    request["params"][index].as_object_mut()
+}
+
+fn set(request: &mut Value, index: usize, name: &str, value: Value) {
+    if let Some(object) = param(request, index) {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+fn remove(request: &mut Value, names: &[&str]) {
+    for name in names {
+        leave_out(request, 0, name);
+    }
+}
+
+fn leave_out(request: &mut Value, index: usize, name: &str) {
+    if let Some(object) = param(request, index) {
+        object.shift_remove(name);
+    }
+}

@@ -1,0 +1,85 @@
+//! What the target's first quotes show and later quotes are compared with: the paymaster's address, the price of each token, and the
+//! units of `validUntil`.
+
+use std::{
+    collections::BTreeMap,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use num_bigint::BigUint;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use paymaster_engine::json::number::amount;
+
+/// The paymaster's address and the prices of tokens, as the target's first quotes show them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct QuotedFacts {
+    /// `paymasterAddress`, in lower case.
+    pub paymaster: Option<String>,
+    /// US dollars for one token, by lower-case address.
+    prices: BTreeMap<String, f64>,
+    /// The first `validUntil` in each unit. A replay does not compare with it: the quote of then proves nothing about the target of now.
+    #[serde(skip)]
+    pub units: BTreeMap<&'static str, BigUint>,
+}
+
+/// The unit in which a time since 1970 lies between a day before `now` and a year after it; none for other values, such as 0 or the
+/// largest number that a clock can show, which prove no unit.
+pub fn unit_of(time: &BigUint, now: SystemTime) -> Option<&'static str> {
+    const DAY: u64 = 86_400;
+    const IN_A_SECOND: [(&str, u64); 4] = [
+        ("seconds", 1),
+        ("milliseconds", 1_000),
+        ("microseconds", 1_000_000),
+        ("nanoseconds", 1_000_000_000),
+    ];
+    let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    let near = BigUint::from(now.saturating_sub(DAY))..=BigUint::from(now + 366 * DAY);
+    let mut units = IN_A_SECOND.into_iter();
+    units.find_map(|(unit, in_a_second)| near.contains(&(time / in_a_second)).then_some(unit))
+}
+
+/// No case is drawn from these facts, so that they make no difference between two contexts.
+impl PartialEq for QuotedFacts {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl QuotedFacts {
+    /// Adds the result of a quote in token mode, which came at `received`. Known values stay.
+    pub fn learn(&mut self, result: &Value, received: Option<SystemTime>) {
+        if self.paymaster.is_none() {
+            self.paymaster = result["paymasterAddress"].as_str().map(str::to_ascii_lowercase);
+        }
+        for quote in result["feeQuotes"].as_array().into_iter().flatten() {
+            if let (Some(address), Some(price)) = (quote["tokenAddress"].as_str(), price(quote)) {
+                self.prices.entry(address.to_ascii_lowercase()).or_insert(price);
+            }
+            let until = amount(&quote["validUntil"]).filter(|_| quote["validUntil"].is_number());
+            if let (Some(until), Some(received)) = (until, received)
+                && let Some(unit) = unit_of(&until, received)
+            {
+                self.units.entry(unit).or_insert(until);
+            }
+        }
+    }
+
+    /// US dollars for one token, as the target's first quote for it shows.
+    pub fn price(&self, address: &str) -> Option<f64> {
+        self.prices.get(&address.to_ascii_lowercase()).copied()
+    }
+}
+
+/// US dollars for one token, from the two fees of a quote. None for fees that are so small that rounding decides.
+pub(crate) fn price(quote: &Value) -> Option<f64> {
+    /// The smallest fee that is compared, in dollars.
+    const SMALLEST_USD: f64 = 0.01;
+    /// The smallest fee that is compared, in the smallest units of the token.
+    const SMALLEST_UNITS: f64 = 100.0;
+    let (fee, usd) = (quote["maxGasFee"].as_f64()?, quote["maxGasFeeUSD"].as_f64()?);
+    let decimals = i32::try_from(quote["decimal"].as_u64()?).ok()?;
+    let units = fee * 10_f64.powi(decimals);
+    (usd >= SMALLEST_USD && units >= SMALLEST_UNITS).then(|| usd / fee)
+}

@@ -1,0 +1,38 @@
+//! Groups of a relation, built from a request that is typed by hand, and answers to them.
+
+use paymaster_engine::cases::case::{BuildInput, Group, Ids};
+use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::{relations::find_relation, target::context::Context};
+use paymaster_schemas::{Kind, kinds};
+use serde_json::json;
+
+use super::sample;
+
+pub(crate) const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","paymasterAndData":"0xab","preVerificationGas":"1","verificationGasLimit":1,"callGasLimit":1}}"#;
+
+pub(crate) const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+
+pub(crate) fn group(relation: &str) -> Group {
+    let known = find_relation(relation).expect("it is one of ours");
+    let quotes = known.bases.of(&SPECIFICATION).iter().all(|base| base.pair == kinds::QUOTE_ERC20);
+    group_of(relation, if quotes { kinds::QUOTE_ERC20 } else { kinds::SPONSOR_SPONSORED })
+}
+
+/// The same of that pair.
+pub(crate) fn group_of(relation: &str, pair: Kind) -> Group {
+    let relation = find_relation(relation).expect("it is one of ours");
+    let mut base = sample::sponsor_request(pair.method);
+    if pair == kinds::QUOTE_ERC20 {
+        let token = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
+        let info = json!({"preferredToken": token, "tokenList": [token]});
+        base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
+    }
+    if pair == kinds::SPONSOR_ERC20 {
+        let info = json!({"feeTokenAddress": "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"});
+        base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
+    }
+    let pair = Some(pair);
+    let seed = BuildInput { pair, base: &base, round: 0, context: &Context::default() };
+    let members = (relation.members)(&seed, &mut Ids::starting_at(1));
+    Group { number: 0, relation, pair, members, base, round: 0, first_id: 1 }
+}

@@ -1,0 +1,357 @@
+//! Rules that compare the answers of a group: how often they held, and which requests broke them.
+
+use paymaster_fee_quote::SPECIFICATION;
+use std::time::Duration;
+
+use bytes::Bytes;
+use paymaster_engine::{
+    cases::case::{BuildInput, Group, Ids},
+    session::judge::Judge,
+};
+use paymaster_exchange::{Exchange, Response};
+use paymaster_fee_quote::{
+    relations::{STRING_IDS, find_relation},
+    target::{
+        context::Context,
+        profile::{Accepts, Operations, Profile, SmartAccount},
+    },
+};
+use paymaster_schemas::kinds;
+use serde_json::Value;
+
+#[path = "common/group.rs"]
+mod group;
+#[path = "common/sample.rs"]
+mod sample;
+
+use group::{ANSWER, NO, group, group_of};
+
+/// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
+fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
+    counts_in(&group(relation), id, answers)
+}
+
+fn counts_in(group: &Group, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
+    counts_of(group, id, answers, &Context::default())
+}
+
+fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u64, Vec<usize>) {
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .zip(answers)
+        .map(|(member, body)| Exchange {
+            request: member.body.clone(),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from((*body).to_owned()) }),
+            took: Duration::ZERO,
+            on_chain: None,
+            received: None,
+            sent_as: None,
+        })
+        .collect();
+    assert_eq!(exchanges.len(), answers.len());
+    let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
+    let judgements = judge.group(group, &exchanges, context);
+    judgements.first().map_or((0, Vec::new()), |judgement| {
+        let broken = judgement.violations.iter().map(|violation| violation.member);
+        (judgement.held, broken.collect())
+    })
+}
+
+#[test]
+fn the_mode_of_a_result_is_judged_when_the_baseline_has_the_right_mode() {
+    let (relation, id) = ("both-infos", "sponsor.mode-mandatory-served");
+    let foreign = ANSWER.replace("SPONSORED", "ERC20");
+    let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","feeQuotes":[]}}"#;
+    assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts(relation, id, &[ANSWER, &foreign]), (0, vec![1]));
+    // Members that belong to the other mode may be refused; and where the baseline is wrong, the change is not the reason.
+    assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[&foreign, &foreign]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[&foreign, ANSWER]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[NO, &foreign]), (0, Vec::new()));
+    // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
+    assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
+    let quote = group_of(relation, kinds::QUOTE_SPONSORED);
+    assert_eq!(counts_in(&quote, id, &[ANSWER, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts_in(&quote, id, &[ANSWER, quotes]), (0, vec![1]));
+    assert_eq!(counts_in(&quote, id, &[quotes, quotes]), (0, Vec::new()));
+    let in_tokens = group_of(relation, kinds::QUOTE_ERC20);
+    let of_tokens = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20","feeQuotes":[]}}"#;
+    let bare = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20"}}"#;
+    let unnamed = ANSWER.replace(r#""MODE":"SPONSORED","#, "");
+    let both = unnamed.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, of_tokens]), (1, Vec::new()));
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, &unnamed]), (0, vec![1]));
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, &both]), (1, Vec::new()));
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, bare]), (1, Vec::new()));
+}
+
+#[test]
+fn a_call_gets_in_a_batch_what_it_gets_alone() {
+    let id = "json-rpc.batch-elements";
+    let group = group("batch-elements");
+    let ids: Vec<Value> = {
+        let batch: Value = serde_json::from_slice(&group.members[2].body).expect("it is JSON");
+        let calls = batch.as_array().expect("it is a batch");
+        calls.iter().map(|call| call["id"].clone()).collect()
+    };
+    assert_eq!(ids.len(), 3);
+    let with_id = |answer: &str, id: &Value| answer.replace("\"id\":1", &format!("\"id\":{id}"));
+    let outcome = |alone: [&str; 2], in_batch: [&str; 3]| {
+        let answers: Vec<String> =
+            in_batch.iter().zip(&ids).map(|(answer, id)| with_id(answer, id)).collect();
+        counts_in(&group, id, &[alone[0], alone[1], &format!("[{}]", answers.join(","))])
+    };
+    let foreign = ANSWER.replace("SPONSORED", "ERC20");
+    let quotes = ANSWER.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
+    let other_data = ANSWER.replace("0xab", "0xcd");
+    assert_eq!(outcome([ANSWER, NO], [ANSWER, NO, &other_data]), (3, Vec::new()));
+    assert_eq!(outcome([ANSWER, NO], [NO, NO, ANSWER]), (2, vec![2]));
+    assert_eq!(outcome([ANSWER, NO], [ANSWER, ANSWER, ANSWER]), (2, vec![2]));
+    assert_eq!(outcome([ANSWER, NO], [&foreign, NO, &quotes]), (1, vec![2, 2]));
+    // Where the call alone is answered wrong already, the batch is not the reason.
+    assert_eq!(outcome([NO, ANSWER], [ANSWER, NO, NO]), (0, Vec::new()));
+    assert_eq!(outcome([&foreign, NO], [&foreign, NO, ANSWER]), (1, Vec::new()));
+    // What is no array, or lacks an answer, is for json-rpc.batch.
+    assert_eq!(counts_in(&group, id, &[ANSWER, NO, NO]), (0, Vec::new()));
+    assert_eq!(counts_in(&group, id, &[ANSWER, NO, "[]"]), (0, Vec::new()));
+    let twice = format!("[{0},{0}]", with_id(NO, &ids[0]));
+    assert_eq!(counts_in(&group, id, &[ANSWER, NO, &twice]), (0, Vec::new()));
+}
+
+#[test]
+fn notation_changes_nothing_that_the_specification_fixes() {
+    let (relation, id) = ("notation", "request.json-notation");
+    let outcome = |answers: [&str; 3]| counts(relation, id, &answers);
+    let refused = ANSWER.replace("0xab", "0x");
+    let other_data = ANSWER.replace("0xab", "0xcd");
+    let fine = (1, Vec::new());
+    let changed = (0, vec![1]);
+    let nothing = (0, Vec::new());
+    assert_eq!(outcome([ANSWER, ANSWER, ANSWER]), fine);
+    assert_eq!(outcome([ANSWER, &other_data, ANSWER]), fine, "a signature may differ each time");
+    assert_eq!(outcome([ANSWER, &refused, ANSWER]), changed);
+    assert_eq!(outcome([ANSWER, NO, ANSWER]), changed);
+    assert_eq!(outcome([NO, ANSWER, NO]), changed);
+    assert_eq!(outcome([NO, NO, NO]), fine);
+    // Where the same bytes get this once and that once, the notation is not the reason.
+    assert_eq!(outcome([ANSWER, NO, NO]), nothing);
+    assert_eq!(outcome([ANSWER, "{}", ANSWER]), nothing);
+    assert_eq!(outcome(["{}", ANSWER, "{}"]), nothing);
+    let quotes = |tokens: &str, others: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"feeQuotes":[{tokens}]{others}}}}}"#)
+    };
+    let one = r#"{"tokenAddress":"0xAB","maxGasFee":1}"#;
+    let same = r#"{"maxGasFee":2,"tokenAddress":"0xab"}"#;
+    let other = r#"{"tokenAddress":"0xcd","maxGasFee":1}"#;
+    let listing = r#","unsupportedTokens":["0xEE"]"#;
+    let quoted = quotes(one, listing);
+    for (variant, expected) in [
+        (quotes(same, r#","unsupportedTokens":["0xee"]"#), &fine),
+        (quotes(other, listing), &changed),
+        (quotes(&format!("{one},{other}"), listing), &changed),
+        (quotes(one, ""), &changed),
+        (quotes(one, r#","unsupportedTokens":["0xef"]"#), &changed),
+        (ANSWER.to_owned(), &changed),
+    ] {
+        assert_eq!(outcome([&quoted, &variant, &quoted]), *expected, "{variant}");
+    }
+}
+
+#[test]
+fn a_quote_with_unsupported_tokens_needs_a_result_when_it_gets_one_without_them() {
+    let (relation, id) = ("unsupported-in-quote", "error.unsupported-quote-is-none");
+    let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"ERC20","feeQuotes":[]}}"#;
+    assert_eq!(counts(relation, id, &[quotes, quotes, quotes]), (2, Vec::new()));
+    assert_eq!(counts(relation, id, &[quotes, NO, quotes]), (1, vec![1]));
+    assert_eq!(counts(relation, id, &[quotes, quotes, NO]), (1, vec![2]));
+    assert_eq!(counts(relation, id, &[NO, NO, NO]), (0, Vec::new()));
+}
+
+#[test]
+fn decisions_are_compared_with_the_baseline() {
+    let (relation, id) = ("decision", "sponsor.decision-inputs");
+    let refused = ANSWER.replace("0xab", "0x");
+    let members = group(relation).members.len();
+    assert!(members > 2);
+    let all = |answer: &'static str| vec![answer; members];
+    assert_eq!(counts(relation, id, &all(ANSWER)), (members as u64 - 1, Vec::new()));
+    let mut one_refused = all(ANSWER);
+    one_refused[2] = &refused;
+    assert_eq!(counts(relation, id, &one_refused), (members as u64 - 2, vec![2]));
+    let mut one_error = all(ANSWER);
+    one_error[1] = NO;
+    assert_eq!(counts(relation, id, &one_error), (members as u64 - 2, Vec::new()));
+    let mut baseline_error = all(ANSWER);
+    baseline_error[0] = NO;
+    assert_eq!(counts(relation, id, &baseline_error), (0, Vec::new()));
+    let all_refused = vec![refused.as_str(); members];
+    assert_eq!(counts(relation, id, &all_refused), (members as u64 - 1, Vec::new()));
+}
+
+#[test]
+fn data_with_a_signature_differs_between_operations() {
+    let judged = |data: [&str; 3]| {
+        let answers = data.map(|data| ANSWER.replace("SPONSORED", "ERC20").replace("0xab", data));
+        let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+        let group = group_of("token-data", kinds::SPONSOR_ERC20);
+        counts_in(&group, "plausibility.token-data-differs", &answers)
+    };
+    let paymaster = format!("0x{}", "57".repeat(20));
+    let signed = |byte: &str| format!("{paymaster}{}", byte.repeat(65));
+    let (one, other) = (signed("ab"), signed("cd"));
+    assert_eq!(judged([&one, &one, &one]), (0, vec![2]));
+    assert_eq!(judged([&one, &one.replace("ab", "AB"), &one]), (0, vec![2]));
+    assert_eq!(judged([&one, &one, &other]), (1, vec![]));
+    // The address alone, the address and a token, and no signature at all.
+    let with_a_token = format!("{paymaster}{}", "27".repeat(20));
+    for unsigned in [&paymaster, &with_a_token, &signed("00")] {
+        assert_eq!(judged([unsigned, unsigned, unsigned]), (1, vec![]), "{unsigned}");
+    }
+    let group = group_of("token-data", kinds::SPONSOR_ERC20);
+    let some = counts_in(&group, "plausibility.token-data-differs", &[ANSWER, NO, ANSWER]);
+    assert_eq!(some, (0, vec![]), "one operation has no result");
+}
+
+#[test]
+fn a_changed_request_needs_a_result_when_the_baseline_gets_one() {
+    let (relation, id) = (STRING_IDS.id, "request.id-string");
+    assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, vec![1]));
+    assert_eq!(counts(relation, id, &[NO, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts(relation, id, &[NO, NO]), (0, Vec::new()));
+    // Other rules report a body that is not an answer.
+    assert_eq!(counts(relation, id, &[ANSWER, "{}"]), (0, Vec::new()));
+}
+
+#[test]
+fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
+    let mut group = group(STRING_IDS.id);
+    let text = String::from_utf8(group.members[1].body.to_vec()).expect("it is JSON");
+    let fractional = text.replace("\"id\":\"\"", "\"id\":1.5");
+    assert_ne!(text, fractional);
+    group.members[1].body = Bytes::from(fractional);
+    assert_eq!(counts_in(&group, "request.id-string", &[ANSWER, NO]), (0, Vec::new()));
+}
+
+#[test]
+fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
+    let id = "request.nonce-uint256";
+    let group = group("nonces");
+    assert_eq!(group.members.len(), 2);
+    let account = &group.base["params"][1]["sponsorshipInfo"]["smartAccountInfo"];
+    let accepting = |accepts| {
+        Context::new(Profile {
+            operations: Operations { accepts, ..Operations::default() },
+            accounts: vec![SmartAccount {
+                name: account["name"].as_str().expect("it is sent").to_owned(),
+                version: account["version"].as_str().expect("it is sent").to_owned(),
+            }],
+            ..Profile::default()
+        })
+    };
+    let promised = accepting(Accepts::Any);
+    let found = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
+    assert_eq!(found([ANSWER, ANSWER], &promised), (1, Vec::new()));
+    assert_eq!(found([ANSWER, NO], &promised), (0, vec![1]));
+    assert_eq!(found([NO, NO], &promised), (0, Vec::new()));
+    let unknown = Context::default();
+    assert_eq!(found([ANSWER, NO], &unknown), (0, Vec::new()));
+    assert_eq!(found([ANSWER, ANSWER], &unknown), (1, Vec::new()));
+}
+
+/// How often a rule held for a group of this relation, and at which members it was broken, by the status and body of each answer.
+fn judged_in_pairs(relation: &str, rule: &str, pairs: [[(u16, &str); 2]; 3]) -> (u64, Vec<usize>) {
+    let group = group(relation);
+    assert_eq!(group.members.len(), 6, "three pairs");
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .zip(pairs.as_flattened())
+        .map(|(member, (status, body))| {
+            let outcome = Response {
+                status: *status,
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+                body: Bytes::from((*body).to_owned()),
+            };
+            Exchange {
+                sent_as: member.sent_as,
+                ..Exchange::new(member.body.clone(), Ok(outcome), Duration::ZERO)
+            }
+        })
+        .collect();
+    let judge = Judge::new(SPECIFICATION.rules().filter(|other| other.id == rule).collect());
+    let judgements = judge.group(&group, &exchanges, &Context::default());
+    judgements.first().map_or((0, Vec::new()), |judgement| {
+        let broken = judgement.violations.iter().map(|violation| violation.member);
+        (judgement.held, broken.collect())
+    })
+}
+
+const HELD: (u64, Vec<usize>) = (1, Vec::new());
+const NOT_JUDGED: (u64, Vec<usize>) = (0, Vec::new());
+
+#[test]
+fn the_headers_of_a_client_get_the_answer_that_plain_headers_get() {
+    let judged = |pairs| judged_in_pairs("headers", "request.headers", pairs);
+    let (yes, no) = ((200, ANSWER), (200, NO));
+    assert_eq!(judged([[yes, yes]; 3]), HELD);
+    for refusal in [
+        (415, "unsupported media type"),
+        (406, NO),
+        (403, r#"{"message":"Forbidden"}"#),
+        (400, "<html>"),
+        (401, NO),
+        (502, "<html>"),
+    ] {
+        assert_eq!(judged([[yes, refusal]; 3]), (0, vec![1]), "{refusal:?}");
+        // By chance, or for another reason than the headers.
+        assert_eq!(judged([[yes, refusal], [yes, refusal], [yes, yes]]), NOT_JUDGED);
+    }
+    assert_eq!(judged([[yes, no]; 3]), (0, vec![1]));
+    assert_eq!(judged([[yes, no], [yes, no], [no, no]]), NOT_JUDGED);
+    assert_eq!(judged([[no, yes]; 3]), NOT_JUDGED);
+    // No refusal: another rule is about it.
+    assert_eq!(judged([[yes, (200, "<html>")]; 3]), NOT_JUDGED);
+}
+
+#[test]
+fn a_form_of_a_client_is_refused_only_where_it_is_refused_each_time() {
+    let judged = |pairs| judged_in_pairs("client-forms", "interoperability.client-forms", pairs);
+    let (yes, no) = ((200, ANSWER), (200, NO));
+    assert_eq!(judged([[yes, yes]; 3]), HELD);
+    assert_eq!(judged([[yes, no]; 3]), (0, vec![1]));
+    assert_eq!(judged([[yes, (400, "")]; 3]), (0, vec![1]));
+    for by_chance in [[yes, no], [no, yes], [no, no]] {
+        assert_eq!(judged([[yes, yes], by_chance, [yes, yes]]).1, Vec::<usize>::new());
+    }
+    assert_eq!(judged([[yes, no], [yes, no], [yes, yes]]), NOT_JUDGED);
+    assert_eq!(judged([[no, no]; 3]), NOT_JUDGED);
+}
+
+/// With the account of the base in one member, a target that refuses it would leave nothing to compare in every group of that base.
+#[test]
+fn the_accounts_of_a_group_do_not_depend_on_the_base() {
+    let named = |name: &str| SmartAccount { name: name.to_owned(), version: "1.0.0".to_owned() };
+    let context = Context::new(Profile {
+        accounts: vec![named("BICONOMY"), named("INFINITISM"), named("SAFE")],
+        ..Profile::default()
+    });
+    let base = sample::sponsor_request("pm_getFeeQuoteOrData");
+    let relation = find_relation("smart-accounts").expect("it is one of ours");
+    let pairs: Vec<[String; 2]> = (0..3)
+        .map(|round| {
+            let input =
+                BuildInput { pair: Some(kinds::QUOTE_SPONSORED), base: &base, round, context: &context };
+            let members = (relation.members)(&input, &mut Ids::starting_at(1));
+            let account = |place: usize| {
+                let request: Value = serde_json::from_slice(&members[place].body).expect("it is JSON");
+                let name = &request["params"][1]["sponsorshipInfo"]["smartAccountInfo"]["name"];
+                name.as_str().expect("it is sent").to_owned()
+            };
+            [account(0), account(1)]
+        })
+        .collect();
+    assert_eq!(pairs, [["BICONOMY", "INFINITISM"], ["INFINITISM", "SAFE"], ["SAFE", "BICONOMY"]]);
+}

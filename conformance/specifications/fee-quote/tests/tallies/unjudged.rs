@@ -1,0 +1,69 @@
+//! Answers that are not judged.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use paymaster_engine::{
+    cases::case::Role,
+    rules::View,
+    session::{access::Access, unjudged::UnjudgedAnswers},
+};
+use paymaster_fee_quote::target::context::Context;
+
+use paymaster_exchange::{Exchange, Failure, Response};
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"SPONSORED","calculateGasLimits":true,"expiryDuration":300,"sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
+
+fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
+    Exchange {
+        request: Bytes::from(request.to_owned()),
+        outcome: outcome.map(|(status, body)| Response {
+            status,
+            headers: Vec::new(),
+            body: Bytes::from(body.to_owned()),
+        }),
+        took: Duration::ZERO,
+        on_chain: None,
+        received: None,
+        sent_as: None,
+    }
+}
+
+fn look(answers: &mut UnjudgedAnswers, exchanges: &[Exchange]) -> bool {
+    let context = Context::default();
+    let views: Vec<View<'_>> =
+        exchanges.iter().map(|exchange| View::new(Role::Call, "", exchange, &context)).collect();
+    answers.can_judge(&views)
+}
+
+#[test]
+fn unjudged_answers_are_counted_by_reason() {
+    let too_large = || {
+        let limit = 7;
+        exchange(CALL, Err(Failure::TooLarge { part: paymaster_exchange::Part::Body, limit }))
+    };
+    let gateway = || exchange(CALL, Ok((502, "<html>")));
+    let fine = || exchange(CALL, Ok((200, "{}")));
+    let mut answers = UnjudgedAnswers::default();
+    assert!(look(&mut answers, &[fine()]));
+    assert_eq!(answers, UnjudgedAnswers::default());
+    assert!(!look(&mut answers, &[fine(), too_large()]));
+    assert!(!look(&mut answers, &[gateway(), too_large()]), "it is not judged, for one reason");
+    assert!(look(&mut answers, &[gateway(), gateway(), fine()]));
+    let mut other = UnjudgedAnswers::default();
+    assert!(look(&mut other, &[gateway()]));
+    // A gateway may reject a request beyond the tables.
+    assert!(look(&mut other, &[exchange("{}", Ok((502, "")))]));
+    assert!(!look(&mut other, &[too_large()]));
+    answers.merge(other);
+    let reasons: Vec<(String, usize)> = answers.clone().reasons(&Access::default()).into_iter().collect();
+    let [(theirs, 2), (ours, 3)] = &reasons[..] else {
+        panic!("{reasons:?}");
+    };
+    assert_eq!(theirs, "HTTP 502, and no answer of the service");
+    assert!(ours.ends_with("more than we read"), "{ours}");
+    let mut denied = Access::default();
+    let (refused, context) = (exchange(CALL, Ok((401, ""))), Context::default());
+    denied.see("calls", &View::new(Role::Call, "", &refused, &context));
+    assert_eq!(answers.reasons(&denied).len(), 1);
+}

@@ -1,0 +1,244 @@
+//! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
+
+use paymaster_fee_quote::SPECIFICATION;
+use std::time::Duration;
+
+use bytes::Bytes;
+use paymaster_engine::{rules::Violation, session::judge::Judge};
+use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_fee_quote::{
+    relations::STRING_IDS,
+    target::{
+        context::{Context, Support},
+        dialect::QuotedTokens,
+    },
+};
+use serde_json::{Value, json};
+
+#[path = "common/group.rs"]
+mod group;
+#[path = "common/sample.rs"]
+mod sample;
+
+use group::{ANSWER, NO, group};
+
+/// The violations of the rule when every member but the second gets a correct answer.
+fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {
+    let group = group(relation);
+    let respond =
+        |body: &str| Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(body.to_owned()) });
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .enumerate()
+        .map(|(place, member)| {
+            let requested: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
+            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", requested["id"]));
+            Exchange {
+                request: member.body.clone(),
+                outcome: match (place, second) {
+                    (1, Err(failure)) => Err(failure.clone()),
+                    (1, &Ok(body)) => {
+                        respond(&body.replace("\"id\":1", &format!("\"id\":{}", requested["id"])))
+                    }
+                    _ => respond(&well),
+                },
+                took: Duration::ZERO,
+                on_chain: None,
+                received: None,
+                sent_as: None,
+            }
+        })
+        .collect();
+    let rule = SPECIFICATION.find_rule(id).expect("it is one of ours");
+    let judge = Judge::new(vec![rule]);
+    assert_eq!(judge.rules()[0].id, id);
+    let judgements = judge.group(&group, &exchanges, &Context::default());
+    assert!(judgements.len() <= 1);
+    judgements.into_iter().flat_map(|judgement| judgement.violations).collect()
+}
+
+#[track_caller]
+fn assert_violation(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
+    let found = found(relation, id, second);
+    let [violation] = &found[..] else {
+        panic!("{id} found {found:#?}");
+    };
+    assert_eq!(violation.member, 1);
+    let Violation { pointer, expected: wanted, actual, .. } = violation;
+    assert_eq!([pointer.as_str(), wanted, actual], expected);
+}
+
+#[test]
+fn an_exchange_rule_names_the_member_the_place_and_both_values() {
+    let calls = STRING_IDS.id;
+    let sent = group(calls).members[1].label.clone();
+    assert_eq!(sent, "id \"\"");
+    let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
+    assert_violation(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
+    let no_id = ANSWER.replace("\"id\":1,", "");
+    assert_violation(calls, "answer.id", &Ok(&no_id), ["/id", "\"\"", "the member is missing"]);
+    let neither = r#"{"jsonrpc":"2.0","id":1}"#;
+    assert_violation(
+        calls,
+        "answer.result-or-error",
+        &Ok(neither),
+        ["", "either result or error", "neither, in HTTP 200, {\"jsonrpc\":\"2.0\",\"id\":\"\"}"],
+    );
+    assert_violation(
+        calls,
+        "answer.http-message",
+        &Err(Failure::Cut("it ended".to_owned())),
+        ["", "a complete HTTP response", &Failure::Cut("it ended".to_owned()).to_string()],
+    );
+}
+
+#[test]
+fn only_exercised_rules_are_reported() {
+    let group = group(STRING_IDS.id);
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .map(|member| Exchange {
+            request: member.body.clone(),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from_static(b"{}") }),
+            took: Duration::ZERO,
+            on_chain: None,
+            received: None,
+            sent_as: None,
+        })
+        .collect();
+    let judgements =
+        Judge::new(SPECIFICATION.rules().collect()).group(&group, &exchanges, &Context::default());
+    let held = |id: &str| {
+        judgements.iter().find(|judgement| judgement.rule.id == id).map(|judgement| judgement.held)
+    };
+    assert_eq!(held("answer.json-text"), Some(2));
+    assert_eq!(held("answer.result-or-error"), Some(0), "it was broken, and never held");
+    assert_eq!(held("error.code"), None, "there was no error");
+    assert!(judgements.iter().all(|judgement| judgement.held > 0 || !judgement.violations.is_empty()));
+}
+
+#[test]
+fn a_row_names_its_member_and_a_long_value_is_cut() {
+    let text = format!("\"{}\"", "9".repeat(500));
+    let long = ANSWER.replace("\"callGasLimit\":1", &format!("\"callGasLimit\":{text}"));
+    let found = found(STRING_IDS.id, "sponsored-result.callGasLimit", &Ok(&long));
+    assert_eq!(found[0].pointer, "/result/callGasLimit");
+    assert!(found[0].actual.ends_with("... (502 bytes)"), "{}", found[0].actual);
+    assert!(found[0].actual.len() < 200);
+}
+
+const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
+const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
+
+/// Pointer, expected and actual value of the violation, for an answer with those quotes and unsupported tokens to a quote for
+/// `preferred` and `listed`.
+fn tokens_violation(
+    context: &Context,
+    id: &str,
+    [preferred, listed]: [&str; 2],
+    quoted: &[&str],
+    unsupported: &[&str],
+) -> [String; 3] {
+    let group = group("unsupported-in-quote");
+    let mut request: Value = serde_json::from_slice(&group.members[0].body).expect("a member is JSON");
+    request["params"][1]["tokenInfo"] = json!({"preferredToken": preferred, "tokenList": [listed]});
+    let quotes: Vec<Value> = quoted.iter().map(|token| json!({"tokenAddress": token})).collect();
+    let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
+    let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
+    let exchange = Exchange {
+        request: Bytes::from(request.to_string()),
+        outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
+        took: Duration::ZERO,
+        on_chain: None,
+        received: None,
+        sent_as: None,
+    };
+    let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
+    let judgements = judge.group(&group, &[exchange], context);
+    let violation = judgements[0].violations[0].clone();
+    [violation.pointer, violation.expected, violation.actual]
+}
+
+#[test]
+fn violations_about_tokens_name_the_tokens() {
+    let mut context = Context::default();
+    context.learn_token(USDC, Support::Supported);
+    assert_eq!(
+        tokens_violation(&context, "quote.tokens-quoted", [USDC, USDC], &[], &[]),
+        [
+            "/result/feeQuotes".to_owned(),
+            format!("a quote for each supported token of the request, {USDC} included"),
+            "quotes for none".to_owned(),
+        ]
+    );
+    assert_eq!(
+        tokens_violation(&context, "quote.only-requested", [USDC, USDC], &[USDC, DAI], &[]),
+        [
+            "/result/feeQuotes/1/tokenAddress".to_owned(),
+            format!("a token of the request: {USDC}"),
+            DAI.to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_violation_of_the_reading_names_the_reading() {
+    let mut context = Context::default();
+    context.learn_token(USDC, Support::Supported);
+    context.learn_token(DAI, Support::Supported);
+    for (reading, beyond, why) in [
+        (QuotedTokens::List, USDC, "the listed tokens alone"),
+        (QuotedTokens::Preferred, DAI, "the preferred token alone"),
+    ] {
+        context.dialect.quoted_tokens = reading;
+        assert_eq!(
+            tokens_violation(&context, "quote.tokens-quoted", [USDC, DAI], &[USDC, DAI], &[]),
+            [
+                "/result/feeQuotes".to_owned(),
+                format!("no quote for {beyond}: the target quotes {why}"),
+                format!("quotes for {USDC}, {DAI}"),
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_violation_gives_the_reason_why_a_token_must_not_be_listed() {
+    const OTHER: &str = "0x1111111111111111111111111111111111111111";
+    let mut context = Context::default();
+    context.learn_token(USDC, Support::Supported);
+    for (quoted, listed, why) in [
+        (&[USDC][..], OTHER, "which the request does not name"),
+        (&[USDC], USDC, "which the same answer quotes"),
+        (&[DAI], DAI, "which the same answer quotes"),
+        (&[], USDC, "which is supported"),
+    ] {
+        let rule = "quote.unsupported-only-unsupported";
+        assert_eq!(
+            tokens_violation(&context, rule, [USDC, DAI], quoted, &[listed]),
+            [
+                "/result/unsupportedTokens/0".to_owned(),
+                "only tokens of the request that are not supported".to_owned(),
+                format!("{listed}, {why}"),
+            ]
+        );
+    }
+}
+
+#[test]
+fn a_group_rule_names_the_change_and_what_came_of_it() {
+    assert_violation(
+        STRING_IDS.id,
+        "request.id-string",
+        &Ok(NO),
+        ["/error", "a result, as without this change: id \"\"", "error -32602 \"no\""],
+    );
+    let refused = ANSWER.replace("0xab", "0x");
+    let found = found("decision", "sponsor.decision-inputs", &Ok(&refused));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].member, found[0].pointer.as_str()), (1, "/result/paymasterAndData"));
+    assert_eq!(found[0].actual, "not sponsored (0x)");
+    assert!(found[0].expected.starts_with("sponsored, as without this change: "), "{}", found[0].expected);
+}
