@@ -16,6 +16,8 @@ pub enum Event<'a> {
     Started {
         /// The target, secrets redacted.
         target: &'a str,
+        /// Name, title, version and place of the specification that it is judged by.
+        specification: &'a str,
         /// The seed.
         seed: u64,
     },

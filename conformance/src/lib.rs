@@ -72,8 +72,9 @@ pub mod profile {
     pub use paymaster_fee_quote::target::{
         dialect::{Amounts, Dialect, Pins, QuotedTokens},
         ordinary::SizeLimits,
-        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists},
+        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
     };
+    pub use paymaster_settings::settings::file::{Target, TargetProfile};
 }
 
 /// Compiles the examples of the page.

@@ -42,7 +42,7 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
     let settings = Settings {
         transport: Transport::new(target, Limits::default(), &[]),
         shown_target: server.url.clone(),
-        profile: profile(server.profile.clone()),
+        profile: Arc::new(Context::new(profile(Context::of(&*server.profile).profile.clone()))),
         seed: 3,
         cases: 1,
         jobs: 4,

@@ -22,7 +22,11 @@ use paymaster_engine::{
     },
 };
 use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{SPECIFICATION, learn::Learner, target::profile::Profile};
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    learn::Learner,
+    target::{context::Context, profile::Profile},
+};
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
 use paymaster_settings::{embedded::Embedded, settings::Settings};
@@ -70,7 +74,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
     };
     let mut tape = Tape::default();
     let outcome = run::check(&settings, &Suite::standard(), &Stop::default(), &mut tape).await;
-    let profile = server.profile.clone();
+    let profile = Context::of(&*server.profile).profile.clone();
     server.stop().await;
     let broken = outcome
         .summary

@@ -1,5 +1,6 @@
 //! The API for Rust programs: services of this process, URLs, events, outcomes, strategies.
 
+use paymaster_fee_quote::target::context::Context;
 use std::{
     convert::Infallible,
     error::Error as _,
@@ -227,7 +228,8 @@ fn what_cannot_start_says_why() {
     let path = folder.path().join("paymaster.toml");
     assert!(matches!(read_profile(&path), Err(CheckError::Profile(_))));
     std::fs::write(&path, "[tokens]\ncomplete = true\n").expect("it is written");
-    assert!(read_profile(&path).expect("it is a profile").tokens.complete);
+    let known = read_profile(&path).expect("it is a profile").known;
+    assert!(Context::of(&*known).profile.tokens.complete);
 }
 
 proptest! {

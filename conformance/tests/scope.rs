@@ -73,7 +73,7 @@ async fn discovered(service: &InjectedService) -> Context {
             }
         }
     }
-    discovery.finish().context
+    discovery.finish().0
 }
 
 /// Judges the plan of a scope by these rules: how often each held, and which were broken.

@@ -4,12 +4,13 @@ use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
-    cases::case::Base,
+    cases::case::{Base, Group},
     message::request::Call,
     rules::{MissingLine, View},
+    session::access::Access,
     specification::Specification,
 };
 
@@ -47,7 +48,7 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     }
 
     /// What the target uses of what the specification leaves open, for reports: names and values.
-    fn dialect(&self) -> serde_json::Map<String, Value>;
+    fn dialect(&self) -> Map<String, Value>;
 
     /// The same in a line, for people.
     fn dialect_in_words(&self) -> String;
@@ -56,8 +57,54 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     /// that list, and whether it was kept.
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool));
 
+    /// What an entry of the profile states, as `tokens.supported` and its place in that list; none where there is no such entry.
+    fn stated(&self, list: &str, place: usize) -> Option<Statement>;
+
+    /// The same knowledge for a run with or without a chain on which answers are simulated.
+    fn with_chain(&self, on_chain: bool) -> Arc<dyn Knowledge>;
+
+    /// The same knowledge with what another profile pins of what the specification leaves open.
+    fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge>;
+
+    /// What discovery probably ends with, for the estimates before it.
+    fn expected(&self) -> Arc<dyn Knowledge>;
+
+    /// The requests that find out what the profile does not state. With `tries_clients`, also which request headers of published clients
+    /// the target refuses.
+    fn discovery(&self, seed: u64, tries_clients: bool) -> Box<dyn Discover>;
+
+    /// Learns more from exchanges that were not planned.
+    fn learner(&self) -> Box<dyn Learn>;
+
+    /// All of it as JSON, for [`Specification::restore`].
+    fn saved(&self) -> Value;
+
     /// Whether another specification's knowledge, or this one's, says the same.
     fn is_same(&self, other: &dyn Knowledge) -> bool;
+}
+
+/// Whether an answer, the second value, to a request, the first one, contradicts a statement.
+pub type Contradicts = Box<dyn Fn(&Value, &Value) -> bool>;
+
+/// What an entry of the profile states.
+pub struct Statement {
+    /// The value by which the entry is found in its file.
+    pub found_by: String,
+    /// What it states, in a sentence.
+    pub states: String,
+    /// What the answers that contradict it did, after their number.
+    pub contradicted: &'static str,
+    /// Whether an answer to a request contradicts it.
+    pub is_contradicted: Contradicts,
+}
+
+/// The requests before a run: any sender can drive them.
+pub trait Discover: Send {
+    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
+    fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>>;
+
+    /// What is known now, and whether requests got past HTTP to the service.
+    fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access);
 }
 
 /// Learns what exchanges show of a target.

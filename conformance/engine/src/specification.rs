@@ -1,6 +1,6 @@
 //! A specification as the engine sees it: what is sent, what is judged, and what its members mean.
 
-use std::{fmt, ptr, time::Duration};
+use std::{fmt, ptr, sync::Arc, time::Duration};
 
 use paymaster_schemas::Kind;
 use serde_json::Value;
@@ -8,14 +8,21 @@ use serde_json::Value;
 use crate::{
     cases::case::{Base, BuildInput, Relation},
     generate::shrink::Change,
+    knowledge::Knowledge,
     message::request::{Call, Called},
     rules::{RowCheck, Rule, observers::Observer},
 };
 
-/// A specification that plugs into the engine. What is known of one target is in its [`crate::knowledge::Knowledge`].
+/// A specification that plugs into the engine. What is known of one target is in its [`Knowledge`].
 pub struct Specification {
     /// Its name in commands and reports.
     pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its version, in words where it has none.
+    pub version: &'static str,
+    /// Where it is published.
+    pub published: &'static str,
     /// The kinds of its calls, in the order of its sections.
     pub kinds: &'static [Kind],
     /// Its rules, in groups, in the order of the reports.
@@ -24,8 +31,16 @@ pub struct Specification {
     pub relations: &'static [&'static Relation],
     /// Its observers.
     pub observers: &'static [Observer],
+    /// The relation whose groups are ordinary calls, one each. It is in the plan too.
+    pub calls: &'static Relation,
+    /// The places of a request that causes and replays name.
+    pub places: Places,
     /// The base requests that malformed bodies and batches are made of.
     pub plain_bases: &'static [Base],
+    /// Reads what a profile says of a target, from TOML. Whoever read the file took the tables that are the same for every specification.
+    pub read_profile: fn(&str) -> Result<Arc<dyn Knowledge>, ProfileError>,
+    /// Reads what [`Knowledge::saved`] wrote.
+    pub restore: fn(&Value) -> Result<Arc<dyn Knowledge>, serde_json::Error>,
     /// What a request with these members calls.
     pub called: fn(&Value) -> Called,
     /// Whether the specification shows the answer to a call that is not valid, so that the call is judged like a valid one.
@@ -54,7 +69,48 @@ pub struct Specification {
     pub free_form: &'static str,
 }
 
+/// Places of a request, as JSON pointers.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// What is asked for, as a whole.
+    pub subject: &'static str,
+    /// Who asks, as a text of 20 bytes in hex: a target may count or limit by it.
+    pub party: &'static str,
+    /// The amount within the subject that a client never sends twice.
+    pub once: &'static str,
+    /// Bytes in hex within the subject to which more can be added.
+    pub bytes: &'static str,
+    /// What the call says beside the subject.
+    pub terms: &'static str,
+    /// Texts and lists of texts within the terms under which a target may keep something.
+    pub kept_under: &'static [&'static str],
+}
+
+/// Why a text is no profile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ProfileError {
+    /// Where in the text, in bytes; none where the message names the entry.
+    pub at: Option<usize>,
+    /// What is wrong, in a line. It quotes no value that can be secret.
+    pub message: String,
+}
+
 impl Specification {
+    /// Name, title, version and place, in a line.
+    pub fn line(&self) -> String {
+        format!("{}: {}, {}, {}", self.name, self.title, self.version, self.published)
+    }
+
+    /// What is known of a target without a profile.
+    ///
+    /// # Panics
+    ///
+    /// Where a specification does not accept the empty profile: a test of each holds that it does.
+    pub fn unknown(&self) -> Arc<dyn Knowledge> {
+        (self.read_profile)("").expect("the empty profile states nothing")
+    }
+
     /// Every rule, in the order of the reports.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> {
         self.rules.iter().copied().flatten()
@@ -101,6 +157,9 @@ impl fmt::Debug for Specification {
 #[cfg(test)]
 pub(crate) static SAMPLE: Specification = Specification {
     name: "sample",
+    title: "Sample",
+    version: "1",
+    published: "nowhere",
     kinds: &paymaster_schemas::kinds::ALL,
     rules: &[
         crate::rules::answer_form::RULES,
@@ -115,7 +174,11 @@ pub(crate) static SAMPLE: Specification = Specification {
     ],
     relations: &[],
     observers: &[],
+    calls: &crate::session::recorded::RECORDED,
+    places: Places { subject: "", party: "", once: "", bytes: "", terms: "", kept_under: &[] },
     plain_bases: &[],
+    read_profile: |_| Err(ProfileError { at: None, message: String::new() }),
+    restore: |_| Err(serde::de::Error::custom("the tests know no target")),
     called: |_| Called::Unknown,
     shows_answer: |_| false,
     any_code: |_| false,
@@ -127,6 +190,6 @@ pub(crate) static SAMPLE: Specification = Specification {
     right_answer: |_, _| Value::Null,
     may_change: |_| Change::Free,
     check_row: |_, _, _, _| (),
-    is_amount: |name| name == "nonce",
+    is_amount: |name| name == "nonce" || name.contains("Gas"),
     free_form: "/params/1/sponsorshipInfo/webhookData",
 };

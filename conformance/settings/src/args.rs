@@ -12,6 +12,9 @@ pub struct TargetArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// The specification that the target is judged by [default: the one of the configuration file, else fee-quote].
+    #[arg(long, value_name = "NAME")]
+    pub spec: Option<String>,
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,

@@ -6,7 +6,11 @@ use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::settings::file;
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{context::Context, profile::Profile},
+};
 
 /// What every report shows where the embedded server was the target.
 pub const EMBEDDED_WARNING: &str = "the target is the embedded reference server: the result is about no other service; give the URL of yours";
@@ -19,7 +23,7 @@ const PIPED_URL: &str = "http://embedded.invalid/";
 pub struct Embedded {
     pub url: String,
     /// The profile of what it supports.
-    pub profile: Profile,
+    pub profile: Arc<dyn Knowledge>,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
@@ -61,7 +65,7 @@ impl Embedded {
             // A dropped sender stops the server too.
             let _ = stopped.await;
         }));
-        Self { url, profile: profile_of(config), shutdown, serving }
+        Self { url, profile: Arc::new(Context::new(profile_of(config))), shutdown, serving }
     }
 
     /// Stops the server and waits for its end.
@@ -88,8 +92,9 @@ pub fn profile_of(config: &Config) -> Profile {
 /// Never: a test holds that the printed profile can be read.
 pub fn profile_with(config: &Config, variants: &[&Variant]) -> Profile {
     let printed = config.to_profile(variants).expect("a profile is written as toml");
-    let (profile, _) = file::parse(&printed).expect("the reference server prints a valid profile");
-    profile
+    let (profile, _) =
+        file::parse(&printed, Some(&SPECIFICATION)).expect("the reference server prints a valid profile");
+    Context::of(&*profile.known).profile.clone()
 }
 
 #[cfg(test)]

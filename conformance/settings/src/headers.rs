@@ -2,12 +2,14 @@
 
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderName, InvalidHeaderValue};
 
-use crate::settings::environment::{Environment, VariableError};
+use crate::settings::{
+    environment::{Environment, VariableError},
+    file,
+};
 use paymaster_client::{
     network::target::{Target, UrlError},
     redact::Redactor,
 };
-use paymaster_fee_quote::target::profile;
 
 /// A header to send.
 #[derive(Clone, Debug)]
@@ -116,7 +118,7 @@ pub(crate) fn merged(
 /// Checks that the headers of the profile are sent to the origin (scheme, host and port) of its `target.url` alone.
 pub(crate) fn check_origin(
     headers: &[Header],
-    profile: &profile::Target,
+    profile: &file::Target,
     target: &Target,
 ) -> Result<(), OriginError> {
     let of_profile = headers.iter().filter(|header| header.of_profile);

@@ -8,4 +8,5 @@ pub mod headers;
 pub mod output;
 pub mod process;
 pub mod settings;
+pub mod specifications;
 pub mod suggestion;

@@ -7,14 +7,12 @@ pub mod profile_file;
 pub mod public_words;
 pub mod setup;
 pub mod target;
-pub(crate) mod validation;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
 use paymaster_client::http::transport::Transport;
-use paymaster_engine::verdict::strictness::Strictness;
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_engine::{knowledge::Knowledge, verdict::strictness::Strictness};
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +52,8 @@ pub struct Settings {
     pub transport: Transport,
     /// The URL of the target, with secrets replaced.
     pub shown_target: String,
-    /// The profile: what the user states about the target.
-    pub profile: Profile,
+    /// What the profile says of the target.
+    pub profile: Arc<dyn Knowledge>,
     /// The seed. The same seed gives the same cases.
     pub seed: u64,
     /// The least number of requests of each pair of method and mode.

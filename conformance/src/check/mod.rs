@@ -4,6 +4,8 @@ mod outcome;
 mod route;
 mod service;
 
+use paymaster_settings::settings::file::TargetProfile;
+use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
 
 use bytes::Bytes;
@@ -20,7 +22,6 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::{cases::plan::DEFAULT_CASES, rules::Rule, verdict::strictness::Strictness};
-use paymaster_fee_quote::target::profile::Profile;
 use paymaster_reference_server::Config;
 use paymaster_settings::settings::{
     Settings, ShownTarget, file,
@@ -69,7 +70,7 @@ use service::Connections;
 /// ```
 pub struct Check<'l> {
     judged: Judged,
-    profile: Profile,
+    profile: TargetProfile,
     headers: Vec<(HeaderName, HeaderValue)>,
     seed: u64,
     cases: u32,
@@ -140,7 +141,7 @@ impl<'l> Check<'l> {
     fn of(judged: Judged) -> Self {
         Self {
             judged,
-            profile: Profile::default(),
+            profile: DEFAULT_SPECIFICATION.unknown().into(),
             headers: Vec::new(),
             seed: DEFAULT_SEED,
             cases: DEFAULT_CASES,
@@ -160,8 +161,8 @@ impl<'l> Check<'l> {
     /// `requests-per-second`, `concurrency`, `cacert`, `insecure` and `public-path-segments` of [`Profile::target`] have an effect; its
     /// `url` and `headers` have none.
     #[must_use]
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
+    pub fn profile(mut self, profile: impl Into<TargetProfile>) -> Self {
+        self.profile = profile.into();
         self
     }
 
@@ -299,7 +300,7 @@ impl<'l> Check<'l> {
             shrink_requests: DEFAULT_SHRINK_REQUESTS,
             closer_look: true,
             strictness: self.strictness,
-            profile: self.profile,
+            profile: self.profile.known,
         };
         let suite = Suite { rules: self.rules, ..Suite::standard() };
         let mut listeners = self.listeners;
@@ -364,7 +365,8 @@ impl Reporter for Listeners<'_> {
 /// # Errors
 ///
 /// [`CheckError::Profile`] when the file cannot be read, or holds a key or value that is not known.
-pub fn read_profile(path: impl AsRef<Path>) -> Result<Profile, CheckError> {
-    let (profile, _) = file::read(Some(path.as_ref())).map_err(|cause| CheckError::Profile(cause.into()))?;
+pub fn read_profile(path: impl AsRef<Path>) -> Result<TargetProfile, CheckError> {
+    let (profile, _) =
+        file::read(Some(path.as_ref()), None).map_err(|cause| CheckError::Profile(cause.into()))?;
     Ok(profile)
 }

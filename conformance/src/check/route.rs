@@ -1,10 +1,10 @@
 //! What is judged, and how it is reached.
 
+use paymaster_settings::settings::file;
 use std::sync::Arc;
 
 use crate::check::{CheckError, service::Connections};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
-use paymaster_fee_quote::target::profile;
 use paymaster_reference_server::{Config, Service};
 use paymaster_settings::embedded::Embedded;
 
@@ -43,7 +43,7 @@ impl Server {
 
 impl Judged {
     /// Prepares the way to the target. A server of this process is started.
-    pub(super) fn route(self, settings: &profile::Target) -> Result<Route, CheckError> {
+    pub(super) fn route(self, settings: &file::Target) -> Result<Route, CheckError> {
         match self {
             Self::Url(target) => {
                 let trust = Trust {

@@ -195,6 +195,9 @@ pub(crate) struct JudgingArgs {
     /// The configuration file [default: paymaster.toml, where it exists].
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// The specification that the traffic is judged by [default: the one of the configuration file, else fee-quote].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) spec: Option<String>,
     /// Judge only these rules: ids of rules or clauses; `*` matches any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,

@@ -7,7 +7,7 @@ use paymaster_engine::{
     },
     verdict::{finding::Key, strictness::Strictness},
 };
-use paymaster_fee_quote::{learn::Learner, target::profile::Profile};
+use paymaster_settings::settings::file::TargetProfile;
 use std::{
     borrow::Cow,
     path::PathBuf,
@@ -41,7 +41,7 @@ use paymaster_settings::{
 /// The options for judging traffic, from arguments and configuration file.
 #[derive(Debug)]
 pub(crate) struct TrafficOptions {
-    pub(crate) profile: Profile,
+    pub(crate) profile: TargetProfile,
     pub(crate) strictness: Strictness,
     known: KnownFailures,
     pub(crate) suite: Suite,
@@ -54,9 +54,9 @@ impl TrafficOptions {
     /// Reads arguments and configuration file.
     pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, CommandError> {
         let config = file::chosen(args.config.as_deref(), environment)?;
-        let (profile, run) = file::read(config.as_deref())?;
+        let (profile, run) = file::read(config.as_deref(), args.spec.as_deref())?;
         let known = KnownFailures::read(&args.known, run.known_failing.as_ref())?;
-        let standard = Suite::standard();
+        let standard = Suite::of(profile.known.specification());
         let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
         let suite = Suite { rules, known: Arc::clone(&known.list), ..standard };
         let mut redactor = Redactor::with_public_words(is_common);
@@ -153,12 +153,13 @@ impl TrafficSession {
     ) -> Result<Self, CommandError> {
         let mut reports = Reports::requested(&args.reports)?;
         reports.begin(&place, &options.redactor);
-        reports.event(&Event::Started { target: &place.shown, seed: 0 });
+        let specification = options.suite.specification.line();
+        reports.event(&Event::Started { target: &place.shown, specification: &specification, seed: 0 });
         let suite = &options.suite;
         let session = RecordedSession::new(
             suite.rules.clone(),
             Arc::clone(&suite.known),
-            Box::new(Learner::new(options.profile.clone())),
+            options.profile.known.learner(),
         );
         Ok(Self { session, options, place, reports, replay_dir: args.replay_dir.clone(), exchanges: 0 })
     }

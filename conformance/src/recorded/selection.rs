@@ -1,6 +1,6 @@
 //! Which exchanges of a wallet's traffic are judged: calls of the paymaster service with an answer of the service.
 
-use paymaster_schemas::Method;
+use paymaster_settings::specifications::SPECIFICATIONS;
 use serde_json::Value;
 
 use paymaster_client::throttling::is_throttled;
@@ -24,7 +24,9 @@ pub fn request_skip_reason(http_method: &str, body: &[u8]) -> Option<&'static st
 }
 
 fn is_paymaster_call(call: &Value) -> bool {
-    call["method"].as_str().is_some_and(|method| Method::from_name(method).is_some())
+    call["method"]
+        .as_str()
+        .is_some_and(|method| SPECIFICATIONS.iter().any(|known| known.methods().contains(&method)))
 }
 
 /// Why a response is not judged; none where it is.

@@ -308,6 +308,22 @@ mod tests {
     }
 
     #[test]
+    fn every_report_names_the_specification_its_version_and_its_place() {
+        let sample = sample::violations();
+        for format in FORMATS {
+            let text = format.render(&sample.finished()).unwrap();
+            for part in [
+                "fee-quote",
+                "Paymaster JSON-RPC Service Specification",
+                "without a version",
+                "docs/specification.md",
+            ] {
+                assert!(text.contains(part), "{}: {part}", format.name);
+            }
+        }
+    }
+
+    #[test]
     fn every_report_shows_the_same_counts() {
         let mut seen = BTreeSet::new();
         for sample in [sample::violations(), sample::known(), sample::recorded()] {

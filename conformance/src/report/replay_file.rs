@@ -1,5 +1,7 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::specification::Specification;
 use paymaster_engine::{
     cases::{
         case::{Group, Member, Relation, Role},
@@ -8,18 +10,9 @@ use paymaster_engine::{
     session::recheck::Original,
     verdict::finding::Finding,
 };
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{
-        accounts::AccountService,
-        context::{Context, Support},
-        dialect::{Pins, QuotedTokens},
-        forms::ServedForms,
-        profile::{Profile, SmartAccount, Target, Token},
-        quoted::QuotedFacts,
-        spellings::ServedCapitals,
-    },
-};
+use paymaster_settings::specifications::UnknownSpecification;
+use paymaster_settings::specifications::specification;
+use std::sync::Arc;
 use std::{
     io,
     path::{Path, PathBuf},
@@ -27,7 +20,6 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use paymaster_schemas::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -49,6 +41,9 @@ pub(crate) const EMBEDDED: &str = "embedded";
 pub(crate) struct ReplayFile {
     /// [`FORMAT`], or that of earlier versions.
     pub format: String,
+    /// The specification that the target was judged by. Files of versions that knew one alone do not name it.
+    #[serde(default = "first_specification")]
+    pub spec: String,
     /// The rule that was broken.
     pub rule: String,
     /// The violation, and what a replay needs to show that it is fixed.
@@ -68,8 +63,12 @@ pub(crate) struct ReplayFile {
     pub twist: u32,
     /// The requests, in order.
     pub members: Vec<ReplayRequest>,
-    /// What was known about the target.
-    pub known: ReplayContext,
+    /// What was known about the target, as its specification writes it.
+    pub known: Value,
+}
+
+fn first_specification() -> String {
+    "fee-quote".to_owned()
 }
 
 /// The defect of a run that a finding belongs to.
@@ -102,49 +101,6 @@ pub(crate) struct ReplayRequest {
     pub headers: Vec<String>,
 }
 
-/// What was known about the target when the answers were judged.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ReplayContext {
-    /// The profile without the URL and the headers of the target.
-    pub profile: Profile,
-    /// The dialect.
-    pub dialect: Pins,
-    /// Tokens that the target supports.
-    pub supported_tokens: Vec<String>,
-    /// Tokens that it does not support.
-    pub unsupported_tokens: Vec<String>,
-    /// Whether all other tokens are unsupported.
-    pub unlisted_tokens_are_unsupported: bool,
-    /// Symbol and decimals of tokens, as the target returned them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub token_facts: Vec<Token>,
-    /// Smart accounts that the target served.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub served_accounts: Vec<ServedAccount>,
-    /// Forms beyond the tables that the target served.
-    #[serde(default)]
-    pub served_forms: ServedForms,
-    /// Where the target served addresses in capital letters.
-    #[serde(default)]
-    pub served_capitals: ServedCapitals,
-    /// The paymaster and the prices of the first quotes.
-    #[serde(default)]
-    pub quoted: QuotedFacts,
-}
-
-/// A smart account that the target served in a pair of method and mode.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ServedAccount {
-    /// The pair, as `quote-sponsored`.
-    pub pair: String,
-    /// `smartAccountInfo.name`.
-    pub name: String,
-    /// `smartAccountInfo.version`.
-    pub version: String,
-    /// Whether an operation of it was sponsored.
-    pub sponsored: bool,
-}
-
 impl ReplayFile {
     /// The replay file of a finding that belongs to this defect.
     pub(crate) fn of(finding: &Finding, defect: Option<ReplayDefect>, finished: &Finished<'_>) -> Self {
@@ -155,6 +111,7 @@ impl ReplayFile {
         }
         Self {
             format: FORMAT.to_owned(),
+            spec: finished.context.specification().name.to_owned(),
             rule: finding.rule.id.to_owned(),
             finding: original,
             defect,
@@ -164,8 +121,18 @@ impl ReplayFile {
             pair: finding.group.pair.map(|pair| pair.name.to_owned()),
             twist: finding.group.round,
             members: finding.group.members.iter().map(ReplayRequest::of).collect(),
-            known: ReplayContext::of(Context::of(finished.context)),
+            known: finished.context.saved(),
         }
+    }
+
+    /// What was known of the target.
+    pub(crate) fn known(&self) -> Result<Arc<dyn Knowledge>, ReplayFileError> {
+        (self.specification()?.restore)(&self.known).map_err(ReplayFileError::Known)
+    }
+
+    /// The specification of the target.
+    pub(crate) fn specification(&self) -> Result<&'static Specification, ReplayFileError> {
+        Ok(specification(&self.spec)?)
     }
 
     /// Reads a replay file.
@@ -197,7 +164,7 @@ impl ReplayFile {
         Ok(Group {
             number: 0,
             relation,
-            pair: self.pair.as_deref().and_then(pair_named),
+            pair: self.pair.as_deref().and_then(|name| specification(&self.spec).ok()?.find_kind(name)),
             base: Value::Null,
             round: self.twist,
             first_id: 0,
@@ -242,70 +209,6 @@ impl ReplayRequest {
     }
 }
 
-impl ReplayContext {
-    fn of(context: &Context) -> Self {
-        let tokens = |support| context.tokens_with(support).map(str::to_owned).collect();
-        let dialect = &context.dialect;
-        Self {
-            profile: Profile { target: Target::default(), ..context.profile.clone() },
-            dialect: Pins {
-                jsonrpc_version: Some(dialect.jsonrpc_version.clone()),
-                sponsored_name: Some(dialect.sponsored_name.clone()),
-                fee_token_member: Some(dialect.fee_token_member.clone()),
-                mode_member: Some(dialect.mode_member.clone()),
-                amount_notation: Some(dialect.amount_notation),
-                quoted_tokens: Some(dialect.quoted_tokens)
-                    .filter(|reading| *reading != QuotedTokens::Unknown),
-            },
-            supported_tokens: tokens(Support::Supported),
-            unsupported_tokens: tokens(Support::Unsupported),
-            unlisted_tokens_are_unsupported: context.unlisted_tokens == Support::Unsupported,
-            token_facts: context.facts.all().cloned().collect(),
-            served_accounts: context
-                .served_accounts
-                .all()
-                .map(|record| ServedAccount {
-                    pair: record.pair.name.to_owned(),
-                    name: record.account.name,
-                    version: record.account.version,
-                    sponsored: record.service == AccountService::Sponsored,
-                })
-                .collect(),
-            served_forms: context.served_forms.clone(),
-            served_capitals: context.served_capitals.clone(),
-            quoted: context.quoted.clone(),
-        }
-    }
-
-    /// The context in which answers are judged.
-    pub(crate) fn context(&self) -> Context {
-        let mut context = Context::new(Profile { dialect: self.dialect.clone(), ..self.profile.clone() });
-        for token in &self.supported_tokens {
-            context.learn_token(token, Support::Supported);
-        }
-        for token in &self.unsupported_tokens {
-            context.learn_token(token, Support::Unsupported);
-        }
-        for token in &self.token_facts {
-            context.facts.note(token);
-        }
-        for served in &self.served_accounts {
-            let service = if served.sponsored { AccountService::Sponsored } else { AccountService::Answered };
-            let account = SmartAccount { name: served.name.clone(), version: served.version.clone() };
-            if let Some(pair) = pair_named(&served.pair) {
-                context.served_accounts.note(pair, &account, service);
-            }
-        }
-        context.served_forms = self.served_forms.clone();
-        context.served_capitals = self.served_capitals.clone();
-        context.quoted = self.quoted.clone();
-        if self.unlisted_tokens_are_unsupported {
-            context.unlisted_tokens = Support::Unsupported;
-        }
-        context
-    }
-}
-
 /// Why a replay file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayFileError {
@@ -319,6 +222,12 @@ pub(crate) enum ReplayFileError {
     /// The file has a format that this version does not know.
     #[error("{}: the format is `{format}`; this version reads `{FORMAT}`", path.display())]
     OtherFormat { path: PathBuf, format: String },
+    /// What was known of the target cannot be read.
+    #[error("what was known of the target cannot be read: {0}")]
+    Known(#[source] serde_json::Error),
+    /// This version has no specification of this name.
+    #[error(transparent)]
+    Specification(#[from] UnknownSpecification),
     /// This version has no relation with this id.
     #[error("there is no relation `{0}` in this version")]
     UnknownRelation(String),
@@ -343,66 +252,4 @@ pub(crate) fn target_of(finished: &Finished<'_>) -> String {
 
 fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
     find_client(name).ok_or_else(|| ReplayFileError::UnknownClient(name.to_owned()))
-}
-
-fn pair_named(name: &str) -> Option<Kind> {
-    SPECIFICATION.find_kind(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use paymaster_schemas::kinds;
-
-    use super::*;
-    use paymaster_engine::message::request::ParsedRequest;
-    use paymaster_fee_quote::target::dialect::{Amounts, Dialect};
-    use serde_json::{Value, json};
-
-    #[test]
-    fn the_context_survives_a_replay_file() {
-        let mut learned = Context::new(Profile {
-            target: Target { url: Some("http://a.test/key".to_owned()), ..Target::default() },
-            ..Profile::default()
-        });
-        learned.dialect = Dialect {
-            jsonrpc_version: "2.0.0".to_owned(),
-            sponsored_name: "SPONSOR".to_owned(),
-            fee_token_member: "tokenAddress".to_owned(),
-            mode_member: "mode".to_owned(),
-            amount_notation: Amounts::Mixed,
-            quoted_tokens: QuotedTokens::List,
-        };
-        learned.learn_token("0xab", Support::Supported);
-        learned.learn_token("0xcd", Support::Unsupported);
-        let account = |name: &str| SmartAccount { name: name.to_owned(), version: "1.0.0".to_owned() };
-        let served = &mut learned.served_accounts;
-        served.note(kinds::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
-        served.note(kinds::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);
-        let request = concat!(
-            r#"{"jsonrpc":"2.0.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0xABCDEFABCDEFABCDEFABCDEFABCDEFABCDEFABCD","#,
-            r#""nonce":"0x1","callData":"0x","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"ERC20","#,
-            r#""tokenInfo":{"feeTokenAddress":"0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3"}}]}"#
-        );
-        let request = ParsedRequest::of(request.as_bytes(), &SPECIFICATION);
-        let call = request.valid_call().expect("it is valid");
-        learned.served_forms.learn(call, &learned.dialect);
-        learned.served_capitals.learn(call, &Value::Null);
-        learned.quoted.learn(&json!({"paymasterAddress": "0xEF"}), None);
-        assert_ne!(learned.served_forms, ServedForms::default());
-        assert_ne!(learned.served_capitals, ServedCapitals::default());
-        learned.unlisted_tokens = Support::Unsupported;
-        learned.facts.note(&Token {
-            address: "0xAB".to_owned(),
-            symbol: Some("ONE".to_owned()),
-            decimals: Some(6),
-        });
-
-        let written = serde_json::to_string(&ReplayContext::of(&learned)).unwrap();
-        assert!(!written.contains("key"), "{written}");
-        let mut again = serde_json::from_str::<ReplayContext>(&written).unwrap().context();
-        assert_eq!(again.profile.target, Target::default());
-        again.profile = learned.profile.clone();
-        assert_eq!(again, learned);
-        assert_eq!(again.quoted.paymaster.as_deref(), Some("0xef"));
-    }
 }

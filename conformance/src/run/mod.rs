@@ -11,7 +11,7 @@ mod survey;
 mod worker;
 
 pub use confirming::shrink::Simplify;
-pub(crate) use planning::cost::{Cost, expected};
+pub(crate) use planning::cost::Cost;
 pub use planning::plan_cache::PlanCache;
 pub use replay::{ReplayOutcome, replay};
 pub use runner::{RunOutcome, check};

@@ -5,6 +5,7 @@
 //! needs no other requests in flight, each pair of tries has a new connection. Otherwise the requests of a whole run are in flight with
 //! them, and every answer is judged: the share is one of all answers of a run.
 
+use paymaster_engine::specification::{Places, Specification};
 use std::{
     cell::Cell,
     pin::pin,
@@ -36,7 +37,6 @@ use paymaster_engine::{
     verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
-use paymaster_fee_quote::relations::CALLS;
 use paymaster_settings::settings::Settings;
 
 /// The most requests for one finding.
@@ -120,7 +120,9 @@ pub async fn replay(
     )
     .simulating_on(chain)
     .ignoring_overload();
-    let ways = [false, true].into_iter().filter(|is_new| !is_new || renewed(group, finding).is_some());
+    let ways = [false, true]
+        .into_iter()
+        .filter(|is_new| !is_new || renewed(group, finding, context.specification()).is_some());
     let mut search = Search {
         sender,
         finding,
@@ -228,8 +230,10 @@ impl Search<'_> {
         let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).enumerate();
         plan.flat_map(|(number, group)| {
             let is_turn = number % COPY_EVERY == 0;
-            let copy =
-                is_turn.then(|| renewed(self.group, self.finding).unwrap_or_else(|| self.group.clone()));
+            let copy = is_turn.then(|| {
+                renewed(self.group, self.finding, self.context.specification())
+                    .unwrap_or_else(|| self.group.clone())
+            });
             copy.into_iter().chain([group])
         })
         .collect()
@@ -254,7 +258,8 @@ impl Search<'_> {
         ways.rotate_left(first);
         let both = ways.iter().cycle().take(2).map(|way| {
             let is_new = self.ways[*way].is_new;
-            let group = is_new.then(|| renewed(self.group, self.finding)).flatten();
+            let group =
+                is_new.then(|| renewed(self.group, self.finding, self.context.specification())).flatten();
             (*way, group.unwrap_or_else(|| self.group.clone()))
         });
         both.collect()
@@ -365,21 +370,20 @@ fn not_proved(reason: &str) -> ReplayOutcome {
 
 /// Calls of every method and mode that were not drawn before: so many of each, or fewer.
 fn calls(context: &dyn Knowledge, of_each: u32) -> Vec<Group> {
-    Plan::of(&[&CALLS], context, unseen_number(), of_each).collect()
+    Plan::of(&[context.specification().calls], context, unseen_number(), of_each).collect()
 }
 
 /// The group with ids and nonces that the target has not seen. Values that are equal stay equal. The members that decide stay as they
 /// are. The sender is another one where the nonce decides, or earlier requests matter. None where no request of the group can be changed.
-fn renewed(group: &Group, finding: &Original) -> Option<Group> {
+fn renewed(group: &Group, finding: &Original, specification: &Specification) -> Option<Group> {
     const ID: &str = "/id";
-    const NONCE: &str = "/params/0/nonce";
-    const SENDER: &str = "/params/0/sender";
+    let Places { once, party, .. } = specification.places;
     let is_kept = |pointer: &str| {
         let decides = |member: &String| member.starts_with(pointer) || pointer.starts_with(member);
         finding.cause.iter().flatten().any(decides) || finding.pointer.starts_with(pointer)
     };
     // A target may count the requests of a sender.
-    let renews_sender = is_kept(NONCE) || finding.circumstances.earlier > 0;
+    let renews_party = is_kept(once) || finding.circumstances.earlier > 0;
     let mut new: Vec<(&str, Value, Value)> = Vec::new();
     let mut changed = group.clone();
     for member in &mut changed.members {
@@ -395,8 +399,8 @@ fn renewed(group: &Group, finding: &Original) -> Option<Group> {
             single => std::slice::from_mut(single),
         };
         for request in requests {
-            for pointer in [ID, NONCE, SENDER] {
-                if pointer == SENDER && !renews_sender {
+            for pointer in [ID, once, party] {
+                if pointer == party && !renews_party {
                     continue;
                 }
                 let Some(value) = request.pointer_mut(pointer).filter(|_| !is_kept(pointer)) else {
@@ -409,7 +413,7 @@ fn renewed(group: &Group, finding: &Original) -> Option<Group> {
                 };
                 let known = new.iter().find(|(of, old, _)| *of == pointer && is_same(old));
                 let value_now = known.map(|(_, _, now)| now.clone());
-                let value_now = value_now.or_else(|| unseen(value, pointer == SENDER));
+                let value_now = value_now.or_else(|| unseen(value, pointer == party));
                 if let Some(now) = value_now {
                     new.push((pointer, std::mem::replace(value, now.clone()), now));
                 }

@@ -1,5 +1,6 @@
 //! A whole run: discovery, the plan, the confirmation of violations, the summary.
 
+use paymaster_engine::session::access::Access;
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
@@ -33,10 +34,6 @@ use paymaster_engine::{
     verdict::summary::Summary,
 };
 use paymaster_exchange::Exchange;
-use paymaster_fee_quote::{
-    discovery::{Discovery, DiscoveryResult},
-    target::context::Context,
-};
 use paymaster_settings::settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
@@ -80,12 +77,15 @@ pub async fn check(
             stop.trigger(Reason::TimeLimit);
         }
     });
-    reporter.event(&Event::Started { target: &settings.shown_target, seed: settings.seed });
+    let specification = suite.specification.line();
+    reporter.event(&Event::Started {
+        target: &settings.shown_target,
+        specification: &specification,
+        seed: settings.seed,
+    });
     let mut forecast = Forecast::new(settings, suite);
     report_estimate(&mut forecast, &sender, reporter).await;
-    let DiscoveryResult { context, access } =
-        discover(settings, suite, &sender, &mut notices, reporter).await;
-    let context: Arc<dyn Knowledge> = Arc::new(context);
+    let (context, access) = discover(settings, suite, &sender, &mut notices, reporter).await;
     forecast.learn(&context, sender.pace.sent());
     let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
         .within(suite.scope.clone())
@@ -173,9 +173,9 @@ async fn discover(
     sender: &Sender,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> DiscoveryResult {
-    let context = Context::new(settings.profile.clone()).with_chain(suite.chain.is_some());
-    let mut discovery = Discovery::new(context, settings.seed).trying_clients();
+) -> (Arc<dyn Knowledge>, Access) {
+    let known = settings.profile.with_chain(suite.chain.is_some());
+    let mut discovery = known.discovery(settings.seed, true);
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
         let delivering = join_all(round.iter().map(|group| sender.deliver(group)));

@@ -7,6 +7,7 @@ use paymaster_engine::{
     cases::{
         case::{Group, Relation},
         plan::Plan,
+        protocol::DISCOVERY,
         scope::Scope,
     },
     generate,
@@ -16,7 +17,7 @@ use paymaster_engine::{
     specification::Specification,
     verdict::known::KnownFailureList,
 };
-use paymaster_fee_quote::{SPECIFICATION, discovery::DISCOVERY};
+use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
 /// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]
@@ -44,9 +45,13 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Every rule, every relation and every observer.
+    /// Every rule and every relation of the default specification.
     pub fn standard() -> Self {
-        let specification = &SPECIFICATION;
+        Self::of(DEFAULT_SPECIFICATION)
+    }
+
+    /// Every rule and every relation of a specification.
+    pub fn of(specification: &'static Specification) -> Self {
         Self {
             specification,
             rules: specification.rules().collect(),
@@ -55,7 +60,7 @@ impl Suite {
             scope: Scope::default(),
             fail_fast: false,
             plan_cache: None,
-            simplify: |document, base| generate::shrink::simpler(document, base, SPECIFICATION.may_change),
+            simplify: generate::shrink::simpler,
             chain: None,
             known: Arc::default(),
         }

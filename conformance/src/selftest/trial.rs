@@ -22,15 +22,17 @@ use paymaster_client::{
     redact::Redactor,
     stop::Stop,
 };
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_engine::{
     rules::Rule,
     verdict::{conclusion::Conclusion, strictness::Strictness},
 };
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_fee_quote::target::{context::Context, profile::Profile};
 use paymaster_settings::{
     embedded::{self, Embedded},
     settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
 };
+use std::sync::Arc;
 
 /// A fault or a lawful variant of the reference server.
 #[derive(Clone, Copy, Debug)]
@@ -226,7 +228,7 @@ pub(super) async fn serve(
     }
     let (embedded, pipe) = Embedded::serve_piped(config, service);
     let target = Target::parse(&embedded.url).map_err(server_error)?;
-    let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
+    let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
     Ok((embedded, Transport::new(target, limits, &[]).with_connector(connector)))
 }
 
@@ -241,7 +243,7 @@ pub(super) fn settings(
     Settings {
         transport,
         shown_target: embedded.url.clone(),
-        profile,
+        profile: Arc::new(Context::new(profile)),
         seed,
         cases,
         jobs: JOBS,
@@ -256,7 +258,7 @@ pub(super) fn settings(
 }
 
 /// The profile that `init URL` writes.
-async fn found(settings: &Settings, stop: &Stop) -> Result<Profile, SelftestError> {
+async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, SelftestError> {
     let surveyed = run::survey(settings, stop).await;
     let place = ShownTarget {
         shown: settings.shown_target.clone(),
@@ -265,9 +267,9 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Profile, SelftestErro
     };
     let given = Given { place: &place, redactor: &Redactor::default(), rate: None };
     let text = first_profile::text(&surveyed, given);
-    let (profile, _) = file::parse(&text).map_err(server_error)?;
+    let (profile, _) = file::parse(&text, None).map_err(server_error)?;
     // A trial is not slower for a rate limit that was seen.
-    Ok(Profile { target: paymaster_fee_quote::target::profile::Target::default(), ..profile })
+    Ok(profile.known)
 }
 
 /// The clauses that are also broken where a request is refused that section 2 requires to be accepted: section 4 promises a result.

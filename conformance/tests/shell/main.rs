@@ -29,6 +29,7 @@ mod secrets;
 mod secure;
 mod server;
 mod sparse_profiles;
+mod specification;
 mod targets;
 mod texts;
 mod tls;

@@ -9,7 +9,7 @@ use paymaster_client::{
 };
 use paymaster_engine::cases::case::Group;
 use paymaster_exchange::Exchange;
-use paymaster_fee_quote::{discovery::Discovery, target::context::Context};
+use paymaster_fee_quote::target::context::Context;
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
 use super::error::RunError;
@@ -20,7 +20,7 @@ use crate::{engine::ProgressLine, results::summary::DiscoveryCost, text::count};
 pub(crate) async fn discover(target: &TargetSettings) -> Result<(Context, DiscoveryCost), RunError> {
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut progress) = (Instant::now(), 0, ProgressLine::default());
-    let mut discovery = Discovery::new(Context::new(target.profile.clone()), target.seed);
+    let mut discovery = target.profile.discovery(target.seed, false);
     let mut connection = PooledConnection::default();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     let (mut answered, mut failure) = (false, None);
@@ -50,7 +50,8 @@ pub(crate) async fn discover(target: &TargetSettings) -> Result<(Context, Discov
         }
     }
     let seconds = began.elapsed().as_secs_f64();
-    Ok((discovery.finish().context, DiscoveryCost { requests, seconds }))
+    let (known, _) = discovery.finish();
+    Ok((Context::of(&*known).clone(), DiscoveryCost { requests, seconds }))
 }
 
 /// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]). Adds what it sent to `requests`.

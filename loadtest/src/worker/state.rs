@@ -9,7 +9,7 @@ use std::{
 
 use clap::ValueEnum as _;
 use paymaster_client::redact::Redactor;
-use paymaster_fee_quote::target::{context::Context, profile::Target};
+use paymaster_fee_quote::target::context::Context;
 use paymaster_settings::{
     output as out, output::terminal::escape_controls, settings::Settings as TargetSettings,
 };
@@ -123,9 +123,8 @@ impl Worker {
 
     /// What must be equal for all workers of a run, because it decides what their figures mean.
     pub(super) fn setup(&self) -> BTreeMap<String, String> {
-        let mut profile = self.target.profile.clone();
         // Headers may differ, and the URL is compared as reports show it.
-        profile.target = Target { requests_per_second: self.target.rate, ..Target::default() };
+        let profile = (self.target.profile.saved(), self.target.rate);
         let mut sum = flate2::Crc::new();
         sum.update(serde_json::to_string(&profile).unwrap_or_default().as_bytes());
         let options = &self.options;

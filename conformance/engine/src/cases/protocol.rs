@@ -278,6 +278,21 @@ fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     vec![with_own_id(Role::Batch, label, &Value::Array(batch))]
 }
 
+/// The relation under which discovery sends its requests.
+pub static DISCOVERY: Relation = Relation::new(
+    "discovery",
+    "the first calls of a run, which show the dialect and the tokens of the target",
+    Bases::NONE,
+    Rounds::Fixed(0),
+    as_given,
+);
+
+fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = seed.base.clone();
+    request["id"] = ids.next_id().into();
+    vec![Member::plain(Role::Discovery, "", request.to_string())]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

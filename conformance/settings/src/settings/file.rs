@@ -4,39 +4,76 @@ use std::{
     collections::BTreeMap,
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use crate::{
-    settings::{
-        environment::{Environment, VariableError},
-        validation::{self, ProfileError},
-    },
+    settings::environment::{Environment, VariableError},
+    specifications::{DEFAULT_SPECIFICATION, UnknownSpecification, specification},
     suggestion::did_you_mean,
 };
 use paymaster_client::files;
-use paymaster_fee_quote::target::{
-    dialect::Pins,
-    ordinary::SizeLimits,
-    profile::{Operations, Profile, SmartAccount, Target, TokenLists},
-};
+use paymaster_engine::{knowledge::Knowledge, specification::Specification};
+use paymaster_fee_quote::target::{context::Context, profile::Profile};
 
 /// The file that is read where none is named and this one exists.
 pub const DEFAULT_PATH: &str = "paymaster.toml";
 
-/// All tables of the file.
+/// The tables that are the same for every specification. The others are left to the specification.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(default, rename_all = "kebab-case")]
 struct Contents {
+    spec: Option<Spanned<String>>,
     target: Target,
-    tokens: TokenLists,
-    accounts: Vec<SmartAccount>,
-    operations: Operations,
-    limits: SizeLimits,
-    dialect: Pins,
     run: RunTable,
     load: LoadTable,
+}
+
+/// What a configuration file says of the target.
+#[derive(Clone, Debug)]
+pub struct TargetProfile {
+    /// Where and how to reach it.
+    pub target: Target,
+    /// What is known of it.
+    pub known: Arc<dyn Knowledge>,
+}
+
+impl From<Profile> for TargetProfile {
+    fn from(profile: Profile) -> Self {
+        let known: Arc<dyn Knowledge> = Arc::new(Context::new(profile));
+        known.into()
+    }
+}
+
+impl From<Arc<dyn Knowledge>> for TargetProfile {
+    fn from(known: Arc<dyn Knowledge>) -> Self {
+        Self { target: Target::default(), known }
+    }
+}
+
+/// Where and how to reach the target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Target {
+    /// The paymaster URL. The command line takes precedence.
+    pub url: Option<String>,
+    /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment. They are sent to the origin of `url` only.
+    pub headers: Vec<String>,
+    /// A PEM file of certificates that are trusted instead of the platform's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cacert: Option<PathBuf>,
+    /// Accept any certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insecure: Option<bool>,
+    /// At most that many requests a second.
+    pub requests_per_second: Option<f64>,
+    /// At most that many exchanges at the same time.
+    pub concurrency: Option<usize>,
+    /// Path segments of the URL that are not secret and may appear in reports.
+    pub public_path_segments: Vec<String>,
 }
 
 /// `[run]`: the settings of a run, as the flags of the same names.
@@ -81,6 +118,9 @@ pub struct LoadTable {
 /// Why the configuration file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
+    /// There is no such specification.
+    #[error(transparent)]
+    Specification(#[from] UnknownSpecification),
     /// The file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
@@ -110,8 +150,18 @@ pub enum ContentsError {
         message: String,
     },
     /// A value makes no sense.
-    #[error(transparent)]
-    Profile(#[from] ProfileError),
+    #[error("{0}")]
+    Value(String),
+    /// The file is for another specification than the one that was asked for.
+    #[error(
+        "the file is for the specification `{file}`, and `{asked}` was asked for: give the file of that target, or leave out --spec"
+    )]
+    OtherSpecification {
+        /// The name in the file.
+        file: String,
+        /// The name in the command.
+        asked: &'static str,
+    },
 }
 
 /// The file to read: the one that the flag names, else the one that `PAYMASTER_CONFIG` names, else the default one where it exists.
@@ -128,38 +178,48 @@ pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Result<Option<P
     Ok(named.or(default.exists().then_some(default)).map(Path::to_owned))
 }
 
-/// Reads the file. Without a path, everything has its default.
-pub fn read(path: Option<&Path>) -> Result<(Profile, RunTable), FileError> {
+/// Reads the file. Without a path, everything has its default. `spec` is the specification that the command names.
+pub fn read(path: Option<&Path>, spec: Option<&str>) -> Result<(TargetProfile, RunTable), FileError> {
+    let asked = spec.map(specification).transpose()?;
     let Some(path) = path else {
-        return Ok(Default::default());
+        let known = asked.unwrap_or(DEFAULT_SPECIFICATION).unknown();
+        return Ok((known.into(), RunTable::default()));
     };
     let text = files::read_text(path, files::WRITTEN_BY_HAND)
         .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
     let (profile, mut run) =
-        parse(&text).map_err(|source| FileError::Contents { path: path.to_owned(), source })?;
+        parse(&text, asked).map_err(|source| FileError::Contents { path: path.to_owned(), source })?;
     if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {
         *list = folder.join(&*list);
     }
     Ok((profile, run))
 }
 
-/// Reads the text of a file.
-pub fn parse(text: &str) -> Result<(Profile, RunTable), ContentsError> {
-    let contents: Contents = toml::from_str(text).map_err(|cause| ContentsError::Toml {
-        place: cause.span().map(|span| place(text, span.start)),
-        message: suggest(cause.message().lines().next().unwrap_or_default()),
-    })?;
-    let profile = Profile {
-        target: contents.target,
-        tokens: contents.tokens,
-        accounts: contents.accounts,
-        operations: contents.operations,
-        limits: contents.limits,
-        dialect: contents.dialect,
+/// Reads the text of a file, by the specification that was asked for, or else the one that it names.
+pub fn parse(
+    text: &str,
+    asked: Option<&'static Specification>,
+) -> Result<(TargetProfile, RunTable), ContentsError> {
+    let refused = |at: Option<usize>, message: &str| ContentsError::Toml {
+        place: at.map(|at| place(text, at)),
+        message: suggest(message.lines().next().unwrap_or_default()),
     };
-    validation::check(&profile)?;
-    let run = RunTable { load: contents.load, ..contents.run };
-    Ok((profile, run))
+    let Contents { spec, target, run, load } = toml::from_str(text)
+        .map_err(|cause: toml::de::Error| refused(cause.span().map(|span| span.start), cause.message()))?;
+    let named = spec.map(|name| {
+        specification(name.get_ref()).map_err(|cause| refused(Some(name.span().start), &cause.to_string()))
+    });
+    let specification = match (asked, named.transpose()?) {
+        (Some(asked), Some(named)) if asked != named => {
+            return Err(ContentsError::OtherSpecification { file: named.name.to_owned(), asked: asked.name });
+        }
+        (asked, named) => asked.or(named).unwrap_or(DEFAULT_SPECIFICATION),
+    };
+    let known = (specification.read_profile)(text).map_err(|cause| match cause.at {
+        Some(_) => refused(cause.at, &cause.message),
+        None => ContentsError::Value(cause.message),
+    })?;
+    Ok((TargetProfile { target, known }, RunTable { load, ..run }))
 }
 
 /// Line and column of a byte offset, for messages.
@@ -188,20 +248,22 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_placed_and_the_nearest_is_named() {
-        let refusal =
-            parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n").unwrap_err().to_string();
+        let refusal = parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n", None)
+            .unwrap_err()
+            .to_string();
         assert!(refusal.starts_with("line 5, column 1: "), "{refusal}");
         assert!(refusal.ends_with("(did you mean `supported`?)"), "{refusal}");
-        let refusal = parse("[operations]\naccepts = \"anny\"\n").unwrap_err().to_string();
+        let refusal = parse("[operations]\naccepts = \"anny\"\n", None).unwrap_err().to_string();
         assert!(refusal.contains("did you mean `any`?"), "{refusal}");
-        let refusal = parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n").unwrap_err().to_string();
+        let refusal =
+            parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n", None).unwrap_err().to_string();
         assert!(refusal.starts_with("line 2, column 18: "), "{refusal}");
         assert!(refusal.contains("did you mean `callData`?"), "{refusal}");
     }
 
     #[test]
     fn wrong_values_are_placed_and_secrets_are_not_shown() {
-        let refusal = parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n");
+        let refusal = parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n", None);
         let refusal = refusal.unwrap_err().to_string();
         assert!(refusal.starts_with("line 3, column 15: "), "{refusal}");
         assert!(!refusal.contains("topsecret"), "{refusal}");
@@ -219,9 +281,9 @@ mod tests {
             [run]
             cases = 3
         "#;
-        let (profile, run) = parse(text).unwrap();
-        assert_eq!(profile.accounts[0].name, "BICONOMY");
-        assert_eq!(profile.operations.sponsorable[0]["nonce"], 7);
+        let (profile, run) = parse(text, None).unwrap();
+        assert_eq!(profile.target.url.as_deref(), Some("http://127.0.0.1:1/"));
+        assert_ne!(*profile.known, *DEFAULT_SPECIFICATION.unknown());
         assert_eq!(run.cases, Some(3));
     }
 }

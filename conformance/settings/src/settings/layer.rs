@@ -12,11 +12,10 @@ use crate::{
     duration::{self, DurationError},
     settings::{
         environment::{Environment, VariableError},
-        file::RunTable,
+        file::{RunTable, Target},
     },
 };
 use paymaster_client::http::transport::Limits;
-use paymaster_fee_quote::target::profile::Target;
 
 /// A value of the environment or of the configuration file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

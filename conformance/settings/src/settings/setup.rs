@@ -9,7 +9,7 @@ use crate::{
     settings::{
         Settings, ShownTarget,
         environment::{Environment, VariableError},
-        file::{self, FileError, LoadTable},
+        file::{self, FileError, LoadTable, TargetProfile},
         layer::{Layer, SettingError},
         profile_file::ProfileFile,
         public_words::is_common,
@@ -25,8 +25,7 @@ use paymaster_client::{
     },
     redact::Redactor,
 };
-use paymaster_engine::{cases::plan::DEFAULT_CASES, verdict::strictness::Strictness};
-use paymaster_fee_quote::target::profile::{self, Profile};
+use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge, verdict::strictness::Strictness};
 
 /// The default seed of a run.
 pub const DEFAULT_SEED: u64 = 1;
@@ -80,7 +79,7 @@ pub struct Setup {
     /// The merged settings.
     pub layer: Layer,
     /// The profile of the target.
-    pub profile: Profile,
+    pub profile: TargetProfile,
     /// The `[load]` table.
     pub load: LoadTable,
     /// The configuration file that was read.
@@ -94,7 +93,7 @@ impl Setup {
     /// Reads configuration file, environment and flags.
     pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
         let config = file::chosen(args.target.config.as_deref(), environment)?;
-        let (profile, run) = file::read(config.as_deref())?;
+        let (profile, run) = file::read(config.as_deref(), args.target.spec.as_deref())?;
         let layer = Layer::of_flags(args, url)
             .over_environment(environment)?
             .over(Layer::of_file(&profile.target, &run)?)
@@ -118,10 +117,10 @@ impl Setup {
 
     /// The same settings for the embedded server, whose profile is known. The dialect that the user pins is kept; headers are not sent.
     #[must_use]
-    pub fn for_embedded(self, profile: Profile) -> Self {
+    pub fn for_embedded(self, known: &dyn Knowledge) -> Self {
         Self {
             layer: self.layer,
-            profile: Profile { target: profile::Target::default(), dialect: self.profile.dialect, ..profile },
+            profile: known.with_pins_of(&*self.profile.known).into(),
             load: self.load,
             config: None,
             headers: Vec::new(),
@@ -207,7 +206,7 @@ impl Setup {
         let settings = Settings {
             transport: Transport::new(target, limits, &headers).with_connector(connector),
             shown_target: shown_target.shown.clone(),
-            profile: self.profile,
+            profile: self.profile.known,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),
             cases: layer.cases.unwrap_or(DEFAULT_CASES),
             jobs: layer.jobs.unwrap_or(DEFAULT_JOBS),

@@ -10,7 +10,8 @@ use crate::{
     },
 };
 use paymaster_client::redact::Redactor;
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_engine::knowledge::Knowledge;
+use std::sync::Arc;
 
 /// A target, before the first request to it.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct TargetSetup {
 pub fn read(
     args: &RunArgs,
     url: Option<&str>,
-    embedded: impl FnOnce() -> Result<(String, Profile), Box<dyn std::error::Error + Send + Sync>>,
+    embedded: impl FnOnce() -> Result<(String, Arc<dyn Knowledge>), Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<TargetSetup, SetupError> {
     let setup = Setup::read(args, url, &Environment::of_process())?;
     let load = setup.load.clone();
@@ -39,7 +40,7 @@ pub fn read(
         (setup, url)
     } else {
         let (url, profile) = embedded().map_err(SetupError::Embedded)?;
-        (setup.for_embedded(profile), url)
+        (setup.for_embedded(&*profile), url)
     };
     let RunSetup { settings, redactor, .. } = setup.settings(&url)?;
     Ok(TargetSetup { settings, redactor, load, embedded: is_embedded })

@@ -12,6 +12,7 @@ pub mod on_chain;
 pub mod relations;
 mod right_answer;
 pub mod rules;
+mod saved;
 pub mod survey;
 pub mod tables;
 pub mod target;
@@ -19,16 +20,26 @@ pub mod target;
 use crate::{
     relations as related,
     rules::{requests, results},
+    saved::SavedContext,
     tables::{FEES, GAS},
+    target::{context::Context, profile},
 };
 use paymaster_engine::{
-    cases::case::Base, generate::shrink::Change, rules as responses, specification::Specification,
+    cases::case::Base,
+    generate::shrink::Change,
+    rules as responses,
+    specification::{Places, Specification},
 };
 use paymaster_schemas::kinds;
+use serde::Deserialize;
+use std::sync::Arc;
 
 /// The Paymaster JSON-RPC Service Specification.
 pub static SPECIFICATION: Specification = Specification {
     name: "fee-quote",
+    title: "Paymaster JSON-RPC Service Specification",
+    version: "without a version",
+    published: "docs/specification.md",
     kinds: &kinds::ALL,
     rules: &[
         responses::answer_form::RULES,
@@ -52,7 +63,22 @@ pub static SPECIFICATION: Specification = Specification {
     ],
     relations: related::RELATIONS,
     observers: observers::OBSERVERS,
+    calls: &related::CALLS,
+    places: Places {
+        subject: "/params/0",
+        party: "/params/0/sender",
+        once: "/params/0/nonce",
+        bytes: "/params/0/callData",
+        terms: "/params/1",
+        kept_under: &[
+            "/params/1/tokenInfo/preferredToken",
+            "/params/1/tokenInfo/tokenList",
+            "/params/1/tokenInfo/feeTokenAddress",
+        ],
+    },
     plain_bases: &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
+    read_profile: |text| Ok(Arc::new(Context::new(profile::read(text)?))),
+    restore: |saved| Ok(Arc::new(SavedContext::deserialize(saved)?.context())),
     called: call::called,
     shows_answer: call::omits_fee_token,
     any_code: call::is_refused_with_any_code,

@@ -3,7 +3,7 @@
 use crate::{
     SPECIFICATION, base,
     call::CallParts,
-    discovery::{DISCOVERY, Discovery, DiscoveryResult},
+    discovery::{DISCOVERY, Discovery},
     generate::source::Source,
     target::context::{Context, Support},
 };
@@ -88,9 +88,9 @@ pub struct Survey {
 enum Stage {
     Discovering(Discovery),
     /// The groups of operations were returned.
-    Operations(DiscoveryResult),
+    Operations((Context, Access)),
     /// The groups of these sizes were returned, in this order.
-    Sizes(DiscoveryResult, Vec<(&'static str, u64)>),
+    Sizes((Context, Access), Vec<(&'static str, u64)>),
 }
 
 impl Survey {
@@ -116,20 +116,20 @@ impl Survey {
                     (Stage::Discovering(discovery), Some(groups))
                 } else {
                     let found = discovery.finish();
-                    let groups = operations(&found.context, self.seed);
+                    let groups = operations(&found.0, self.seed);
                     (Stage::Operations(found), Some(groups))
                 }
             }
             Stage::Operations(mut found) => {
                 for (group, exchanges) in answers {
-                    for view in judge::read(group, exchanges, &found.context) {
-                        found.access.see(group.relation.id, &view);
+                    for view in judge::read(group, exchanges, &found.0) {
+                        found.1.see(group.relation.id, &view);
                     }
                 }
                 for exchange in answers.iter().flat_map(|(_, exchanges)| exchanges) {
                     note_decision(&mut self.operations, exchange);
                 }
-                let (tried, groups) = sizes(&found.context, self.seed);
+                let (tried, groups) = sizes(&found.0, self.seed);
                 (Stage::Sizes(found, tried), Some(groups))
             }
             Stage::Sizes(found, tried) => {
@@ -156,8 +156,8 @@ impl Survey {
             Stage::Operations(found) | Stage::Sizes(found, _) => found,
         };
         SurveyResult {
-            context: found.context,
-            access: found.access,
+            context: found.0,
+            access: found.1,
             reached: self.reached,
             operations: self.operations,
             sizes: self.sizes,

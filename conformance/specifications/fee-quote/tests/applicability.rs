@@ -47,7 +47,8 @@ fn operations() -> Vec<Map<String, Value>> {
 #[test]
 fn an_empty_profile_excludes_only_rules_that_need_a_fact() {
     assert_left_out(Operations::default(), &[]);
-    let with_chain = Context::default().with_chain(true);
+    let mut with_chain = Context::default();
+    with_chain.on_chain = true;
     assert_eq!(left_out(&with_chain), Ids::from([SYMBOL, DECIMAL]));
 }
 

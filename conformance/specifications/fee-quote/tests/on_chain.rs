@@ -177,7 +177,8 @@ fn only_a_refused_simulation_breaks_the_rule() {
     let judge = Judge::new(vec![SPECIFICATION.find_rule("on-chain.accepted").unwrap()]);
     let found = |on_chain: Option<Simulation>| {
         let exchange = Exchange { on_chain, ..exchange(&sponsored("0xaa")) };
-        let context = Context::default().with_chain(true);
+        let mut context = Context::default();
+        context.on_chain = true;
         let view = View::new(Role::Call, "", &exchange, &context);
         let judgement = judge.views(&[view], None, &context).pop();
         judgement.map(|judgement| (judgement.held, judgement.violations.len()))

@@ -1,7 +1,7 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
 use paymaster_engine::cases::scope::Scope;
-use paymaster_fee_quote::SPECIFICATION;
+use paymaster_fee_quote::target::context::Context;
 use std::sync::Arc;
 
 use crate::cli::{
@@ -28,29 +28,33 @@ use paymaster_settings::{
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
-    let rules = filter::rules(&args.rules, Suite::standard().rules)?;
+    let standard = Suite::of(setup.profile.known.specification());
+    let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::requested(&args.reports)?;
-    let scope =
-        if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, &SPECIFICATION) };
+    let scope = if args.rules.is_empty() {
+        Scope::default()
+    } else {
+        Scope::of_rules(&rules, standard.specification)
+    };
     let suite = Suite {
         rules,
         scope: if args.quick { scope.quick() } else { scope },
         fail_fast: args.fail_fast,
         known: Arc::clone(&known.list),
-        ..Suite::standard()
+        ..standard
     };
     Runtime::start()?.block_on(async {
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
                 let profile =
                     paymaster_settings::embedded::profile_of(&paymaster_reference_server::Config::default());
-                return dry_run::print(&suite, profile, &setup.layer);
+                return dry_run::print(&suite, &Context::new(profile), &setup.layer);
             }
             let embedded =
                 Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let setup = setup.for_embedded(embedded.profile.clone());
+            let setup = setup.for_embedded(&*embedded.profile);
             let result = judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
             embedded.stop().await;
             return result;
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         if args.dry_run {
             // An unusable URL is an error even when nothing is sent.
             setup.target(&url)?;
-            return dry_run::print(&suite, setup.profile, &setup.layer);
+            return dry_run::print(&suite, &*setup.profile.known, &setup.layer);
         }
         judge(setup, &url, suite, args, &known, reports, environment).await
     })

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, C
         let after = second.report(args).await?;
         Ok::<_, CommandError>((before, after))
     })?;
+    before.report.compared_with(&after.report)?;
     let comparison = compare(&before.report, &after.report);
     let names = SideNames { before: before.name, after: after.name, targets };
     output::print(&render(&comparison, &names, output::paint(environment, false)))?;
@@ -88,9 +89,10 @@ impl Source {
             Self::Report(report) => return Ok(*report),
             Self::Target(setup) => setup,
         };
+        let standard = Suite::of(setup.profile.known.specification());
         let suite = Suite {
-            rules: ChainArgs::default().applicable(filter::rules(&args.rules, Suite::standard().rules)?)?,
-            ..Suite::standard()
+            rules: ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?,
+            ..standard
         };
         let url = setup.layer.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;

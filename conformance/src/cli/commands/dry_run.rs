@@ -1,5 +1,6 @@
 //! `check --dry-run`: prints what would be sent.
 
+use paymaster_engine::knowledge::Knowledge;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use paymaster_schemas::Basis;
@@ -7,10 +8,9 @@ use paymaster_schemas::Basis;
 use crate::{
     cli::process::CommandError,
     report::text::words::count,
-    run::{Cost, Suite, expected},
+    run::{Cost, Suite},
 };
 use paymaster_engine::cases::plan::DEFAULT_CASES;
-use paymaster_fee_quote::target::{context::Context, profile::Profile};
 use paymaster_settings::{
     embedded::EMBEDDED_WARNING,
     exit, output,
@@ -18,15 +18,15 @@ use paymaster_settings::{
 };
 
 /// Prints the number of groups and requests of each relation; sends nothing.
-pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, CommandError> {
+pub(crate) fn print(suite: &Suite, profile: &dyn Knowledge, layer: &Layer) -> Result<u8, CommandError> {
     let seed = layer.seed.unwrap_or(paymaster_settings::settings::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
-    let context = Context::new(profile).with_chain(on_chain);
+    let context = profile.with_chain(on_chain);
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);
-    for group in suite.groups(&context, seed, cases) {
+    for group in suite.groups(&*context, seed, cases) {
         groups += 1;
         requests += group.members.len();
         let relation = group.relation.id;
@@ -54,7 +54,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
     );
     if let Some(rate) = layer.rate {
         let interval = Duration::from_secs_f64(rate.recip());
-        let cost = Cost::of(suite, &expected(context), seed, cases, 0);
+        let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);
         let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
         let estimate = cost.estimate(cases, layer.max_requests, interval, limit);
         let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");

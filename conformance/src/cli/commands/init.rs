@@ -80,7 +80,7 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
         )));
     }
     let text = first_profile::text(&surveyed, given);
-    file::parse(&text).map_err(|cause| format!("what was found is no valid profile: {cause}"))?;
+    file::parse(&text, None).map_err(|cause| format!("what was found is no valid profile: {cause}"))?;
     write(path, &text)?;
     let shown = path.display();
     let mut lines = first_profile::findings(&surveyed, given);
@@ -117,16 +117,18 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paymaster_fee_quote::target::context::Context;
     use paymaster_settings::settings::file;
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {
-        file::parse(TEMPLATE).unwrap();
+        file::parse(TEMPLATE, None).unwrap();
         let in_force: String = TEMPLATE
             .lines()
             .map(|line| line.strip_prefix("#: ").unwrap_or(line))
             .fold(String::new(), |text, line| text + line + "\n");
-        let (profile, run) = file::parse(&in_force).unwrap();
+        let (profile, run) = file::parse(&in_force, None).unwrap();
+        let profile = &Context::of(&*profile.known).profile;
         assert!(!profile.tokens.supported.is_empty());
         assert!(!profile.operations.sponsorable.is_empty());
         assert!(run.cases.is_some());

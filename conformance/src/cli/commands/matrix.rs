@@ -33,6 +33,9 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
         }
         return Err(last.into());
     }
+    for pair in columns.windows(2) {
+        pair[0].run.compared_with(&pair[1].run)?;
+    }
     write(&args.output, &matrix::page(&columns))?;
     let folder = match &args.badges {
         Some(folder) => folder.clone(),

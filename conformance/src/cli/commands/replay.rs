@@ -125,7 +125,7 @@ struct Sent {
 impl Replay {
     fn read(path: &Path) -> Result<Self, CommandError> {
         let file = ReplayFile::read(path)?;
-        let suite = Suite::standard();
+        let suite = Suite::of(file.specification()?);
         let rule = suite
             .rules
             .iter()
@@ -145,11 +145,20 @@ impl Replay {
         stop: &Stop,
     ) -> Result<Sent, CommandError> {
         let mut setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
+        let (asked, own) = (setup.profile.known.specification(), self.file.specification()?);
+        if asked != own {
+            return Err(format!(
+                "the replay file is of the specification `{}`, and `{}` was asked for: leave out --spec, or give the configuration \
+                 file of that target",
+                own.name, asked.name
+            )
+            .into());
+        }
         let recorded = (!self.file.target.contains(REDACTED)).then(|| self.file.target.clone());
         let url = match setup.layer.url.clone().or(recorded) {
             Some(url) if url == EMBEDDED => {
                 let server = embedded.started().await?;
-                setup = setup.for_embedded(server.profile.clone());
+                setup = setup.for_embedded(&*server.profile);
                 server.url.clone()
             }
             Some(url) => url,
@@ -166,8 +175,8 @@ impl Replay {
         let conclusion = match on_chain::connect(access).await {
             Err(cause) => ReplayOutcome::CouldNotTest(cause.to_string()),
             Ok(chain) => {
-                let (finding, context) = (&self.file.finding, self.file.known.context());
-                run::replay(&settings, chain, self.rule, &self.group, finding, &context, stop).await
+                let (finding, context) = (&self.file.finding, self.file.known()?);
+                run::replay(&settings, chain, self.rule, &self.group, finding, &*context, stop).await
             }
         };
         Ok(Sent { place: shown_target.shown, conclusion, redactor })

@@ -38,6 +38,9 @@ pub(crate) struct SavedReport {
     pub(crate) seed: u64,
     /// Whether the run was strict.
     pub(crate) strict: bool,
+    /// What the target was judged by; none in reports of versions that knew one specification alone.
+    #[serde(default)]
+    pub(crate) specification: Option<SavedSpecification>,
     /// How the run ended.
     pub(crate) conclusion: Conclusion,
     /// Why it ended early.
@@ -61,6 +64,13 @@ pub(crate) struct SavedReport {
     pub(crate) dialect: BTreeMap<String, String>,
     /// For each observed clause, the values seen and how often.
     pub(crate) observations: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// The specification of a report.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedSpecification {
+    /// Its name.
+    pub(crate) name: String,
 }
 
 /// The program that wrote a report.
@@ -148,6 +158,20 @@ impl SavedReport {
             }
             _ => Err(NotAReport::OtherFile("not a report of paymaster-conformance")),
         }
+    }
+
+    /// The specification that the target was judged by.
+    pub(crate) fn specification(&self) -> &str {
+        self.specification.as_ref().map_or("fee-quote", |specification| &specification.name)
+    }
+
+    /// Checks that this report and another one are about the same specification.
+    pub(crate) fn compared_with(&self, other: &Self) -> Result<(), String> {
+        let (own, others) = (self.specification(), other.specification());
+        let other_one = || {
+            format!("one report is about {own}, another about {others}: compare reports of one specification")
+        };
+        (own == others).then_some(()).ok_or_else(other_one)
     }
 
     /// The state of a rule: its verdict, and whether it fails the run.

@@ -1,7 +1,6 @@
 //! Dialect and behaviour of the target where the specification leaves them open, and the answers to valid requests.
 
 use maud::{Markup, html};
-use paymaster_schemas::kinds;
 
 use crate::report::{
     html::Page,
@@ -83,7 +82,7 @@ impl Page<'_> {
                             th scope="col" { "unreadable" }
                         } }
                         tbody {
-                            @for pair in kinds::ALL {
+                            @for pair in self.finished.context.specification().kinds {
                                 @let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
                                 tr {
                                     th scope="row" { (pair.name) }

@@ -40,6 +40,7 @@ impl Page<'_> {
                     }
                     dl.facts {
                         div { dt { "target" } dd { (self.finished.place.shown) } }
+                        div { dt { "specification" } dd { (self.finished.context.specification().line()) } }
                         div { dt { "profile" } dd { (self.profile()) } }
                         @if let Some(recorded) = &summary.recorded {
                             div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }

@@ -29,7 +29,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     for defect in &all {
         let (level, list) = if defect.fails { ("error", &mut errors) } else { ("warning", &mut warnings) };
         let title = format!("Paymaster defect {} of {}", defect.number, all.len());
-        let place = profile_place::of_finding(defect.shown, finished.place.profile.as_ref());
+        let place = profile_place::of_finding(
+            defect.shown,
+            finished.context.specification().places,
+            finished.place.profile.as_ref(),
+        );
         let cause = defect.cause.as_ref().map(|cause| format!("cause: {cause}"));
         let extent = format!("{}: {}", defect.extent(), defect.rule_ids());
         let lines: Vec<&str> =
@@ -38,7 +42,8 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     }
     let verdict = finished.verdict().sentence();
     let counts = Counts::of(&summary.rules, finished.strictness).line();
-    let notice = format!("{verdict} · {counts}");
+    let specification = finished.context.specification().line();
+    let notice = format!("{verdict} · {counts} · {specification}");
     let mut text = limited(errors, "error") + &limited(warnings, "warning");
     text.push_str(&command("notice", "Paymaster conformance", None, &[&notice]));
     text

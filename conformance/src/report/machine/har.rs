@@ -264,7 +264,7 @@ fn comment(finished: &Finished<'_>) -> String {
     for warning in finished.warnings() {
         text = format!("{text}; warning: {warning}");
     }
-    text
+    format!("{text}; specification {}", finished.context.specification().line())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The JSON report. Its schema is `report.schema.json` in the folder of this package.
 
-use paymaster_schemas::kinds;
+use paymaster_engine::specification::Specification;
 use serde_json::{Map, Value, json};
 
 use crate::report::{
@@ -29,8 +29,11 @@ const LONGEST_BODY: usize = 16 * 1024;
 /// The report as a JSON value.
 pub(crate) fn report(finished: &Finished<'_>) -> Value {
     let summary = finished.summary;
-    let reached: Map<String, Value> = kinds::ALL
-        .into_iter()
+    let reached: Map<String, Value> = finished
+        .context
+        .specification()
+        .kinds
+        .iter()
         .map(|pair| {
             let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
             let counts = json!({"results": reached.results, "errors": reached.errors, "unreadable": reached.unreadable});
@@ -40,6 +43,7 @@ pub(crate) fn report(finished: &Finished<'_>) -> Value {
     json!({
         "format": FORMAT,
         "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
+        "specification": specification(finished),
         "target": finished.place.shown,
         "embedded": finished.place.embedded,
         "warnings": finished.warnings(),
@@ -70,6 +74,12 @@ pub(crate) fn report(finished: &Finished<'_>) -> Value {
         "dialect": summary.dialect,
         "observations": observations(finished),
     })
+}
+
+/// What the target was judged by.
+fn specification(finished: &Finished<'_>) -> Value {
+    let Specification { name, title, version, published, .. } = *finished.context.specification();
+    json!({"name": name, "title": title, "version": version, "published": published})
 }
 
 /// The report as text.

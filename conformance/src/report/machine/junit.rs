@@ -25,6 +25,7 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
     let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
     suite.set_time(summary.took);
     suite.add_property(("verdict", finished.verdict().sentence().as_str()));
+    suite.add_property(("specification", finished.context.specification().line().as_str()));
     for warning in finished.warnings() {
         suite.add_property(("warning", warning.as_str()));
     }

@@ -49,7 +49,7 @@ impl ReportLog for Events {
 
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (name, mut rest) = match event {
-            Event::Started { seed, .. } => return self.begin(*seed, out),
+            Event::Started { seed, specification, .. } => return self.begin(*seed, specification, out),
             Event::Planned { dialect, at_most } => {
                 ("planned", json!({"dialect": dialect, "at_most": at_most}))
             }
@@ -86,7 +86,7 @@ impl ReportLog for Events {
     fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()> {
         let summary = finished.summary;
         if !self.begun {
-            self.begin(summary.seed, out)?;
+            self.begin(summary.seed, &finished.context.specification().line(), out)?;
             for finding in &summary.findings {
                 line("found", &mut self.found(finding), out)?;
             }
@@ -120,11 +120,12 @@ impl ReportLog for Events {
 }
 
 impl Events {
-    fn begin(&mut self, seed: u64, out: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, seed: u64, specification: &str, out: &mut dyn Write) -> io::Result<()> {
         self.begun = true;
         let mut rest = json!({
             "format": FORMAT,
             "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
+            "specification": specification,
             "target": self.place.shown,
             "embedded": self.place.embedded,
             "warnings": self.place.warnings().collect::<Vec<_>>(),
@@ -206,7 +207,7 @@ mod tests {
             let mut log = open(finished.place, finished.redactor);
             let mut bytes = Vec::new();
             for event in [
-                Event::Started { target: "t", seed: 1 },
+                Event::Started { target: "t", specification: "s", seed: 1 },
                 Event::Waiting { pause: Duration::from_secs(2), reason: "429" },
                 Event::Exchanged(&sent),
                 Event::Found(&finished.summary.findings[0]),

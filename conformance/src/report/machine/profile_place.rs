@@ -1,5 +1,6 @@
 //! The place in the user's repository that a finding is about: a line of the profile.
 
+use paymaster_engine::specification::Places;
 use std::fmt::Write as _;
 
 use crate::report::text::words::is_address;
@@ -22,11 +23,12 @@ pub(super) struct ProfilePlace<'a> {
 /// the beginning of `[target]`, or of the file. None where no profile of the repository describes the target.
 pub(super) fn of_finding<'a>(
     finding: &Finding,
+    places: Places,
     profile: Option<&'a ProfileFile>,
 ) -> Option<ProfilePlace<'a>> {
     let profile = profile?;
     let path = profile.in_repository.as_deref()?;
-    let values = values(finding);
+    let values = values(finding, places);
     let line = values.iter().find_map(|value| profile.line_with(value));
     Some(ProfilePlace { path, line: line.or_else(|| profile.line_of_table("target")).unwrap_or(1) })
 }
@@ -46,7 +48,7 @@ pub(super) fn uri(path: &str) -> String {
 }
 
 /// The texts of the request that a profile may have, the most telling first.
-fn values(finding: &Finding) -> Vec<String> {
+fn values(finding: &Finding, places: Places) -> Vec<String> {
     let mut values = Vec::new();
     let members = finding.cause.iter().flat_map(Cause::members);
     for value in members.filter_map(|member| member.failing.as_ref()) {
@@ -56,7 +58,7 @@ fn values(finding: &Finding) -> Vec<String> {
     let body = finding.group.members.get(finding.violation.member);
     let request = body.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
     let mut named = Vec::new();
-    for pointer in ["/params/1", "/params/0/sender"] {
+    for pointer in [places.terms, places.party] {
         if let Some(value) = request.as_ref().and_then(|request| request.pointer(pointer)) {
             texts(value, &mut named);
         }
@@ -78,10 +80,11 @@ fn texts(value: &Value, all: &mut Vec<String>) {
 mod tests {
     use super::*;
     use crate::report::sample;
+    use paymaster_fee_quote::SPECIFICATION;
 
     fn line(finding: &Finding, profile: &str) -> usize {
         let profile = ProfileFile::new("p.toml".as_ref(), profile.to_owned());
-        of_finding(finding, Some(&profile)).unwrap().line
+        of_finding(finding, SPECIFICATION.places, Some(&profile)).unwrap().line
     }
 
     #[test]
@@ -94,9 +97,9 @@ mod tests {
         assert_eq!(line(&finding, &profile), 5);
         assert_eq!(line(&finding, "\n[target]\n"), 2);
         assert_eq!(line(&finding, ""), 1);
-        assert!(of_finding(&finding, None).is_none());
+        assert!(of_finding(&finding, SPECIFICATION.places, None).is_none());
         let outside = ProfileFile::new("/etc/p.toml".as_ref(), profile);
-        assert!(of_finding(&finding, Some(&outside)).is_none());
+        assert!(of_finding(&finding, SPECIFICATION.places, Some(&outside)).is_none());
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
                 "toolExecutionNotifications": notifications(finished),
             }],
             "results": results,
-            "properties": {"verdict": finished.verdict().sentence(), "counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
+            "properties": {"verdict": finished.verdict().sentence(), "specification": finished.context.specification().line(), "counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
         }],
     });
     format!("{log:#}\n")
@@ -156,7 +156,11 @@ fn fingerprint(finding: &Finding) -> String {
 /// GitHub refuses a file in which any location is in no file.
 fn location(name: &str, finding: &Finding, finished: &Finished<'_>) -> Value {
     let mut location = json!({"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]});
-    if let Some(place) = profile_place::of_finding(finding, finished.place.profile.as_ref()) {
+    if let Some(place) = profile_place::of_finding(
+        finding,
+        finished.context.specification().places,
+        finished.place.profile.as_ref(),
+    ) {
         location["physicalLocation"] = json!({
             "artifactLocation": {"uri": profile_place::uri(place.path), "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": place.line},

@@ -19,12 +19,13 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
     let counts = Counts::of(&summary.rules, finished.strictness);
     let mut text = format!(
-        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n",
+        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n\nSpecification {}\n",
         finished.verdict().sentence(),
         code(&finished.place.shown),
         words::count(counts.rules() as u128, "rule"),
         counts.line(),
-        words::sent(summary)
+        words::sent(summary),
+        finished.context.specification().line()
     );
     // Writing to a String cannot fail.
     for warning in finished.warnings() {

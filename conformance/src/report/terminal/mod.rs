@@ -5,8 +5,6 @@ pub(crate) mod progress;
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::kinds;
-
 use crate::report::{
     Finished,
     counts::Counts,
@@ -277,7 +275,7 @@ impl Page<'_> {
         self.line("");
         let title = self.paint.bold("Reached");
         self.line(&format!("{title} by valid requests       results    errors  unreadable"));
-        for pair in kinds::ALL {
+        for pair in self.finished.context.specification().kinds {
             let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
             let name = pair.name;
             self.line(&format!(

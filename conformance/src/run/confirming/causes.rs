@@ -20,7 +20,6 @@ use paymaster_engine::{
     session::{Session, tally::FirstViolation},
     verdict::finding::Finding,
 };
-use paymaster_fee_quote::relations::CALLS;
 use paymaster_settings::settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.
@@ -107,7 +106,8 @@ pub(super) async fn with_causes(
 async fn drawn_calls(session: &Session, seed: u64) -> Vec<Group> {
     let context = std::sync::Arc::clone(session.context());
     let drawing = tokio::task::spawn_blocking(move || {
-        let drawn: Vec<Group> = Plan::of(&[&CALLS], &*context, seed, DRAWN_CALLS).collect();
+        let drawn: Vec<Group> =
+            Plan::of(&[context.specification().calls], &*context, seed, DRAWN_CALLS).collect();
         let first_of_pair = drawn.iter().filter(|group| group.round == 0);
         let mut calls: Vec<Group> = first_of_pair.filter_map(with_other_version).collect();
         calls.extend(drawn);

@@ -1,5 +1,6 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
+use paymaster_engine::generate::shrink::MayChange;
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
     knowledge::{Knowledge, Requirement},
@@ -16,7 +17,7 @@ use crate::run::confirming::{
 };
 
 /// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
-pub type Simplify = fn(Option<&str>, &Value) -> Vec<Value>;
+pub type Simplify = fn(Option<&str>, &Value, MayChange) -> Vec<Value>;
 
 /// The result of shrinking.
 pub(crate) struct Shrunk {
@@ -114,7 +115,7 @@ impl Shrinker<'_> {
             requests.iter().flat_map(of_request).collect()
         };
         let own_named = named(group);
-        let bases = (self.simplify)(document, &group.base).into_iter();
+        let bases = (self.simplify)(document, &group.base, context.specification().may_change).into_iter();
         bases.filter_map(move |base| {
             let smaller = only(group.rebuilt(base, context)?, kept)?;
             let is_of_the_same_kind = smaller.members != group.members

@@ -10,7 +10,6 @@ use paymaster_engine::{
     cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
     knowledge::Knowledge,
 };
-use paymaster_fee_quote::target::context::{Context, Support};
 use paymaster_schemas::Kind;
 
 /// The number of cases that a longer plan is estimated from.
@@ -113,17 +112,6 @@ impl Cost {
     }
 }
 
-/// The context that discovery probably ends with: most targets support tokens, and half of a plan concerns them.
-pub(crate) fn expected(mut context: Context) -> Context {
-    if context.tokens_with(Support::Supported).next().is_none() {
-        for digit in ["a", "b", "c"] {
-            context.learn_token(&format!("0x{}", digit.repeat(40)), Support::Supported);
-        }
-        context.learn_unlisted_tokens(Support::Unsupported);
-    }
-    context
-}
-
 /// The largest number below `cases` that fits; all smaller ones fit as well.
 fn most(cases: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut low, mut high) = (0, cases);
@@ -142,22 +130,24 @@ fn most(cases: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
 mod tests {
     use super::*;
     use paymaster_engine::cases::plan::plan;
+    use paymaster_fee_quote::SPECIFICATION;
+    use std::sync::Arc;
 
     const LIMIT: Duration = Duration::from_mins(5);
 
-    fn context() -> Context {
-        expected(Context::default())
+    fn context() -> Arc<dyn Knowledge> {
+        SPECIFICATION.unknown().expected()
     }
 
     fn cost() -> Cost {
-        Cost::of(&Suite::standard(), &context(), 1, DEFAULT_CASES, 30)
+        Cost::of(&Suite::standard(), &*context(), 1, DEFAULT_CASES, 30)
     }
 
     #[test]
     fn the_cost_of_a_plan_is_known_from_its_beginning() {
         let cost = cost();
         for cases in [20, 60, DEFAULT_CASES] {
-            let groups = plan(&context(), 1, cases);
+            let groups = plan(&*context(), 1, cases);
             let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
             let estimated = cost.requests(cases);
             assert!(estimated.abs_diff(real) * 100 <= real * 3, "{cases}: {estimated} {real}");
@@ -168,10 +158,10 @@ mod tests {
     fn a_quick_run_costs_what_its_plan_has() {
         let quick = Suite { scope: Scope::default().quick(), ..Suite::standard() };
         let context = context();
-        let groups = quick.groups(&context, 1, DEFAULT_CASES);
+        let groups = quick.groups(&*context, 1, DEFAULT_CASES);
         let real = 30 + groups.map(|group| group.members.len() as u64).sum::<u64>();
         assert_eq!(cost().quick, Some(real));
-        let of_quick = Cost::of(&quick, &context, 1, DEFAULT_CASES, 30);
+        let of_quick = Cost::of(&quick, &*context, 1, DEFAULT_CASES, 30);
         assert_eq!((of_quick.requests(DEFAULT_CASES), of_quick.quick), (real, None));
     }
 

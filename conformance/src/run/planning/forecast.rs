@@ -3,13 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::run::Suite;
-use crate::{
-    estimate::Estimate,
-    run::planning::cost::{Cost, expected},
-};
+use crate::{estimate::Estimate, run::planning::cost::Cost};
 use paymaster_client::pace::Pace;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_fee_quote::target::context::Context;
 use paymaster_settings::settings::Settings;
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
@@ -32,11 +28,10 @@ pub(crate) struct Forecast<'a> {
 impl<'a> Forecast<'a> {
     /// A forecast based on the profile of the target.
     pub(crate) fn new(settings: &'a Settings, suite: &'a Suite) -> Self {
-        let context = expected(Context::new(settings.profile.clone()));
         Self {
             settings,
             suite,
-            context: Arc::new(context.with_chain(suite.chain.is_some())),
+            context: settings.profile.expected().with_chain(suite.chain.is_some()),
             before: 0,
             cost: None,
             reported: None,

@@ -110,7 +110,7 @@ mod tests {
         let cache = PlanCache::default();
         let context: Arc<dyn Knowledge> = Arc::new(Context::default());
         cache.insert(key(&context, 1, 1), groups(1));
-        let with_chain: Arc<dyn Knowledge> = Arc::new(Context::default().with_chain(true));
+        let with_chain = context.with_chain(true);
         assert!(cache.find(&key(&with_chain, 1, 1)).is_none());
         assert!(cache.find(&key(&context, 1, 2)).is_none());
         assert!(cache.find(&key(&context, 2, 1)).is_none());

@@ -9,7 +9,8 @@ use std::{
     sync::Arc,
 };
 
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_fee_quote::target::context::Context;
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use paymaster_settings::embedded::profile_of;
 use tokio::net::TcpListener;
@@ -68,7 +69,7 @@ pub(crate) struct Embedded {
     /// Its URL.
     pub(crate) url: String,
     /// The profile of its configuration.
-    pub(crate) profile: Profile,
+    pub(crate) profile: Arc<dyn Knowledge>,
     child: Child,
 }
 
@@ -101,7 +102,7 @@ impl Embedded {
             let _ = child.wait();
             return Err(EmbeddedError::NoUrl);
         }
-        Ok(Self { url: url.to_owned(), profile: profile_of(&config), child })
+        Ok(Self { url: url.to_owned(), profile: Arc::new(Context::new(profile_of(&config))), child })
     }
 }
 

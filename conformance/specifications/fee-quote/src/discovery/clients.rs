@@ -136,7 +136,7 @@ mod tests {
             });
             answers = answered.collect();
         }
-        discovery.finish().context.refused_clients
+        discovery.finish().0.refused_clients
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! and where addresses in capital letters are. Rounds 8 and 9 find the published clients whose request headers are refused. Discovery gives
 //! no verdict, and the profile takes precedence over what it finds.
 
+pub use paymaster_engine::cases::protocol::DISCOVERY;
+
 mod clients;
 mod learn;
 mod tokens;
@@ -23,32 +25,18 @@ use crate::{
 };
 use paymaster_engine::{
     cases::{
-        case::{Base, Bases, BuildInput, Group, Ids, Member, Relation, Role, Rounds},
+        case::{Base, Group},
         plan::group,
     },
+    knowledge::{Discover, Knowledge},
     session::access::Access,
 };
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Value, json};
 
 use paymaster_exchange::{Exchange, HeaderSet};
-
-/// The relation under which discovery sends its requests.
-pub static DISCOVERY: Relation = Relation::new(
-    "discovery",
-    "the first calls of a run, which show the dialect and the tokens of the target",
-    Bases::NONE,
-    Rounds::Fixed(0),
-    as_given,
-);
-
-fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut request = seed.base.clone();
-    request["id"] = json!(ids.next_id());
-    vec![Member::plain(Role::Discovery, "", request.to_string())]
-}
 
 /// How many operations are sent for each smart account.
 const OPERATIONS_PER_ACCOUNT: usize = 2;
@@ -70,15 +58,6 @@ pub struct Discovery {
     suspects: Vec<&'static HeaderSet>,
 }
 
-/// What discovery found out.
-#[derive(Debug)]
-pub struct DiscoveryResult {
-    /// What is known of the target.
-    pub context: Context,
-    /// Whether requests got past HTTP to the service.
-    pub access: Access,
-}
-
 #[derive(Clone, Debug)]
 struct Trial {
     pair: Kind,
@@ -91,6 +70,17 @@ impl Trial {
     /// A request that keeps to the tables.
     fn plain(pair: Kind, dialect: Dialect) -> Self {
         Self { pair, dialect, form: None }
+    }
+}
+
+impl Discover for Discovery {
+    fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        self.next_round(answers)
+    }
+
+    fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access) {
+        let (context, access) = Self::finish(*self);
+        (Arc::new(context), access)
     }
 }
 
@@ -130,9 +120,9 @@ impl Discovery {
         }
     }
 
-    /// What discovery found.
-    pub fn finish(self) -> DiscoveryResult {
-        DiscoveryResult { context: self.context, access: self.access }
+    /// What is known now, and whether requests got past HTTP to the service.
+    pub fn finish(self) -> (Context, Access) {
+        (self.context, self.access)
     }
 
     fn default_dialect(&mut self) -> Vec<Group> {

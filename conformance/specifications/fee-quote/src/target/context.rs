@@ -18,6 +18,8 @@ use crate::{
         spellings::ServedCapitals,
     },
 };
+use crate::{discovery::Discovery, learn::Learner, saved::SavedContext, target::statements};
+use paymaster_engine::knowledge::{Discover, Learn, Statement};
 use paymaster_engine::{
     json::number::amount,
     knowledge::{BaseSource, Expectation, Knowledge, Requirement},
@@ -25,6 +27,7 @@ use paymaster_engine::{
     rules::{MissingLine, View},
     specification::Specification,
 };
+use std::sync::Arc;
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
@@ -91,12 +94,6 @@ impl Context {
         limits.call_data_bytes =
             limits.call_data_bytes.or(older_name.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)));
         Self { profile, dialect, tokens, unlisted_tokens, limits, ..Self::default() }
-    }
-
-    /// Sets whether returned operations are simulated on the target's chain.
-    #[must_use]
-    pub fn with_chain(self, on_chain: bool) -> Self {
-        Self { on_chain, ..self }
     }
 
     /// Adds whether the target supports a token. The profile takes precedence.
@@ -372,6 +369,44 @@ impl Knowledge for Context {
 
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {
         promises::kept(view, self, note);
+    }
+
+    fn stated(&self, list: &str, place: usize) -> Option<Statement> {
+        statements::stated(&self.profile, list, place)
+    }
+
+    fn with_chain(&self, on_chain: bool) -> Arc<dyn Knowledge> {
+        Arc::new(Self { on_chain, ..self.clone() })
+    }
+
+    fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
+        let dialect = Self::of(other).profile.dialect.clone();
+        Arc::new(Self::new(Profile { dialect, ..self.profile.clone() }))
+    }
+
+    fn expected(&self) -> Arc<dyn Knowledge> {
+        let mut context = self.clone();
+        // Most targets support tokens, and half of a plan concerns them.
+        if context.tokens_with(Support::Supported).next().is_none() {
+            for digit in ["a", "b", "c"] {
+                context.learn_token(&format!("0x{}", digit.repeat(40)), Support::Supported);
+            }
+            context.learn_unlisted_tokens(Support::Unsupported);
+        }
+        Arc::new(context)
+    }
+
+    fn discovery(&self, seed: u64, tries_clients: bool) -> Box<dyn Discover> {
+        let discovery = Discovery::new(self.clone(), seed);
+        Box::new(if tries_clients { discovery.trying_clients() } else { discovery })
+    }
+
+    fn learner(&self) -> Box<dyn Learn> {
+        Box::new(Learner::new(self.profile.clone()))
+    }
+
+    fn saved(&self) -> Value {
+        serde_json::to_value(SavedContext::of(self)).unwrap_or_default()
     }
 
     fn is_same(&self, other: &dyn Knowledge) -> bool {

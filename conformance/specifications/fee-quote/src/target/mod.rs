@@ -11,3 +11,5 @@ pub mod profile;
 mod promises;
 pub mod quoted;
 pub mod spellings;
+mod statements;
+mod validation;

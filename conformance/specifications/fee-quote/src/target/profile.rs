@@ -1,18 +1,15 @@
-//! The profile: what the user states about the target. Plain data; the command line fills it from `paymaster.toml`.
+//! The profile: what the user states about the target. Plain data, read from `paymaster.toml`.
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
+use paymaster_engine::specification::ProfileError;
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::target::{dialect::Pins, ordinary::SizeLimits};
+use crate::target::{dialect::Pins, ordinary::SizeLimits, validation};
 
 /// The profile of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Profile {
-    /// Where and how to reach it.
-    pub target: Target,
     /// Fee tokens.
     pub tokens: TokenLists,
     /// Smart accounts that the target supports (section 2.4); empty when the user names none.
@@ -23,28 +20,6 @@ pub struct Profile {
     pub limits: SizeLimits,
     /// Readings that the user pins.
     pub dialect: Pins,
-}
-
-/// Where and how to reach the target.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Target {
-    /// The paymaster URL. The command line takes precedence.
-    pub url: Option<String>,
-    /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment. They are sent to the origin of `url` only.
-    pub headers: Vec<String>,
-    /// A PEM file of certificates that are trusted instead of the platform's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cacert: Option<PathBuf>,
-    /// Accept any certificate.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub insecure: Option<bool>,
-    /// At most that many requests a second.
-    pub requests_per_second: Option<f64>,
-    /// At most that many exchanges at the same time.
-    pub concurrency: Option<usize>,
-    /// Path segments of the URL that are not secret and may appear in reports.
-    pub public_path_segments: Vec<String>,
 }
 
 /// Fee tokens, as far as the profile lists them.
@@ -191,4 +166,33 @@ impl Operations {
             None => Sponsors::Listed,
         }
     }
+}
+
+/// The tables of a file that are this specification's own. The others are left out, whatever they say.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Default)]
+struct Contents {
+    spec: IgnoredAny,
+    target: IgnoredAny,
+    run: IgnoredAny,
+    load: IgnoredAny,
+    tokens: TokenLists,
+    accounts: Vec<SmartAccount>,
+    operations: Operations,
+    limits: SizeLimits,
+    dialect: Pins,
+}
+
+/// Reads the profile in the text of a configuration file.
+pub(crate) fn read(text: &str) -> Result<Profile, ProfileError> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| ProfileError {
+        at: cause.span().map(|span| span.start),
+        // The parser's own text quotes values, which can be secret.
+        message: cause.message().lines().next().unwrap_or_default().to_owned(),
+    })?;
+    let Contents { tokens, accounts, operations, limits, dialect, .. } = contents;
+    let profile = Profile { tokens, accounts, operations, limits, dialect };
+    validation::check(&profile).map_err(|cause| ProfileError { at: None, message: cause.to_string() })?;
+    Ok(profile)
 }

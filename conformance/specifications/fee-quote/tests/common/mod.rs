@@ -113,7 +113,7 @@ pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, ca
             .collect();
         *found.requests.entry("discovery").or_default() += answers.len();
     }
-    let context = discovery.finish().context;
+    let context = discovery.finish().0;
     let judge = Judge::new(SPECIFICATION.rules().collect());
     for group in plan(&context, seed, cases) {
         let exchanges = send(service, &group);

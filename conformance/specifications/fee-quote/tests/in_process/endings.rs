@@ -44,8 +44,8 @@ fn ended(
         let sent = groups.into_iter().map(|group| (common::send(service, &group), group));
         answers = sent.map(|(sent, group)| (group, sent)).collect();
     }
-    let found = discovery.finish();
-    let context: Arc<dyn Knowledge> = Arc::new(found.context);
+    let (context, access) = discovery.finish();
+    let context: Arc<dyn Knowledge> = Arc::new(context);
     let known = Arc::new(known);
     let mut session =
         Session::new(SPECIFICATION.rules().collect(), Arc::clone(&context)).knowing(Arc::clone(&known));
@@ -56,7 +56,7 @@ fn ended(
             session.judge(&group, &common::send(service, &group));
         }
     }
-    session.merge_access(found.access);
+    session.merge_access(access);
     session.denied();
     let findings = session.findings(&known);
     session.conclude(Ending {

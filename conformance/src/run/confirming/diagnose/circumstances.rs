@@ -1,5 +1,6 @@
 //! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
 
+use paymaster_engine::specification::Places;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -150,7 +151,7 @@ impl Search<'_> {
             // The violation has another place in the smaller group; the place within the answer is the same.
             let both = with_members(&group, &[earlier, wrong])?;
             if self.breaks(&both).await.is_some() {
-                return Some(Diagnosis::of(Cause::Earlier(shared(&group, earlier, wrong))));
+                return Some(Diagnosis::of(Cause::Earlier(shared(&group, earlier, wrong, self.places()))));
             }
         }
         Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Other)))
@@ -184,7 +185,7 @@ impl Search<'_> {
                 (0..group.members.len()).filter(|index| *index == other || rest.contains(index)).collect();
             let with_one = with_members(&group, &kept)?;
             if self.breaks(&with_one).await.is_some() {
-                return Some(shared(&group, other, wrong));
+                return Some(shared(&group, other, wrong, self.places()));
             }
         }
         Some(EarlierRequest::Other)
@@ -234,26 +235,26 @@ pub(in crate::run::confirming) fn with_members(group: &Group, kept: &[usize]) ->
     Some(Group { members: members?, ..group.clone() })
 }
 
+/// Whether two requests of a group differ in the id at most.
 fn is_same_request(group: &Group, one: usize, other: usize) -> bool {
-    shared(group, one, other) == EarlierRequest::Same
-}
-
-/// What two requests of a group have in common.
-pub(super) fn shared(group: &Group, one: usize, other: usize) -> EarlierRequest {
-    let read = |index: usize| group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
-    let (one, other) = (read(one), read(other));
-    let without_id = |request: &Value| {
-        let mut request = request.clone();
+    let without_id = |index: usize| {
+        let mut request = group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
         if let Some(members) = request.as_object_mut() {
             members.remove("id");
         }
         request
     };
-    if without_id(&one) == without_id(&other) {
-        EarlierRequest::Same
-    } else {
-        let is_shared = |pointer: &&str| one.pointer(pointer) == other.pointer(pointer);
-        let member = ["/params/0", "/params/0/sender", "/id"].into_iter().find(is_shared);
-        member.map_or(EarlierRequest::Other, EarlierRequest::Member)
+    without_id(one) == without_id(other)
+}
+
+/// What two requests of a group have in common.
+pub(super) fn shared(group: &Group, one: usize, other: usize, places: Places) -> EarlierRequest {
+    if is_same_request(group, one, other) {
+        return EarlierRequest::Same;
     }
+    let read = |index: usize| group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
+    let (one, other) = (read(one), read(other));
+    let is_shared = |pointer: &&str| one.pointer(pointer) == other.pointer(pointer);
+    let member = [places.subject, places.party, "/id"].into_iter().find(is_shared);
+    member.map_or(EarlierRequest::Other, EarlierRequest::Member)
 }

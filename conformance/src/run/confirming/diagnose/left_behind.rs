@@ -4,6 +4,7 @@
 //! value of the member under which something may be kept: the request must be right with it alone, and wrong after an earlier request
 //! with the same value.
 
+use paymaster_engine::specification::Places;
 use std::{
     collections::{BTreeMap, VecDeque},
     time::SystemTime,
@@ -25,15 +26,10 @@ use paymaster_engine::{
     session::recheck::Outcome,
 };
 use paymaster_exchange::Exchange;
-use paymaster_fee_quote::relations::CALLS;
 
 /// How often a request is repeated.
 const REPETITIONS: usize = 4;
 
-const OPERATION: &str = "/params/0";
-const NONCE: &str = "/params/0/nonce";
-const SENDER: &str = "/params/0/sender";
-const CALL_DATA: &str = "/params/0/callData";
 const ID: &str = "/id";
 
 /// How often a result is seen: a server that decides by every second number shows it once by chance.
@@ -41,20 +37,6 @@ const SEEN: usize = 4;
 
 /// How often a request is right alone before it is sent after others.
 const RIGHT_ALONE: usize = 3;
-
-/// The members under which a target may keep something, in the order of the trials. The body as a whole stands for what a request leaves
-/// for the next one, whatever that is.
-const KEPT_UNDER: [&str; 9] = [
-    OPERATION,
-    SENDER,
-    "",
-    ID,
-    NONCE,
-    CALL_DATA,
-    "/params/1/tokenInfo/preferredToken",
-    "/params/1/tokenInfo/tokenList",
-    "/params/1/tokenInfo/feeTokenAddress",
-];
 
 impl Search<'_> {
     /// The cause where an earlier request decides.
@@ -67,7 +49,9 @@ impl Search<'_> {
         let subject = self.subject();
         let own = subject.value(&self.finding.group)?;
         let others = self.others();
-        for under in KEPT_UNDER {
+        // The body as a whole stands for what a request leaves for the next one, whatever that is.
+        let Places { subject: whole, party, once, bytes, kept_under, .. } = self.places();
+        for under in [whole, party, "", ID, once, bytes].into_iter().chain(kept_under.iter().copied()) {
             if let Some(diagnosis) = self.kept_under(under, &own, &others).await {
                 return Some(diagnosis);
             }
@@ -84,7 +68,8 @@ impl Search<'_> {
                 return None;
             }
         }
-        let is_repeatable = !self.judges_groups() && matches!(under, OPERATION | SENDER);
+        let places = self.places();
+        let is_repeatable = !self.judges_groups() && [places.subject, places.party].contains(&under);
         let repeated = is_repeatable.then_some(None);
         for earlier in repeated.into_iter().chain(others.iter().map(Some)) {
             let Some(mut reproduction) = self.wrong_after(under, own, earlier).await else { continue };
@@ -98,7 +83,7 @@ impl Search<'_> {
             }
             let earlier = match under {
                 "" => EarlierRequest::Other,
-                OPERATION if earlier.is_none() => EarlierRequest::Same,
+                member if member == places.subject && earlier.is_none() => EarlierRequest::Same,
                 member => EarlierRequest::Member(member),
             };
             return Some(Diagnosis {
@@ -149,8 +134,8 @@ impl Search<'_> {
         }
         for _ in sent.len()..if earlier.is_some() { 2 } else { REPETITIONS } {
             let mut request = own.clone();
-            if under == SENDER {
-                request = self.renewed(&request, NONCE)?;
+            if under == self.places().party {
+                request = self.renewed(&request, self.places().once)?;
             }
             let (exchanges, outcome) = self.send_last(request.clone()).await?;
             if let Outcome::Broken(violation) = outcome {
@@ -182,7 +167,7 @@ impl Search<'_> {
         let (requests, mut before): (Vec<Value>, Vec<Exchange>) = earlier.into_iter().unzip();
         let member = |request: &Value| Member { body: request.to_string().into(), ..model.clone() };
         group.members.splice(0..0, requests.iter().map(member));
-        group.relation = &CALLS;
+        group.relation = self.resender.context.specification().calls;
         before.extend(exchanges);
         let violation = Violation { member: group.members.len() - 1, ..violation };
         Some(Reproduction { group, exchanges: before, violation })
@@ -223,7 +208,7 @@ impl Search<'_> {
         let alone = examples.iter().filter(|example| example.group.members.len() == 1);
         let mut tried = 0;
         for group in alone.map(|example| &example.group).take(TRIED) {
-            let unseen = self.renewed(&parsed(&group.members[0])?, NONCE)?;
+            let unseen = self.renewed(&parsed(&group.members[0])?, self.places().once)?;
             let unseen = with_body(group, 0, &unseen)?;
             self.breaks(group).await?;
             self.breaks(&unseen).await?;
@@ -233,17 +218,19 @@ impl Search<'_> {
         (tried == TRIED).then(|| Diagnosis::of(Cause::Spent { served }))
     }
 
-    /// Other requests of the run, as different as possible: of the same method and mode those with the longest and the shortest mode objects,
+    /// Other requests of the run, as different as possible: of the same method and mode those with the longest and the shortest terms,
     /// and between them some of every other method and mode.
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
+        let places = self.places();
         let mut by_pair: BTreeMap<Option<Kind>, BTreeMap<_, Value>> = BTreeMap::new();
         for example in self.material.session.examples_of_any_rule() {
             let [member] = example.group.members.as_slice() else { continue };
             if let Some(request) = parsed(member).filter(|_| !example.got_error) {
-                let mode = request["params"][1].to_string();
-                let key = (mode.len(), mode, request["params"][0]["sender"].to_string());
+                let text = |place| request.pointer(place).map(Value::to_string);
+                let terms = text(places.terms).unwrap_or_default();
+                let key = (terms.len(), terms, text(places.party));
                 by_pair.entry(example.pair).or_default().insert(key, request);
             }
         }
@@ -260,27 +247,27 @@ impl Search<'_> {
         mixed
     }
 
-    /// The request with a value at a place that the target has not seen: of the operation and of the body as a whole another nonce, of a
-    /// sender another nonce too, of tokens another order of letter cases. None where it has no such member.
+    /// The request with a value at a place that the target has not seen: of the subject and of the body as a whole another amount that is sent
+    /// once, of a party that too, of texts another order of letter cases. None where it has no such member.
     fn renewed(&mut self, request: &Value, under: &str) -> Option<Value> {
         let number = unseen_number(&mut self.unseen);
         let mut changed = request.clone();
-        let pointer = match under {
-            OPERATION | "" => NONCE,
-            pointer => pointer,
-        };
+        let Places { subject, party, once, bytes, .. } = self.places();
+        let pointer = if [subject, ""].contains(&under) { once } else { under };
         let member = changed.pointer_mut(pointer)?;
-        *member = match pointer {
-            SENDER => json!(format!("0x{number:040x}")),
-            ID => number.into(),
-            NONCE if member.as_str().is_some_and(|nonce| nonce.starts_with("0x")) => {
-                json!(format!("0x{number:x}"))
-            }
-            NONCE => json!(number.to_string()),
-            CALL_DATA => json!(format!("{}{number:016x}", member.as_str()?)),
+        *member = match (pointer, member.as_str()) {
+            (ID, _) => number.into(),
+            (place, _) if place == party => json!(format!("0x{number:040x}")),
+            (place, Some(text)) if place == once && text.starts_with("0x") => json!(format!("0x{number:x}")),
+            (place, _) if place == once => json!(number.to_string()),
+            (place, text) if place == bytes => json!(format!("{}{number:016x}", text?)),
             _ => respelled(member, number)?,
         };
-        if under == SENDER { self.renewed(&changed, NONCE) } else { Some(changed) }
+        if under == party { self.renewed(&changed, once) } else { Some(changed) }
+    }
+
+    pub(super) fn places(&self) -> Places {
+        self.resender.context.specification().places
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use paymaster_fee_quote::target::profile::Profile;
+use crate::target::profile::Profile;
 
 /// A value of a profile that no paymaster can mean.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileError {
+pub(super) enum ImplausibleValue {
     /// A text is no Ethereum address.
     #[error("{key}: `{text}` is no address: 0x and 40 hex digits")]
     NoAddress {
@@ -30,14 +30,14 @@ pub enum ProfileError {
     },
 }
 
-pub(crate) fn check(profile: &Profile) -> Result<(), ProfileError> {
+pub(crate) fn check(profile: &Profile) -> Result<(), ImplausibleValue> {
     for (index, token) in profile.tokens.supported.iter().enumerate() {
         address(&token.address, || format!("tokens.supported[{index}].address"))?;
     }
     for (index, token) in profile.tokens.unsupported.iter().enumerate() {
         address(token, || format!("tokens.unsupported[{index}]"))?;
         if profile.tokens.supported.iter().any(|supported| supported.address.eq_ignore_ascii_case(token)) {
-            return Err(ProfileError::Contradiction { index });
+            return Err(ImplausibleValue::Contradiction { index });
         }
     }
     for (index, account) in profile.accounts.iter().enumerate() {
@@ -45,7 +45,7 @@ pub(crate) fn check(profile: &Profile) -> Result<(), ProfileError> {
         let dotted = parts.len() == 3
             && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
         if !dotted {
-            return Err(ProfileError::Version { index, version: account.version.clone() });
+            return Err(ImplausibleValue::Version { index, version: account.version.clone() });
         }
     }
     let operations = &profile.operations;
@@ -65,16 +65,16 @@ fn sender(operation: &Map<String, Value>) -> Option<&str> {
     operation.get("sender").and_then(Value::as_str)
 }
 
-fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ProfileError> {
+fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ImplausibleValue> {
     let well_formed = text
         .strip_prefix("0x")
         .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    if well_formed { Ok(()) } else { Err(ProfileError::NoAddress { key: key(), text: text.to_owned() }) }
+    if well_formed { Ok(()) } else { Err(ImplausibleValue::NoAddress { key: key(), text: text.to_owned() }) }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::settings::file::parse;
+    use crate::SPECIFICATION;
 
     #[test]
     fn implausible_values_are_refused_with_their_place() {
@@ -84,7 +84,7 @@ mod tests {
             ("[operations]\nrefused-senders = [\"me\"]", "operations.refused-senders[0]"),
             ("[[operations.refused]]\nsender = \"me\"", "operations.refused[0].sender"),
         ] {
-            let refusal = parse(text).unwrap_err().to_string();
+            let refusal = (SPECIFICATION.read_profile)(text).unwrap_err().to_string();
             assert!(refusal.contains(place), "{refusal}");
         }
     }

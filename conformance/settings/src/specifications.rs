@@ -1,0 +1,50 @@
+//! The specifications that targets are judged by.
+
+use paymaster_engine::specification::Specification;
+
+use crate::suggestion::did_you_mean;
+
+/// Every specification. A new one is a line here.
+pub static SPECIFICATIONS: &[&Specification] = &[&paymaster_fee_quote::SPECIFICATION];
+
+/// The specification of a target of which nothing is said.
+pub static DEFAULT_SPECIFICATION: &Specification = &paymaster_fee_quote::SPECIFICATION;
+
+/// There is no specification of this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no specification `{name}`{hint}; there is {known}")]
+pub struct UnknownSpecification {
+    name: String,
+    hint: String,
+    known: String,
+}
+
+/// The specification of that name.
+pub fn specification(name: &str) -> Result<&'static Specification, UnknownSpecification> {
+    let names = || SPECIFICATIONS.iter().map(|known| known.name);
+    SPECIFICATIONS.iter().copied().find(|known| known.name == name).ok_or_else(|| UnknownSpecification {
+        name: name.to_owned(),
+        hint: did_you_mean(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_specification_takes_the_empty_profile_and_restores_what_it_saves() {
+        for specification in SPECIFICATIONS {
+            let unknown = specification.unknown();
+            let restored = (specification.restore)(&unknown.saved()).unwrap();
+            assert_eq!(*restored, *unknown, "{}", specification.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_nearest() {
+        let refusal = specification("fee-quotes").unwrap_err().to_string();
+        assert!(refusal.contains("did you mean `fee-quote`?"), "{refusal}");
+    }
+}

@@ -1,0 +1,72 @@
+//! `--spec`, `spec` in the configuration file, and the specification in what a run writes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::{run, server::Server};
+
+#[test]
+fn a_specification_is_chosen_by_its_name() {
+    let folder = tempdir().unwrap();
+    let file = |spec: &str| fs::write(folder.path().join("p.toml"), format!("spec = {spec:?}\n")).unwrap();
+    file("fee-quote");
+    for arguments in [&["--dry-run", "--spec", "fee-quote"][..], &["--dry-run", "--config", "p.toml"]] {
+        let (code, out, err) = run(folder.path(), arguments);
+        assert_eq!(code, 0, "{arguments:?}: {out}{err}");
+    }
+    let (code, _, err) = run(folder.path(), &["--dry-run", "--spec", "fee-quotes"]);
+    assert_eq!((code, err.contains("(did you mean `fee-quote`?)")), (2, true), "{err}");
+    file("other");
+    let (code, _, err) = run(folder.path(), &["--dry-run", "--config", "p.toml"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("p.toml: line 1, column 8: there is no specification `other`"), "{err}");
+}
+
+#[test]
+fn what_is_of_another_specification_is_refused() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if answer.pointer("/result/feeQuotes").is_some() {
+            answer["result"]["feeQuotes"] = Value::Null;
+        }
+    });
+    let (code, out, err) = run(
+        folder.path(),
+        &[&server.url(), "--cases", "4", "--rule", "quote-result.*", "--report", "json=own.json"],
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()
+    };
+    let written = |name: &str, value: &Value| fs::write(folder.path().join(name), value.to_string()).unwrap();
+    let mut report = read("own.json");
+    assert_eq!(report["specification"]["name"], "fee-quote");
+    report["specification"]["name"] = json!("other");
+    written("other.json", &report);
+    for arguments in
+        [&["compare", "own.json", "other.json"][..], &["matrix", "own.json", "other.json", "-o", "m.html"]]
+    {
+        let (code, _, err) = run(folder.path(), arguments);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("one report is about fee-quote, another about other"), "{err}");
+    }
+    // Reports and replay files of versions that knew one specification alone do not name it.
+    report.as_object_mut().unwrap().remove("specification");
+    written("earlier.json", &report);
+    let (code, out, err) = run(folder.path(), &["compare", "own.json", "earlier.json"]);
+    assert_eq!(code, 0, "{out}{err}");
+
+    let replay = "paymaster-replays/quote-result.feeQuotes-1.json";
+    let mut finding = read(replay);
+    assert_eq!(finding["spec"], "fee-quote");
+    finding["spec"] = json!("other");
+    written("other.json", &finding);
+    let (code, _, err) = run(folder.path(), &["replay", "other.json", &server.url()]);
+    assert_eq!((code, err.contains("there is no specification `other`")), (2, true), "{err}");
+    finding.as_object_mut().unwrap().remove("spec");
+    written("earlier.json", &finding);
+    let (code, out, err) = run(folder.path(), &["replay", "earlier.json", &server.url()]);
+    assert_eq!(code, 1, "{out}{err}");
+}
