@@ -1,8 +1,4 @@
 //! The message path: bytes in, bytes out, without a socket. `answer` takes the time as an argument.
-#![expect(
-    clippy::inline_always,
-    reason = "copies of parsed requests slow the message path by several percent: see the bench message_path"
-)]
 
 use std::collections::HashMap;
 use std::io;
@@ -11,7 +7,6 @@ use alloy_primitives::Address;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{HeaderMap, Response};
-use paymaster_schemas::Method;
 use serde_json::value::RawValue;
 
 use crate::config::bounds::Bounds;
@@ -24,9 +19,9 @@ use crate::message::envelope::{
 };
 use crate::message::error_codes::ErrorCode;
 use crate::message::explain::{Explanation, explain};
-use crate::message::request::{Request, RequestError};
+use crate::message::request::RequestError;
 use crate::paymaster::chain::{Chain, SenderNonces};
-use crate::paymaster::methods::{Refusal, Settings};
+use crate::paymaster::methods::{Refusal, Request, ServedMethod, Settings};
 use crate::paymaster::policy::Policy;
 use crate::paymaster::signing::Signer;
 use crate::paymaster::tokens::TokenTable;
@@ -67,10 +62,6 @@ const HTTP_OK: u16 = 200;
 const HTTP_NO_CONTENT: u16 = 204;
 
 /// A body, parsed.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most bodies are single requests, which need no allocation this way"
-)]
 enum Message<'a> {
     Single(Parsed<'a>),
     Batch(Vec<Parsed<'a>>),
@@ -85,16 +76,15 @@ impl<'a> Message<'a> {
     }
 }
 
-/// One request; or why it gets an error; or none for a notification, which gets no answer. It is several hundred bytes long: what returns or
-/// takes one is always inlined, since it would copy it otherwise.
+/// One request; or why it gets an error; or none for a notification, which gets no answer.
 type Parsed<'a> = Result<Call<'a>, Option<Explanation<'a>>>;
 
-/// A well-formed request of one of the two methods.
+/// A well-formed request of one of the methods.
 struct Call<'a> {
     version: &'static str,
     /// JSON text of the id.
     id: &'a str,
-    request: Request<'a>,
+    request: Box<dyn Request + 'a>,
 }
 
 impl Service {
@@ -161,12 +151,11 @@ impl Service {
             return SenderNonces::default();
         };
         let calls = message.requests().iter().filter_map(|parsed| parsed.as_ref().ok());
-        let senders = calls.filter_map(|call| self.settings.sender_to_look_up(&call.request));
+        let senders = calls.filter_map(|call| call.request.sender_to_look_up(&self.settings));
         chain.sender_nonces(senders.collect()).await
     }
 
     /// Parses a body; the error is the reply to one that is refused as a whole.
-    #[inline(always)]
     fn parse<'a>(&self, body: &'a [u8]) -> Result<Message<'a>, Reply> {
         let refusal = |code, reason: &str| Reply::refusal(self.error_status, code, reason);
         let Ok(text) = std::str::from_utf8(body) else {
@@ -192,7 +181,6 @@ impl Service {
         Ok(Message::Batch(requests.collect()))
     }
 
-    #[inline(always)]
     fn answer(&self, message: Message<'_>, now: u64, nonces: &SenderNonces) -> Reply {
         let mut out = Vec::with_capacity(USUAL_RESPONSE_BYTES);
         let no_content = Reply { status: HTTP_NO_CONTENT, body: None };
@@ -221,7 +209,6 @@ impl Service {
     }
 
     /// Appends the response to one request.
-    #[inline(always)]
     fn answer_request(
         &self,
         parsed: Parsed<'_>,
@@ -241,7 +228,7 @@ impl Service {
         let start = out.len();
         write_head(out, version, id);
         out.extend_from_slice(br#""result":"#);
-        match self.settings.write_result(out, &request, now, nonces) {
+        match request.write_result(out, &self.settings, now, nonces) {
             Ok(()) => {
                 out.push(b'}');
                 Outcome::Result
@@ -285,25 +272,22 @@ impl Respond for Service {
 }
 
 /// Parses one request: first into types, and with the schemas where that fails.
-#[inline(always)]
 fn parse_request(text: &str) -> Parsed<'_> {
     parse_call(text).map_err(|reason| explain(text, &reason.to_string()))
 }
 
 /// The fast path. Its error names the cause only where the schemas cannot see it; [`explain`] does the rest.
-#[inline(always)]
 fn parse_call(text: &str) -> Result<Call<'_>, RequestError> {
     use RequestError::NotACall;
 
     let members: RequestMembers<'_> = serde_json::from_str(text)?;
     let version = members.jsonrpc.and_then(|text| known_version(&text.0));
     let id = members.id.and_then(id_text);
-    let method = members.method.and_then(|name| Method::from_name(&name.0));
-    let params = members.params.ok_or(NotACall)?;
+    let method = members.method.and_then(|name| ServedMethod::find(&name.0));
     Ok(Call {
         version: version.ok_or(NotACall)?,
         id: id.ok_or(NotACall)?,
-        request: Request::new(method.ok_or(NotACall)?, params.operation, &params.mode)?,
+        request: (method.ok_or(NotACall)?.parse)(text)?,
     })
 }
 

@@ -33,10 +33,10 @@ pub(crate) struct RequestView<'a> {
 impl RequestView<'_> {
     /// The method and mode of the request; none unless both are known and the params are two objects.
     pub(crate) fn pair(&self) -> Option<Pair> {
-        if !self.operation().is_object() || !self.mode_object().is_object() {
+        if !self.operation().is_object() {
             return None;
         }
-        pair_of(Method::from_name(self.request["method"].as_str()?)?, self.mode_object())
+        pair_of(self.request)
     }
 
     pub(crate) fn is(&self, pair: Pair) -> bool {

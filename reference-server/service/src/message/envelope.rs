@@ -1,13 +1,9 @@
 //! The JSON-RPC envelope (section 2.1): parses that of a request and writes that of a response.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::members::{Text, object};
-use crate::message::request::{ModeObject, OperationMembers};
 
 /// The version that most clients send. A response carries it when that of the request cannot be read.
 pub(crate) const DEFAULT_VERSION: &str = "2.0";
@@ -22,12 +18,11 @@ pub(crate) fn known_version(text: &str) -> Option<&'static str> {
 }
 
 object! {
-    /// The members of a request, typed: the fast path.
+    /// The members of a request whose form is the same for every method, typed: the fast path.
     pub(crate) struct RequestMembers<'a> {
         "jsonrpc" => jsonrpc: Text<'a>,
         "id" => id: &'a RawValue,
         "method" => method: Text<'a>,
-        "params" => params: Params<'a>,
     }
 }
 
@@ -38,37 +33,6 @@ object! {
         "id" => id: &'a RawValue,
         "method" => method: &'a RawValue,
         "params" => params: &'a RawValue,
-    }
-}
-
-/// The two elements of `params`.
-#[derive(Debug)]
-pub(crate) struct Params<'a> {
-    pub(crate) operation: OperationMembers<'a>,
-    pub(crate) mode: ModeObject<'a>,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Two;
-        impl<'de> Visitor<'de> for Two {
-            type Value = Params<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an array of two objects")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let missing = |index| A::Error::invalid_length(index, &"two elements");
-                let operation = seq.next_element()?.ok_or_else(|| missing(0))?;
-                let mode = seq.next_element()?.ok_or_else(|| missing(1))?;
-                match seq.next_element::<IgnoredAny>()? {
-                    None => Ok(Params { operation, mode }),
-                    Some(_) => Err(A::Error::custom("more than two elements")),
-                }
-            }
-        }
-        deserializer.deserialize_seq(Two)
     }
 }
 

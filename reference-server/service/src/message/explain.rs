@@ -4,13 +4,13 @@
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use paymaster_schemas::{Method, Mode, Pair, resolved, validator_for};
+use paymaster_schemas::{resolved, validator_for};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::message::envelope::{DEFAULT_VERSION, RawMembers, Violation, id_text, known_version};
 use crate::message::error_codes::ErrorCode;
-use crate::message::request::pair_of;
+use crate::paymaster::methods::ServedMethod;
 
 /// Most violations that an error lists.
 const MOST_VIOLATIONS: usize = 16;
@@ -61,7 +61,7 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
         return invalid(answered, id, "/params", "must be an array or an object");
     }
     id?;
-    let Some(method) = Method::from_name(&method) else {
+    let Some(method) = ServedMethod::find(&method) else {
         let violations = vec![Violation::new("/method", "is not a method of this service")];
         return refused(answered, id, ErrorCode::MethodNotFound, violations);
     };
@@ -73,16 +73,9 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
     refused(answered, id, ErrorCode::InvalidParams, violations)
 }
 
-/// The violations of the schema of `request`, in its effective mode.
-fn schema_violations(method: Method, mut request: Value) -> Vec<Violation> {
-    let mode = pair_of(method, &request["params"][1]).map_or(Mode::Sponsored, |pair| pair.mode);
-    if method == Method::GetFeeQuoteOrData
-        && let Some(members) = request.pointer_mut("/params/1").and_then(Value::as_object_mut)
-    {
-        // The schemas require the mode, which a quote request may omit.
-        members.entry("mode").or_insert_with(|| mode.name().into());
-    }
-    let Some(validator) = validator_for(Pair { method, mode }.kind().request_document) else {
+/// The violations of the schema of `request`.
+fn schema_violations(method: &ServedMethod, mut request: Value) -> Vec<Violation> {
+    let Some(validator) = validator_for((method.document)(&mut request)) else {
         return Vec::new();
     };
     let mut violations = Vec::new();

@@ -4,11 +4,12 @@
 
 use std::borrow::Cow;
 
-use paymaster_schemas::{Method, Mode};
+use paymaster_schemas::Mode;
 use serde_json::Value;
 
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::pair_of;
+use crate::paymaster::methods::ServedMethod;
 
 /// One JSON-RPC request, or one HTTP request that holds none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub(crate) struct Call {
 /// The method of a [`Call`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallMethod {
-    /// One of the two methods that the server has.
-    Known(Method),
+    /// A method of the service.
+    Known(&'static str),
     /// Another JSON-RPC method.
     Unknown(String),
     /// A request without a readable JSON-RPC method; this is what came instead, such as `OPTIONS`.
@@ -90,19 +91,13 @@ fn answered_id(request: &Value) -> &Value {
 
 fn call(request: &Value, response: Option<&Value>) -> Call {
     let method = match request.get("method").and_then(Value::as_str) {
-        Some(name) => match Method::from_name(name) {
-            Some(method) => CallMethod::Known(method),
+        Some(name) => match ServedMethod::find(name) {
+            Some(method) => CallMethod::Known(method.name),
             None => CallMethod::Unknown(name.chars().take(LONGEST_NAME).collect()),
         },
         None => CallMethod::None(Cow::Borrowed("none")),
     };
-    let mode_object = &request["params"][1];
-    let mode = match method {
-        CallMethod::Known(method) if mode_object.is_object() => {
-            pair_of(method, mode_object).map(|pair| pair.mode)
-        }
-        _ => None,
-    };
+    let mode = pair_of(request).map(|pair| pair.mode);
     Call { method, mode, outcome: response.map_or(outcome::NO_RESPONSE, outcome_of) }
 }
 

@@ -87,7 +87,7 @@ impl Metrics {
 
 fn method(call: &Call) -> &'static str {
     match &call.method {
-        CallMethod::Known(method) => method.name(),
+        CallMethod::Known(name) => name,
         CallMethod::Unknown(_) => "other",
         CallMethod::None(_) => NONE,
     }

@@ -94,7 +94,7 @@ fn log(calls: &[Call], status: Option<u16>, took: Duration) {
 impl fmt::Display for CallMethod {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Known(method) => formatter.write_str(method.name()),
+            Self::Known(name) => formatter.write_str(name),
             // In quotes, and with control characters escaped: clients choose it.
             Self::Unknown(name) => write!(formatter, "{name:?}"),
             Self::None(instead) => formatter.write_str(instead),

@@ -1,18 +1,57 @@
-//! The results of the two methods, each a pure function of the request, the settings, the time and the chain's nonces.
+//! The methods of the service: one table, [`METHODS`], with a file for each of them.
 
 mod quote;
 mod sponsor;
+mod sponsorship;
 
 use alloy_primitives::Address;
 use paymaster_schemas::Mode;
+use serde_json::Value;
 
 use crate::message::error_codes::ErrorCode;
-use crate::message::request::{Operation, Request, SponsorshipInfo, Terms};
+use crate::message::request::RequestError;
 use crate::paymaster::chain::SenderNonces;
-use crate::paymaster::gas::GasLimits;
 use crate::paymaster::policy::Policy;
 use crate::paymaster::signing::Signer;
 use crate::paymaster::tokens::TokenTable;
+
+/// Every method of the service. Another specification adds its methods here.
+static METHODS: [ServedMethod; 2] = [quote::METHOD, sponsor::METHOD];
+
+/// A method of the service.
+pub(crate) struct ServedMethod {
+    /// The name on the wire.
+    pub(crate) name: &'static str,
+    /// Parses the params in the text of a request.
+    pub(crate) parse: fn(&str) -> Result<Box<dyn Request + '_>, RequestError>,
+    /// The schema document of a request, which explains why `parse` refuses it. Adds the members that the document requires and that a
+    /// request may omit.
+    pub(crate) document: fn(&mut Value) -> &'static str,
+}
+
+impl ServedMethod {
+    /// The method of that exact name, letter case included.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.name == name)
+    }
+}
+
+/// A well-formed request. Its result is a pure function of it, the settings, the time and the chain's nonces.
+pub(crate) trait Request: Send + Sync {
+    /// Appends the result. `now` is Unix time, in seconds.
+    fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        settings: &Settings,
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> Result<(), Refusal>;
+
+    /// The sender whose nonce the result needs, if it needs one.
+    fn sender_to_look_up(&self, _: &Settings) -> Option<Address> {
+        None
+    }
+}
 
 /// What a result depends on beside the request: fixed for the life of a service.
 pub(crate) struct Settings {
@@ -23,9 +62,6 @@ pub(crate) struct Settings {
     pub(crate) quote_valid_seconds: u64,
 }
 
-/// JSON pointer to the sender of a request.
-const SENDER_POINTER: &str = "/params/0/sender";
-
 /// Why a well-formed request gets an error.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -33,70 +69,6 @@ pub(crate) struct Refusal {
     /// JSON pointer into the request.
     pub(crate) pointer: &'static str,
     pub(crate) reason: String,
-}
-
-impl Settings {
-    /// Appends the result of a request. `now` is Unix time, in seconds.
-    pub(crate) fn write_result(
-        &self,
-        out: &mut Vec<u8>,
-        request: &Request<'_>,
-        now: u64,
-        nonces: &SenderNonces,
-    ) -> Result<(), Refusal> {
-        let operation = &request.operation;
-        match &request.terms {
-            Terms::Sponsorship { info, seconds } => {
-                self.write_sponsorship(out, operation, info, now, *seconds, nonces)
-            }
-            Terms::Quotes(info) => {
-                self.write_quotes(out, operation, info, now);
-                Ok(())
-            }
-            Terms::TokenPayment(info) => self.write_token_payment(out, operation, info, now),
-        }
-    }
-
-    /// The sender whose nonce the result of a request needs, if it needs one.
-    pub(crate) fn sender_to_look_up(&self, request: &Request<'_>) -> Option<Address> {
-        match &request.terms {
-            Terms::Sponsorship { info, .. }
-                if self.signer.is_enabled() && self.policy.sponsors(&request.operation, info) =>
-            {
-                Some(request.operation.sender)
-            }
-            _ => None,
-        }
-    }
-
-    /// Appends the result of SPONSORED mode (section 2.6), which both methods share.
-    fn write_sponsorship(
-        &self,
-        out: &mut Vec<u8>,
-        operation: &Operation<'_>,
-        info: &SponsorshipInfo<'_>,
-        now: u64,
-        seconds: Option<u64>,
-        nonces: &SenderNonces,
-    ) -> Result<(), Refusal> {
-        let gas = GasLimits::of(operation);
-        write_mode(out, Mode::Sponsored);
-        out.extend_from_slice(br#""paymasterAndData":""#);
-        if self.policy.sponsors(operation, info) {
-            let nonce = self.signer.sender_nonce(nonces, operation.sender).map_err(|cause| Refusal {
-                code: ErrorCode::ChainUnavailable,
-                pointer: SENDER_POINTER,
-                reason: cause.to_string(),
-            })?;
-            self.signer.write_sponsorship(out, operation, &gas, nonce, now, seconds);
-        } else {
-            out.extend_from_slice(b"0x");
-        }
-        out.extend_from_slice(br#"","#);
-        gas.write(out);
-        out.push(b'}');
-        Ok(())
-    }
 }
 
 /// Opens a result object with the mode, under the name of the specification and under the one that published clients read.

@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::RequestError;
 use super::amount::parse_seconds;
 use super::members::{Text, object};
 use super::operation::AddressText;
@@ -25,7 +26,7 @@ impl<'de> Deserialize<'de> for ModeName {
 
 /// The mode in which a request is served. Published clients may omit it in a quote request: then a `tokenInfo` with members
 /// means ERC20. None when a sponsor request omits it, which is an error.
-pub(crate) fn effective_mode(method: Method, named: Option<Mode>, has_token_info: bool) -> Option<Mode> {
+fn effective_mode(method: Method, named: Option<Mode>, has_token_info: bool) -> Option<Mode> {
     match (named, method) {
         (Some(mode), _) => Some(mode),
         (None, Method::GetFeeQuoteOrData) if has_token_info => Some(Mode::Erc20),
@@ -34,8 +35,10 @@ pub(crate) fn effective_mode(method: Method, named: Option<Mode>, has_token_info
     }
 }
 
-/// The pair that a request of `method` with this JSON mode object calls; none when the mode is missing or unknown.
-pub fn pair_of(method: Method, mode_object: &Value) -> Option<Pair> {
+/// The pair that a JSON request calls; none when its method or mode is unknown, or its mode object is missing.
+pub fn pair_of(request: &Value) -> Option<Pair> {
+    let method = Method::from_name(request["method"].as_str()?)?;
+    let mode_object = request["params"][1].as_object()?;
     let named = match mode_object.get("mode") {
         Some(name) => Some(Mode::from_name(name.as_str()?)?),
         None => None,
@@ -54,6 +57,15 @@ object! {
         "expiryDuration" => expiry_duration: Seconds,
         "sponsorshipInfo" => sponsorship_info: RawObject<'a>,
         "tokenInfo" => token_info: RawObject<'a>,
+    }
+}
+
+impl ModeObject<'_> {
+    /// The mode in which a request of `method` with this object is served.
+    pub(crate) fn effective_mode(&self, method: Method) -> Result<Mode, RequestError> {
+        let has_token_info = self.token_info.is_some_and(|info| !info.is_empty());
+        let named = self.mode.map(|name| name.0);
+        effective_mode(method, named, has_token_info).ok_or(RequestError::Missing("mode"))
     }
 }
 

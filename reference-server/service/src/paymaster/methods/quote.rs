@@ -1,30 +1,67 @@
-//! The result of `pm_getFeeQuoteOrData` in ERC20 mode (section 4.1).
+//! `pm_getFeeQuoteOrData`, and its result in ERC20 mode (section 4.1).
 
 use std::collections::HashSet;
 
 use alloy_primitives::Address;
-use paymaster_schemas::Mode;
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::Value;
 
-use super::{Settings, write_mode};
-use crate::message::request::{AddressText, Operation, TokenInfo};
+use super::sponsorship::Sponsorship;
+use super::{Refusal, Request, ServedMethod, Settings, write_mode};
+use crate::message::request::{AddressText, Operation, RequestError, TokenInfo, pair_of, params};
+use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::gas::GasLimits;
 use crate::paymaster::tokens::PricedToken;
 
-impl Settings {
-    /// Appends the result: a fee quote for each token that the request names.
-    pub(super) fn write_quotes(
+pub(super) const METHOD: ServedMethod =
+    ServedMethod { name: Method::GetFeeQuoteOrData.name(), parse, document };
+
+fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
+    let (operation, members) = params(text)?;
+    Ok(match members.effective_mode(Method::GetFeeQuoteOrData)? {
+        Mode::Sponsored => {
+            let info = members.sponsorship_info.ok_or(RequestError::Missing("sponsorshipInfo"))?.read()?;
+            // The expiry applies to the other method (section 2.3).
+            Box::new(Sponsorship { operation, info, seconds: None })
+        }
+        Mode::Erc20 => {
+            let info = members.token_info.ok_or(RequestError::Missing("tokenInfo"))?.read()?;
+            Box::new(Quotes { operation, info })
+        }
+    })
+}
+
+fn document(request: &mut Value) -> &'static str {
+    let pair = pair_of(request).unwrap_or(Pair::QUOTE_SPONSORED);
+    if let Some(members) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) {
+        // The schemas require the mode, which a quote request may omit.
+        members.entry("mode").or_insert_with(|| pair.mode.name().into());
+    }
+    pair.kind().request_document
+}
+
+/// A request for fee quotes.
+struct Quotes<'a> {
+    operation: Operation<'a>,
+    info: TokenInfo<'a>,
+}
+
+impl Request for Quotes<'_> {
+    /// A fee quote for each token that the request names.
+    fn write_result(
         &self,
         out: &mut Vec<u8>,
-        operation: &Operation<'_>,
-        info: &TokenInfo<'_>,
+        settings: &Settings,
         now: u64,
-    ) {
+        _: &SenderNonces,
+    ) -> Result<(), Refusal> {
+        let Self { operation, info } = self;
         let max_cost = GasLimits::of(operation).max_cost(operation.max_fee_per_gas.0);
-        let valid_until = now.saturating_add(self.quote_valid_seconds);
+        let valid_until = now.saturating_add(settings.quote_valid_seconds);
 
         write_mode(out, Mode::Erc20);
         out.extend_from_slice(br#""paymasterAddress":""#);
-        out.extend_from_slice(self.token_paymaster.as_bytes());
+        out.extend_from_slice(settings.token_paymaster.as_bytes());
         out.extend_from_slice(br#"","feeQuotes":["#);
         let list = info.token_list.as_deref().unwrap_or_default();
         let mut unsupported: Vec<&AddressText<'_>> = Vec::new();
@@ -37,7 +74,7 @@ impl Settings {
             token.write_quote(out, max_cost, valid_until);
         };
         if info.preferred_token.is_none() && list.is_empty() {
-            for token in self.tokens.all() {
+            for token in settings.tokens.all() {
                 write(out, token);
             }
         } else {
@@ -47,7 +84,7 @@ impl Settings {
                 if !distinct.insert(named.address) {
                     continue;
                 }
-                match self.tokens.get(&named.address) {
+                match settings.tokens.get(&named.address) {
                     Some(token) => write(out, token),
                     None => unsupported.push(named),
                 }
@@ -64,6 +101,7 @@ impl Settings {
             out.push(b'"');
         }
         out.extend_from_slice(b"]}");
+        Ok(())
     }
 }
 

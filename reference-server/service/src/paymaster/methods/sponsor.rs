@@ -1,10 +1,13 @@
-//! The result of `pm_sponsorUserOperation` in ERC20 mode (section 4.2).
+//! `pm_sponsorUserOperation`, and its result in ERC20 mode (section 4.2).
 
-use paymaster_schemas::Mode;
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::Value;
 
-use super::{Refusal, Settings, write_mode};
+use super::sponsorship::Sponsorship;
+use super::{Refusal, Request, ServedMethod, Settings, write_mode};
 use crate::message::error_codes::ErrorCode;
-use crate::message::request::{Operation, TokenInfo};
+use crate::message::request::{Operation, RawObject, RequestError, TokenInfo, pair_of, params};
+use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::gas::GasLimits;
 
 /// JSON pointer to the token that the user pays in.
@@ -12,15 +15,47 @@ const FEE_TOKEN_POINTER: &str = "/params/1/tokenInfo/feeTokenAddress";
 /// The same under the name that the prose of the specification uses.
 const TOKEN_POINTER: &str = "/params/1/tokenInfo/tokenAddress";
 
-impl Settings {
-    /// Appends the result: the `paymasterAndData` of the token paymaster.
-    pub(super) fn write_token_payment(
+pub(super) const METHOD: ServedMethod =
+    ServedMethod { name: Method::SponsorUserOperation.name(), parse, document };
+
+fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
+    let (operation, members) = params(text)?;
+    Ok(match members.effective_mode(Method::SponsorUserOperation)? {
+        Mode::Sponsored => {
+            let info = members.sponsorship_info.map(RawObject::read).transpose()?.unwrap_or_default();
+            Box::new(Sponsorship {
+                operation,
+                info,
+                seconds: members.expiry_duration.map(|seconds| seconds.0),
+            })
+        }
+        Mode::Erc20 => {
+            let info = members.token_info.map(RawObject::read).transpose()?.unwrap_or_default();
+            Box::new(TokenPayment { operation, info })
+        }
+    })
+}
+
+fn document(request: &mut Value) -> &'static str {
+    pair_of(request).unwrap_or(Pair::SPONSOR_SPONSORED).kind().request_document
+}
+
+/// A request for data to pay in a token.
+struct TokenPayment<'a> {
+    operation: Operation<'a>,
+    info: TokenInfo<'a>,
+}
+
+impl Request for TokenPayment<'_> {
+    /// The `paymasterAndData` of the token paymaster.
+    fn write_result(
         &self,
         out: &mut Vec<u8>,
-        operation: &Operation<'_>,
-        info: &TokenInfo<'_>,
+        settings: &Settings,
         now: u64,
+        _: &SenderNonces,
     ) -> Result<(), Refusal> {
+        let Self { operation, info } = self;
         let (named, pointer) = match (&info.fee_token_address, &info.token_address) {
             (Some(named), _) => (named, FEE_TOKEN_POINTER),
             (None, Some(named)) => (named, TOKEN_POINTER),
@@ -32,7 +67,7 @@ impl Settings {
                 });
             }
         };
-        let Some(token) = self.tokens.get(&named.address) else {
+        let Some(token) = settings.tokens.get(&named.address) else {
             return Err(Refusal {
                 code: ErrorCode::TokenUnsupported,
                 pointer,
@@ -42,7 +77,7 @@ impl Settings {
         let gas = GasLimits::of(operation);
         write_mode(out, Mode::Erc20);
         out.extend_from_slice(br#""paymasterAndData":""#);
-        self.signer.write_token_payment(out, operation, &gas, now, token);
+        settings.signer.write_token_payment(out, operation, &gas, now, token);
         out.extend_from_slice(br#"","#);
         gas.write(out);
         out.push(b'}');
