@@ -2,7 +2,8 @@
 //! are for.
 //!
 //! Each file holds a group of clauses, each entry a fault. A fault breaks its own clause and, where possible, no other.
-//! [`Fault::also`] lists the clauses that it breaks unavoidably.
+//! [`Fault::also`] lists the clauses that it breaks unavoidably. Faults that follow from the schema of a result are no entries: [`derived`]
+//! makes them.
 #![expect(
     clippy::redundant_closure_for_method_calls,
     reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
@@ -15,7 +16,13 @@ mod results;
 #[cfg(test)]
 mod tests;
 
-use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use paymaster_schemas::{member_validator, resolved};
+use serde_json::Value;
+
+use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always, decimal_text};
 use crate::names::{UnknownName, find};
 
 /// One way to break one clause.
@@ -172,12 +179,43 @@ const GROUPS: [&[Fault]; 23] = [
     json_rpc::batches::FAULTS,
 ];
 
+/// Every fault, group by group. The faults that follow from the schema of a row stand before the first other fault of the row.
+static FAULTS: LazyLock<Vec<Fault>> = LazyLock::new(|| {
+    let (mut faults, mut rows) = (Vec::new(), HashSet::new());
+    for fault in GROUPS.into_iter().flatten() {
+        if let Behaviour::Row { row, .. } = fault.injection.behaviour
+            && rows.insert(row)
+        {
+            faults.extend(derived(row, fault));
+        }
+        faults.push(*fault);
+    }
+    faults
+});
+
 /// Every fault, group by group.
 pub fn faults() -> impl Iterator<Item = &'static Fault> + Clone {
-    GROUPS.into_iter().flatten()
+    FAULTS.iter()
 }
 
 /// The fault called `name`; the error suggests the most similar name.
 pub fn find_fault(name: &str) -> Result<&'static Fault, UnknownName> {
     find("fault", faults(), |fault| fault.name, name)
+}
+
+/// The faults that follow from the schema of a row such as `fee-quote.maxGasFee`: `fee-max-missing` for a required member, `fee-max-string`
+/// for a number. The two words before it, and the clauses that are broken too, are those of another fault of the row.
+fn derived(row: &'static str, other: &Fault) -> impl Iterator<Item = Fault> {
+    let (document, member) = row.split_once('.').unwrap_or_default();
+    let schema = resolved(document).unwrap_or(&Value::Null);
+    let is_required = schema["required"].as_array().is_some_and(|required| required.contains(&member.into()));
+    let is_number = member_validator(document, member).is_some_and(|schema| schema.is_valid(&1.into()));
+    let words = other.name.match_indices('-').nth(1).map_or(other.name, |(end, _)| &other.name[..end]);
+    let fault = |name: &str, about: String, change| {
+        Fault::new(row, format!("{words}-{name}").leak(), about.leak()).changes(change).also(other.also)
+    };
+    let missing = is_required.then(|| fault("missing", format!("leaves {member} out"), MemberChange::Remove));
+    let string =
+        is_number.then(|| fault("string", format!("{member} is a string"), MemberChange::Map(decimal_text)));
+    missing.into_iter().chain(string)
 }

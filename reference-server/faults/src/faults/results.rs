@@ -1,4 +1,4 @@
-//! Faults in the members of results.
+//! Faults in the members of results. Those that follow from the schemas, a member that is missing and a number as a string, are derived.
 
 pub(super) mod answer;
 pub(super) mod data_forms;

@@ -18,7 +18,6 @@ const UNTIL: &str = "fee-quote.validUntil";
 const LOGO: &str = "fee-quote.logoUrl";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(SYMBOL, "fee-symbol-missing", "leaves symbol out").changes(Remove),
     Fault::new(SYMBOL, "fee-symbol-null", "symbol is null").changes(Set("null")),
     Fault::new(SYMBOL, "fee-symbol-empty", "symbol is an empty string")
         .changes(Set(r#""""#))
@@ -31,8 +30,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["plausibility.token-price"]),
     Fault::new(SYMBOL, "fee-symbol-missing-in-second", "leaves symbol out of the second quote")
         .changes_quotes(Nth(1), Remove),
-    Fault::new(DECIMAL, "fee-decimal-missing", "leaves decimal out").changes(Remove),
-    Fault::new(DECIMAL, "fee-decimal-string", "decimal is a string").changes(Map(decimal_text)),
     Fault::new(DECIMAL, "fee-decimal-negative", "decimal is negative").changes(Set("-6")),
     Fault::new(DECIMAL, "fee-decimal-fraction", "decimal has a fraction").changes(Set("6.5")),
     Fault::new(DECIMAL, "fee-decimal-of-another", "every quote has the decimals of the first")
@@ -51,7 +48,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(DECIMAL, "fee-decimal-unit", "decimal is 10 to the power of the decimals").changes(Map(
         |value| json(&format!("1{}", "0".repeat(value.as_u64().unwrap_or_default().try_into().unwrap_or(0)))),
     )),
-    Fault::new(ADDRESS, "fee-address-missing", "leaves tokenAddress out").changes(Remove).also(QUOTED),
     Fault::new(ADDRESS, "fee-address-null", "tokenAddress is null").changes(Set("null")).also(QUOTED),
     Fault::new(ADDRESS, "fee-address-without-prefix", "tokenAddress has no 0x prefix")
         .changes(Map(|value| text_of(value).trim_start_matches("0x").into()))
@@ -65,8 +61,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(ADDRESS, "fee-address-missing-in-second", "leaves tokenAddress out of the second quote")
         .changes_quotes(Nth(1), Remove)
         .also(QUOTED),
-    Fault::new(FEE, "fee-max-missing", "leaves maxGasFee out").changes(Remove),
-    Fault::new(FEE, "fee-max-string", "maxGasFee is a string").changes(Map(decimal_text)),
     Fault::new(FEE, "fee-max-string-when-large", "maxGasFee is a string for a maxFeePerGas above 64 bits")
         .changes(Map(decimal_text))
         .when(|view| view.amount("maxFeePerGas").is_some_and(|fee| fee.bit_len() > 64))
@@ -75,8 +69,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(FEE, "fee-max-null", "maxGasFee is null").changes(Set("null")),
     Fault::new(FEE, "fee-max-string-for-one-token", "maxGasFee is a string for the second supported token")
         .changes_quotes(Token(1), Map(decimal_text)),
-    Fault::new(USD, "fee-usd-missing", "leaves maxGasFeeUSD out").changes(Remove),
-    Fault::new(USD, "fee-usd-string", "maxGasFeeUSD is a string").changes(Map(decimal_text)),
     Fault::new(USD, "fee-usd-dollar-sign", "maxGasFeeUSD has a dollar sign")
         .changes(Map(|value| format!("${}", text_of(value)).into())),
     Fault::new(USD, "fee-usd-negative", "maxGasFeeUSD is negative").changes(Set("-1")),
@@ -84,23 +76,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Remove)
         .when(|view| view.has_init_code())
         .depends_on("/params/0/initCode"),
-    Fault::new(RATE, "fee-rate-missing", "leaves exchangeRate out").changes(Remove),
-    Fault::new(RATE, "fee-rate-string", "exchangeRate is a string").changes(Map(decimal_text)),
     Fault::new(RATE, "fee-rate-hex", "exchangeRate is in hex")
         .changes(Set(r#""0xc9f2c9cd04674edea40000000""#)),
     Fault::new(RATE, "fee-rate-fraction", "exchangeRate is not scaled to an integer")
         .changes(Set("232.8088")),
     Fault::new(RATE, "fee-rate-negative", "exchangeRate is negative")
         .changes(Map(|value| json(&format!("-{}", text_of(value))))),
-    Fault::new(PREMIUM, "fee-premium-missing", "leaves premiumPercentage out").changes(Remove),
     Fault::new(PREMIUM, "fee-premium-number", "premiumPercentage is a number")
         .changes(Map(|value| json(&text_of(value)))),
     Fault::new(PREMIUM, "fee-premium-percent-sign", "premiumPercentage has a percent sign")
         .changes(Map(|value| format!("{}%", text_of(value)).into())),
     Fault::new(PREMIUM, "fee-premium-factor", "premiumPercentage is a factor").changes(Set(r#""1.12""#)),
     Fault::new(PREMIUM, "fee-premium-empty", "premiumPercentage is an empty string").changes(Set(r#""""#)),
-    Fault::new(UNTIL, "fee-until-missing", "leaves validUntil out").changes(Remove),
-    Fault::new(UNTIL, "fee-until-string", "validUntil is a string").changes(Map(decimal_text)),
     Fault::new(UNTIL, "fee-until-date", "validUntil is a date as text")
         .changes(Set(r#""2030-01-01T00:00:00Z""#)),
     Fault::new(UNTIL, "fee-until-fraction", "validUntil has a fraction")
@@ -113,7 +100,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Set("null"))
     .when(|view| view.calculates(false))
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(LOGO, "fee-logo-missing", "leaves logoUrl out").changes(Remove),
     Fault::new(LOGO, "fee-logo-null", "logoUrl is null").changes(Set("null")),
     Fault::new(LOGO, "fee-logo-relative", "logoUrl is a path without a host")
         .changes(Set(r#""/logos/usdc.png""#))

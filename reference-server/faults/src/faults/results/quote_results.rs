@@ -14,14 +14,12 @@ const UNSUPPORTED: &str = "quote-result.unsupportedTokens";
 const MODE_MEMBER: &str = "interoperability.mode-member";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(MODE, "quote-mode-missing", "leaves MODE out").changes(Remove),
     Fault::new(MODE, "quote-mode-null", "MODE is null").changes(Set("null")),
     Fault::new(MODE, "quote-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
     Fault::new(MODE, "quote-mode-hyphen", "MODE is ERC-20").changes(Set(r#""ERC-20""#)),
     Fault::new(MODE, "quote-mode-sponsored", "MODE is SPONSORED")
         .changes(Set(r#""SPONSORED""#))
         .also(&["sponsor.mode-mandatory-served"]),
-    Fault::new(PAYMASTER, "quote-paymaster-missing", "leaves paymasterAddress out").changes(Remove),
     Fault::new(PAYMASTER, "quote-paymaster-null", "paymasterAddress is null").changes(Set("null")),
     Fault::new(PAYMASTER, "quote-paymaster-empty", "paymasterAddress is an empty string")
         .changes(Set(r#""""#)),
@@ -42,9 +40,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
-    Fault::new(QUOTES, "quote-quotes-missing", "leaves feeQuotes out")
-        .changes(Remove)
-        .also(&["quote.tokens-quoted"]),
     Fault::new(QUOTES, "quote-quotes-null", "feeQuotes is null")
         .changes(Set("null"))
         .also(&["quote.tokens-quoted"]),

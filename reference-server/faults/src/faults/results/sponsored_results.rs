@@ -14,7 +14,6 @@ const VERIFICATION: &str = "sponsored-result.verificationGasLimit";
 const CALL: &str = "sponsored-result.callGasLimit";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(MODE, "sponsored-mode-missing", "leaves MODE out").changes(Remove),
     Fault::new(MODE, "sponsored-mode-number", "MODE is a number").changes(Set("1")),
     Fault::new(MODE, "sponsored-mode-lower-case", "MODE is in lower case").changes(Set(r#""sponsored""#)),
     Fault::new(MODE, "sponsored-mode-alias", "MODE is SPONSORSHIP").changes(Set(r#""SPONSORSHIP""#)),
@@ -27,7 +26,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
         .changes(Remove)
         .when(|view| view.is(Pair::QUOTE_SPONSORED)),
-    Fault::new(DATA, "sponsored-data-missing", "leaves paymasterAndData out").changes(Remove),
     Fault::new(DATA, "sponsored-data-null", "paymasterAndData is null").changes(Set("null")),
     Fault::new(DATA, "sponsored-data-object", "paymasterAndData is an object")
         .changes(Map(|value| serde_json::json!({ "data": value }))),
@@ -41,7 +39,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
-    Fault::new(PRE, "sponsored-pre-missing", "leaves preVerificationGas out").changes(Remove),
     Fault::new(PRE, "sponsored-pre-number", "preVerificationGas is a number").changes(Map(number)),
     Fault::new(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(hex)),
     Fault::new(PRE, "sponsored-pre-fraction", "preVerificationGas has a fraction")
@@ -58,10 +55,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .changes(Map(number))
     .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
-    Fault::new(VERIFICATION, "sponsored-verification-missing", "leaves verificationGasLimit out")
-        .changes(Remove),
-    Fault::new(VERIFICATION, "sponsored-verification-string", "verificationGasLimit is a string")
-        .changes(Map(decimal_text)),
     Fault::new(VERIFICATION, "sponsored-verification-null", "verificationGasLimit is null")
         .changes(Set("null")),
     Fault::new(VERIFICATION, "sponsored-verification-negative", "verificationGasLimit is negative")
@@ -74,8 +67,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.calculates(false))
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(CALL, "sponsored-call-missing", "leaves callGasLimit out").changes(Remove),
-    Fault::new(CALL, "sponsored-call-string", "callGasLimit is a string").changes(Map(decimal_text)),
     Fault::new(CALL, "sponsored-call-fraction", "callGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.5", text_of(value))))),
     Fault::new(CALL, "sponsored-call-boolean", "callGasLimit is a boolean").changes(Set("true")),

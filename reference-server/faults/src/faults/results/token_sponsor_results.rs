@@ -12,13 +12,11 @@ const VERIFICATION: &str = "token-sponsor-result.verificationGasLimit";
 const CALL: &str = "token-sponsor-result.callGasLimit";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(MODE, "token-mode-missing", "leaves MODE out").changes(Remove),
     Fault::new(MODE, "token-mode-array", "MODE is an array").changes(Set(r#"["ERC20"]"#)),
     Fault::new(MODE, "token-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
     Fault::new(MODE, "token-mode-sponsored", "MODE is SPONSORED")
         .changes(Set(r#""SPONSORED""#))
         .also(&["sponsor.mode-mandatory-served"]),
-    Fault::new(DATA, "token-data-missing", "leaves paymasterAndData out").changes(Remove),
     Fault::new(DATA, "token-data-empty", "paymasterAndData is 0x").changes(Set(r#""0x""#)),
     Fault::new(DATA, "token-data-null", "paymasterAndData is null").changes(Set("null")),
     Fault::new(DATA, "token-data-number", "paymasterAndData is a number").changes(Set("0")),
@@ -30,7 +28,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
-    Fault::new(PRE, "token-pre-missing", "leaves preVerificationGas out").changes(Remove),
     Fault::new(PRE, "token-pre-number", "preVerificationGas is a number").changes(Map(number)),
     Fault::new(PRE, "token-pre-null", "preVerificationGas is null").changes(Set("null")),
     Fault::new(PRE, "token-pre-words", "preVerificationGas is not an amount")
@@ -44,9 +41,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.operation().get("preVerificationGas").is_none())
     .depends_on("/params/0/preVerificationGas"),
-    Fault::new(VERIFICATION, "token-verification-missing", "leaves verificationGasLimit out").changes(Remove),
-    Fault::new(VERIFICATION, "token-verification-string", "verificationGasLimit is a string")
-        .changes(Map(decimal_text)),
     Fault::new(VERIFICATION, "token-verification-fraction", "verificationGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.25", text_of(value))))),
     Fault::new(
@@ -56,8 +50,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .changes(Map(decimal_text))
     .when(|view| view.is_one_in_25()),
-    Fault::new(CALL, "token-call-missing", "leaves callGasLimit out").changes(Remove),
-    Fault::new(CALL, "token-call-string", "callGasLimit is a string").changes(Map(decimal_text)),
     Fault::new(CALL, "token-call-negative", "callGasLimit is negative").changes(Set("-21000")),
     Fault::new(
         CALL,
