@@ -12,7 +12,7 @@ use clap::Parser;
 use paymaster_client::environment::Environment;
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Metrics, Observer, Service, Variant, faults, run_observed, serve_metrics,
-    variants,
+    to_profile, variants,
 };
 use tokio::net::TcpListener;
 use tracing::level_filters::LevelFilter;
@@ -69,7 +69,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
     if arguments.print_config || arguments.print_profile {
-        let printed = if arguments.print_config { config.to_toml() } else { config.to_profile(&variants) };
+        let printed = if arguments.print_config { config.to_toml() } else { to_profile(&config, &variants) };
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }

@@ -91,7 +91,8 @@ pub fn profile_of(config: &Config) -> Profile {
 ///
 /// Never: a test holds that the printed profile can be read.
 pub fn profile_with(config: &Config, variants: &[&Variant]) -> Profile {
-    let printed = config.to_profile(variants).expect("a profile is written as toml");
+    let printed =
+        paymaster_reference_server::to_profile(config, variants).expect("a profile is written as toml");
     let (profile, _) =
         file::parse(&printed, Some(&SPECIFICATION)).expect("the reference server prints a valid profile");
     Context::of(&*profile.known).profile.clone()

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use paymaster_reference_server::{Config, InjectedService, Service};
+use paymaster_reference_server::{Config, InjectedService, Service, to_profile};
 
 use crate::support::{Finished, command, run};
 
@@ -77,7 +77,7 @@ fn serve() -> String {
 #[test]
 fn the_commands_of_the_guide_work_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), Config::default().to_profile(&[]).unwrap()).unwrap();
+    fs::write(folder.path().join("paymaster.toml"), to_profile(&Config::default(), &[]).unwrap()).unwrap();
     let url = serve();
     let commands = commands("load-testing.md");
     assert!(commands.len() > 12, "{}", commands.len());

@@ -10,8 +10,10 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The events of this program begin with its name.
-const TARGET: &str = "paymaster_reference_server";
+/// The name of this program in a filter.
+const PROGRAM: &str = "paymaster_reference_server";
+/// The events of this program begin with the name of the crate that serves.
+const EVENTS: &str = "paymaster_service";
 
 /// The level for this program in a filter: a level, or pairs such as `paymaster_reference_server=debug` with commas between them.
 pub(crate) fn level(filter: Option<&str>) -> Result<LevelFilter, Box<dyn Error>> {
@@ -22,7 +24,7 @@ pub(crate) fn level(filter: Option<&str>) -> Result<LevelFilter, Box<dyn Error>>
         format!("--log (or RUST_LOG) must be off, error, warn, info, debug or a filter of `tracing`: {cause}")
     })?;
     let levels = [Level::TRACE, Level::DEBUG, Level::INFO, Level::WARN, Level::ERROR];
-    let mut enabled = levels.into_iter().filter(|level| targets.would_enable(TARGET, level));
+    let mut enabled = levels.into_iter().filter(|level| targets.would_enable(PROGRAM, level));
     Ok(enabled.next().map_or(LevelFilter::OFF, LevelFilter::from))
 }
 
@@ -32,7 +34,7 @@ pub(crate) fn start(level: LevelFilter) {
         .with_writer(io::stderr)
         .with_target(false)
         .with_ansi(false)
-        .with_filter(Targets::new().with_target(TARGET, level));
+        .with_filter(Targets::new().with_target(EVENTS, level));
     tracing_subscriber::registry().with(lines).init();
 }
 

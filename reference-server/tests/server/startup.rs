@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use paymaster_reference_server::{Config, faults, find_fault, find_variant};
+use paymaster_reference_server::{Config, faults, find_fault, find_variant, to_profile};
 use paymaster_schemas::find_clause;
 
 use crate::running::{Running, run, text};
@@ -91,9 +91,9 @@ fn the_printed_command_of_a_variant_names_it() {
     let printed = printed(&["--variant", "large-call-data-refused"]);
     let command = "--variant large-call-data-refused --print-profile >reference-profile.toml";
     assert!(printed.contains(command), "{printed}");
-    let without = Config::default().to_profile(&[]).unwrap();
+    let without = to_profile(&Config::default(), &[]).unwrap();
     let variant = find_variant("large-call-data-refused").unwrap();
-    let with = Config::default().to_profile(&[variant]).unwrap();
+    let with = to_profile(&Config::default(), &[variant]).unwrap();
     assert!(without.contains("[limits]") && !with.contains("[limits]"), "{with}");
 }
 
@@ -114,6 +114,6 @@ fn the_printed_command_writes_the_profile_of_this_server() {
     let profile = std::fs::read_to_string(folder.path().join("reference-profile.toml")).unwrap();
     let mut expected = Config::from_toml(config).unwrap();
     expected.policy.denied_senders.push(denied.to_owned());
-    assert_eq!(profile, expected.to_profile(&[]).unwrap());
+    assert_eq!(profile, to_profile(&expected, &[]).unwrap());
     assert!(profile.contains("ONE") && profile.contains(denied), "{profile}");
 }

@@ -1,0 +1,221 @@
+//! Faults: named ways to break one clause on purpose. They prove that the rules of a conformance harness find what they
+//! are for.
+//!
+//! Each file holds a group of clauses, each entry a fault. A fault breaks its own clause and, where possible, no other.
+//! [`Fault::also`] lists the clauses that it breaks unavoidably. Faults that follow from the schema of a result are no entries: [`derived`]
+//! makes them.
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
+)]
+
+mod http;
+mod json_rpc;
+mod requests;
+mod results;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use paymaster_schemas::{member_validator, resolved};
+use serde_json::Value;
+
+use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always, decimal_text};
+use crate::names::{UnknownName, find};
+
+/// One way to break one clause.
+#[derive(Clone, Copy)]
+pub struct Fault {
+    /// The fault's unique name: lower-case words joined by `-`.
+    pub name: &'static str,
+    /// The id of the clause that the fault breaks, from `paymaster_schemas::clauses`.
+    pub clause: &'static str,
+    /// The ids of other clauses that the fault breaks unavoidably; `request.*` is every clause of that group.
+    pub also: &'static [&'static str],
+    /// What the faulty server does, as a fragment without a subject.
+    pub about: &'static str,
+    /// The member of the request on which the fault depends, as a JSON pointer into the body; none where no single member decides.
+    pub member: Option<&'static str>,
+    /// On what it depends beside that.
+    pub condition: FaultCondition,
+    pub(crate) injection: Injection,
+}
+
+/// On what a fault depends, beside one member of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultCondition {
+    /// On nothing: every answer that has the changed part shows it.
+    Always,
+    /// On the request: its method, its mode, its members or its headers.
+    Request,
+    /// On other requests: earlier ones, or those in flight.
+    OtherRequests,
+}
+
+impl std::fmt::Debug for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Fault")
+            .field("name", &self.name)
+            .field("clause", &self.clause)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Fault {
+    /// Whether the fault is listed to break that clause: as its own, or in the list `also`.
+    pub fn names(&self, clause: &str) -> bool {
+        let names = |also: &&str| match also.strip_suffix('*') {
+            Some(group) => clause.starts_with(group),
+            None => clause == *also,
+        };
+        clause == self.clause || self.also.iter().any(names)
+    }
+
+    /// A fault of which the behaviour follows.
+    const fn new(clause: &'static str, name: &'static str, about: &'static str) -> Self {
+        Self {
+            name,
+            clause,
+            also: &[],
+            about,
+            member: None,
+            condition: FaultCondition::Always,
+            injection: Injection { condition: always, behaviour: Behaviour::NOTHING },
+        }
+    }
+
+    const fn injects(mut self, behaviour: Behaviour) -> Self {
+        self.injection.behaviour = behaviour;
+        self
+    }
+
+    /// The same fault with the member of the request on which it depends.
+    const fn depends_on(self, member: &'static str) -> Self {
+        Self { member: Some(member), ..self }
+    }
+
+    /// The same fault as one that depends on the request, by what its behaviour looks at.
+    const fn depends_on_the_request(self) -> Self {
+        Self { condition: FaultCondition::Request, ..self }
+    }
+
+    /// The same fault as one that depends on other requests.
+    const fn depends_on_others(self) -> Self {
+        Self { condition: FaultCondition::OtherRequests, ..self }
+    }
+
+    /// Changes the result member that the clause is about.
+    const fn changes(self, change: MemberChange) -> Self {
+        let behaviour = Behaviour::Row { row: self.clause, quotes: QuoteSelection::All, change };
+        self.injects(behaviour)
+    }
+
+    /// Changes the member of some fee quotes that the clause is about. Which tokens are quoted depends on the request.
+    const fn changes_quotes(self, quotes: QuoteSelection, change: MemberChange) -> Self {
+        let behaviour = Behaviour::Row { row: self.clause, quotes, change };
+        self.injects(behaviour).depends_on_the_request()
+    }
+
+    /// Refuses requests that must be served.
+    const fn refuses(self, condition: Condition) -> Self {
+        self.injects(Behaviour::Refuse).when(condition).also(SERVED)
+    }
+
+    /// The same fault for the requests that meet this condition only.
+    const fn when(mut self, condition: Condition) -> Self {
+        self.injection.condition = condition;
+        self.condition = FaultCondition::Request;
+        self
+    }
+
+    /// The same fault as one of another clause, where the clause of the row still holds.
+    const fn of(mut self, clause: &'static str) -> Self {
+        self.clause = clause;
+        self
+    }
+
+    /// The same fault with other clauses that it breaks.
+    const fn also(mut self, clauses: &'static [&'static str]) -> Self {
+        self.also = clauses;
+        self
+    }
+}
+
+/// The clauses that a refusal breaks: the request gets no result, and similar requests get one.
+const SERVED: &[&str] = &[
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+    "sponsor.decision-inputs",
+];
+
+const GROUPS: [&[Fault]; 23] = [
+    json_rpc::ids::FAULTS,
+    requests::operations::FAULTS,
+    requests::notation::FAULTS,
+    results::sponsored_results::FAULTS,
+    results::quote_results::FAULTS,
+    results::fee_quotes::FAULTS,
+    results::token_sponsor_results::FAULTS,
+    results::data_forms::FAULTS,
+    results::answer::FAULTS,
+    results::texts::FAULTS,
+    http::transport::FAULTS,
+    http::headers::FAULTS,
+    http::overload::FAULTS,
+    requests::methods::FAULTS,
+    requests::tokens::FAULTS,
+    requests::decision::FAULTS,
+    requests::client_forms::FAULTS,
+    requests::letter_case::FAULTS,
+    requests::caches::FAULTS,
+    json_rpc::errors::FAULTS,
+    requests::refusals::FAULTS,
+    results::plausibility::FAULTS,
+    json_rpc::batches::FAULTS,
+];
+
+/// Every fault, group by group. The faults that follow from the schema of a row stand before the first other fault of the row.
+static FAULTS: LazyLock<Vec<Fault>> = LazyLock::new(|| {
+    let (mut faults, mut rows) = (Vec::new(), HashSet::new());
+    for fault in GROUPS.into_iter().flatten() {
+        if let Behaviour::Row { row, .. } = fault.injection.behaviour
+            && rows.insert(row)
+        {
+            faults.extend(derived(row, fault));
+        }
+        faults.push(*fault);
+    }
+    faults
+});
+
+/// Every fault, group by group.
+pub fn faults() -> impl Iterator<Item = &'static Fault> + Clone {
+    FAULTS.iter()
+}
+
+/// The fault called `name`; the error suggests the most similar name.
+pub fn find_fault(name: &str) -> Result<&'static Fault, UnknownName> {
+    find("fault", faults(), |fault| fault.name, name)
+}
+
+/// The faults that follow from the schema of a row such as `fee-quote.maxGasFee`: `fee-max-missing` for a required member, `fee-max-string`
+/// for a number. The two words before it, and the clauses that are broken too, are those of another fault of the row.
+fn derived(row: &'static str, other: &Fault) -> impl Iterator<Item = Fault> {
+    let (document, member) = row.split_once('.').unwrap_or_default();
+    let schema = resolved(document).unwrap_or(&Value::Null);
+    let is_required = schema["required"].as_array().is_some_and(|required| required.contains(&member.into()));
+    let is_number = member_validator(document, member).is_some_and(|schema| schema.is_valid(&1.into()));
+    let words = other.name.match_indices('-').nth(1).map_or(other.name, |(end, _)| &other.name[..end]);
+    let fault = |name: &str, about: String, change| {
+        Fault::new(row, format!("{words}-{name}").leak(), about.leak()).changes(change).also(other.also)
+    };
+    let missing = is_required.then(|| fault("missing", format!("leaves {member} out"), MemberChange::Remove));
+    let string =
+        is_number.then(|| fault("string", format!("{member} is a string"), MemberChange::Map(decimal_text)));
+    missing.into_iter().chain(string)
+}

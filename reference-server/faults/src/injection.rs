@@ -1,0 +1,32 @@
+//! Fault injection: a layer around the service that changes requests and responses.
+//!
+//! [`faults`](crate::faults()) and [`variants`](crate::variants()) are tables of [`Injection`]s: a condition and a
+//! behaviour. [`InjectedService`] applies them around a plain [`Service`](paymaster_service::Service), which does not know them.
+
+mod behaviour;
+mod body;
+mod change;
+mod compress;
+mod memory;
+mod request_view;
+mod response;
+#[cfg(test)]
+pub(crate) mod samples;
+mod service;
+mod swap;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use behaviour::{
+    Behaviour, Condition, Injection, MemberChange, QuoteSelection, SwappedPart, always,
+};
+pub(crate) use change::{
+    change, decimal_text, each_quote, is_refusal, json, map_strings, quotes, remove, rename_address, replace,
+    replace_refusal, result, reverse_members, set, some_result, text_of,
+};
+pub(crate) use compress::{Coding, compress};
+#[cfg(test)]
+pub(crate) use request_view::Arrival;
+pub(crate) use request_view::RequestView;
+pub(crate) use response::{Framing, WireResponse};
+pub use service::InjectedService;

@@ -1,0 +1,139 @@
+//! Writes a [`WireResponse`] as hyper would not by itself: in pieces, cut off, or not at all.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{Either, Full};
+use hyper::body::{Body, Frame};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode, Version};
+use paymaster_service::AnnouncesTimeout;
+use tokio::time::Sleep;
+
+use super::response::{Framing, WireResponse};
+
+/// A body that is sent in pieces and may end with an error, which closes the connection.
+#[derive(Debug)]
+pub struct PieceBody {
+    pieces: VecDeque<Bytes>,
+    /// Wait after each piece.
+    pause: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+    fails: bool,
+}
+
+/// Long enough for hyper to write a piece: it drops what is still buffered when the body fails.
+const FLUSH_TIME: Duration = Duration::from_millis(1);
+
+impl PieceBody {
+    fn new(pieces: impl IntoIterator<Item = Bytes>) -> Self {
+        Self { pieces: pieces.into_iter().collect(), pause: Duration::ZERO, waiting: None, fails: false }
+    }
+
+    fn failing(piece: Bytes) -> Self {
+        Self { pause: FLUSH_TIME, fails: true, ..Self::new([piece]) }
+    }
+}
+
+impl Body for PieceBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if let Some(wait) = &mut self.waiting {
+            ready!(wait.as_mut().poll(cx));
+            self.waiting = None;
+        }
+        let piece = self.pieces.pop_front();
+        if piece.is_some() && !self.pause.is_zero() {
+            self.waiting = Some(Box::pin(tokio::time::sleep(self.pause)));
+        }
+        Poll::Ready(match piece {
+            Some(piece) => Some(Ok(Frame::data(piece))),
+            None if self.fails => Some(Err(io::Error::other("a fault ends the body early"))),
+            None => None,
+        })
+    }
+}
+
+impl WireResponse {
+    /// The HTTP response, after its delay. An error closes the connection without a response.
+    pub(super) async fn into_http(self) -> io::Result<Response<Either<Full<Bytes>, PieceBody>>> {
+        if !self.delay.is_zero() {
+            tokio::time::sleep(self.delay).await;
+        }
+        let has_body = self.body.is_some();
+        let body = Bytes::from(self.body.unwrap_or_default());
+        let length = body.len();
+        let half = body.slice(..length / 2);
+        let mut content_length = None;
+        let mut closes = false;
+        let mut version = Version::HTTP_11;
+        let framed = match self.framing {
+            Framing::Nothing => return Err(io::Error::other("a fault closes the connection")),
+            // Without a body there is nothing to frame.
+            _ if !has_body => Either::Left(Full::new(body)),
+            Framing::Length | Framing::ThenTimeout => Either::Left(Full::new(body)),
+            Framing::ThenClose => {
+                closes = true;
+                Either::Left(Full::new(body))
+            }
+            Framing::Chunks(size) => Either::Right(PieceBody::new(chunks(&body, size))),
+            Framing::TwoParts(pause) => {
+                content_length = Some(length);
+                let mut pieces = PieceBody::new([half.clone(), body.slice(half.len()..)]);
+                pieces.pause = pause;
+                Either::Right(pieces)
+            }
+            Framing::UntilClose => {
+                version = Version::HTTP_10;
+                closes = true;
+                Either::Right(PieceBody::new([body]))
+            }
+            Framing::TooLong(more) => {
+                content_length = Some(length + more);
+                Either::Right(PieceBody::failing(body))
+            }
+            Framing::CutChunks => Either::Right(PieceBody::failing(half)),
+            Framing::Half | Framing::Reset => {
+                content_length = Some(length);
+                Either::Right(PieceBody::failing(half))
+            }
+        };
+        let mut response = Response::new(framed);
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.version_mut() = version;
+        if self.framing == Framing::ThenTimeout {
+            response.extensions_mut().insert(AnnouncesTimeout);
+        }
+        let headers = response.headers_mut();
+        if let Some(content_type) = self.content_type {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+        for (name, value) in self.headers {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        if let Some(content_length) = content_length {
+            headers.insert(CONTENT_LENGTH, content_length.into());
+        }
+        if closes {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        Ok(response)
+    }
+}
+
+fn chunks(body: &Bytes, size: usize) -> Vec<Bytes> {
+    (0..body.len())
+        .step_by(size.max(1))
+        .map(|start| body.slice(start..body.len().min(start + size.max(1))))
+        .collect()
+}

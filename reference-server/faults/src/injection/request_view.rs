@@ -1,0 +1,195 @@
+//! What an injection reads of a request: its bytes and its JSON.
+
+use alloy_primitives::U256;
+use hyper::HeaderMap;
+use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_service::pair_of;
+use serde_json::Value;
+
+use super::memory::Memory;
+
+/// What is known of a request beside its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    /// How many requests are answered at this time, this one included.
+    pub(crate) in_flight: usize,
+}
+
+/// A request as an injection reads it.
+pub(crate) struct RequestView<'a> {
+    /// The bytes of the body, or of one element of a batch.
+    pub(crate) raw: &'a [u8],
+    /// The parsed JSON; null when the bytes are not JSON.
+    pub(crate) request: &'a Value,
+    /// Its headers, and the other requests in flight.
+    pub(crate) arrival: Arrival<'a>,
+    /// What this injection remembers of earlier requests.
+    pub(crate) memory: &'a Memory,
+    /// The addresses of the supported tokens, in the order of the configuration.
+    pub(crate) tokens: &'a [String],
+}
+
+impl RequestView<'_> {
+    /// The method and mode of the request; none unless both are known and the params are two objects.
+    pub(crate) fn pair(&self) -> Option<Pair> {
+        if !self.operation().is_object() {
+            return None;
+        }
+        pair_of(self.request)
+    }
+
+    pub(crate) fn is(&self, pair: Pair) -> bool {
+        self.pair() == Some(pair)
+    }
+
+    pub(crate) fn is_sponsored_mode(&self) -> bool {
+        self.pair().is_some_and(|pair| pair.mode == Mode::Sponsored)
+    }
+
+    pub(crate) fn is_token_mode(&self) -> bool {
+        self.pair().is_some_and(|pair| pair.mode == Mode::Erc20)
+    }
+
+    pub(crate) fn is_quote(&self) -> bool {
+        self.pair().is_some_and(|pair| pair.method == Method::GetFeeQuoteOrData)
+    }
+
+    pub(crate) fn is_sponsor(&self) -> bool {
+        self.pair().is_some_and(|pair| pair.method == Method::SponsorUserOperation)
+    }
+
+    /// Whether this is a well-formed call of one of the two methods, and not a notification.
+    pub(crate) fn is_call(&self) -> bool {
+        let version = self.request["jsonrpc"].as_str();
+        self.pair().is_some() && self.has_id() && matches!(version, Some("2.0" | "2.0.0"))
+    }
+
+    /// Whether the id is a string or a number.
+    pub(crate) fn has_id(&self) -> bool {
+        self.id().is_string() || self.id().is_number()
+    }
+
+    /// The id; null when it is missing.
+    pub(crate) fn id(&self) -> &Value {
+        &self.request["id"]
+    }
+
+    /// The id, if it is a string.
+    pub(crate) fn id_string(&self) -> Option<&str> {
+        self.id().as_str()
+    }
+
+    /// The id as written in the request, if it is a number.
+    pub(crate) fn id_number(&self) -> Option<String> {
+        self.id().is_number().then(|| self.id().to_string())
+    }
+
+    /// The operation (`params[0]`); null when it is missing. The three methods below do the same.
+    pub(crate) fn operation(&self) -> &Value {
+        &self.request["params"][0]
+    }
+
+    pub(crate) fn mode_object(&self) -> &Value {
+        &self.request["params"][1]
+    }
+
+    pub(crate) fn token_info(&self) -> &Value {
+        &self.mode_object()["tokenInfo"]
+    }
+
+    pub(crate) fn sponsorship_info(&self) -> &Value {
+        &self.mode_object()["sponsorshipInfo"]
+    }
+
+    /// Whether `calculateGasLimits` is present and equals `expected`.
+    pub(crate) fn calculates(&self, expected: bool) -> bool {
+        self.mode_object()["calculateGasLimits"] == expected
+    }
+
+    /// An amount of the operation, written in hex, decimal digits or as a JSON number.
+    pub(crate) fn amount(&self, member: &str) -> Option<U256> {
+        let value = &self.operation()[member];
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        match text.strip_prefix("0x") {
+            Some(digits) => U256::from_str_radix(digits, 16).ok(),
+            None => U256::from_str_radix(&text, 10).ok(),
+        }
+    }
+
+    /// Length of a hex member of the operation, in bytes; 0 when it is missing.
+    pub(crate) fn byte_count(&self, member: &str) -> usize {
+        let text = self.operation()[member].as_str().unwrap_or_default();
+        text.len().saturating_sub(2) / 2
+    }
+
+    /// Whether the operation deploys its account.
+    pub(crate) fn has_init_code(&self) -> bool {
+        self.byte_count("initCode") > 0
+    }
+
+    /// The preferred token of a quote request.
+    pub(crate) fn preferred(&self) -> Option<&str> {
+        self.token_info()["preferredToken"].as_str()
+    }
+
+    /// The token list of a quote request; empty when it is missing.
+    pub(crate) fn token_list(&self) -> Vec<&str> {
+        let list = self.token_info()["tokenList"].as_array();
+        list.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// The token that the user pays in, under either of its two names.
+    pub(crate) fn fee_token(&self) -> Option<&str> {
+        let info = self.token_info();
+        let token = info.get("feeTokenAddress").or_else(|| info.get("tokenAddress"));
+        token.and_then(Value::as_str)
+    }
+
+    /// Whether the request sponsors in token mode and names no token to pay in.
+    pub(crate) fn omits_fee_token(&self) -> bool {
+        self.is(Pair::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
+    }
+
+    /// Whether the request sponsors in token mode with a token that the service does not support.
+    pub(crate) fn names_unsupported_fee_token(&self) -> bool {
+        let is_other = |token: &str| !token.is_empty() && !self.supports(token);
+        self.is(Pair::SPONSOR_ERC20) && self.fee_token().is_some_and(is_other)
+    }
+
+    /// Whether the service supports this token address, in any letter case.
+    pub(crate) fn supports(&self, token: &str) -> bool {
+        self.tokens.iter().any(|known| known.eq_ignore_ascii_case(token))
+    }
+
+    /// The value of a request header; empty where the request has none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.arrival.headers.get(name);
+        value.and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Whether `Accept-Encoding` has this content coding.
+    pub(crate) fn accepts_coding(&self, coding: &str) -> bool {
+        let mut accepted = self.header("accept-encoding").split([',', ';']);
+        accepted.any(|accepted| accepted.trim().eq_ignore_ascii_case(coding))
+    }
+
+    /// Whether the same bytes came before.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.memory.seen_before(String::from_utf8_lossy(self.raw).into_owned())
+    }
+
+    /// True once in every `period` evaluations of this condition.
+    pub(crate) fn is_one_in(&self, period: u64) -> bool {
+        self.memory.count().is_multiple_of(period)
+    }
+
+    /// True once in 25 evaluations: so rarely that a single request of each kind seldom shows the fault.
+    pub(crate) fn is_one_in_25(&self) -> bool {
+        self.is_one_in(25)
+    }
+}

@@ -1,0 +1,366 @@
+//! The service with injections around it.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{Either, Full};
+use hyper::{HeaderMap, Response};
+use paymaster_service::{Bounds, Cors, Respond, ResponseCopy, SenderNonces, Service, unix_now};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::behaviour::{Behaviour, Injection, MemberChange, QuoteSelection, SwappedPart};
+use super::body::PieceBody;
+use super::change::{quotes, result};
+use super::memory::Memory;
+use super::request_view::{Arrival, RequestView};
+use super::response::{Framing, WireResponse};
+use crate::faults::Fault;
+use crate::variants::Variant;
+
+/// A [`Service`] with faults and variants injected around it. Without any, it responds exactly as the service does.
+pub struct InjectedService {
+    service: Service,
+    active: Vec<ActiveInjection>,
+    /// The addresses of the supported tokens, in the order of the configuration.
+    tokens: Vec<String>,
+    in_flight: AtomicUsize,
+}
+
+/// Counts a request as in flight until it is dropped.
+struct InFlight<'a>(&'a AtomicUsize);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+struct ActiveInjection {
+    injection: &'static Injection,
+    origin: Origin,
+    memory: Memory,
+}
+
+/// The table that an injection comes from, which decides how far it reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// A fault breaks its own clause only. It leaves alone the elements of batches, and the text and the HTTP message of
+    /// the response to anything but a call of the two methods, because other clauses are about these.
+    Fault,
+    /// A variant applies everywhere.
+    Variant,
+}
+
+const JSON: &str = "application/json";
+
+impl From<Service> for InjectedService {
+    /// The service with nothing injected.
+    fn from(service: Service) -> Self {
+        let tokens = service.tokens().map(|token| token.to_string()).collect();
+        Self { service, active: Vec::new(), tokens, in_flight: AtomicUsize::new(0) }
+    }
+}
+
+impl Respond for InjectedService {
+    type Body = Either<Full<Bytes>, PieceBody>;
+
+    fn bounds(&self) -> &Bounds {
+        self.service.bounds()
+    }
+
+    fn cors(&self) -> &Cors {
+        self.service.cors()
+    }
+
+    async fn respond(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        copy: &mut ResponseCopy,
+    ) -> io::Result<Response<Self::Body>> {
+        if self.active.is_empty() {
+            return Ok(self.service.respond(headers, body, copy).await?.map(Either::Left));
+        }
+        let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+        let _in_flight = InFlight(&self.in_flight);
+        let arrival = Arrival { headers, in_flight };
+        let nonces = self.service.look_up(body).await;
+        let response = self.response(arrival, body, unix_now(), &nonces).await;
+        copy.keep(response.body.as_deref());
+        response.into_http().await
+    }
+
+    fn resets_connections(&self) -> bool {
+        self.active.iter().any(|active| matches!(active.injection.behaviour, Behaviour::Reset))
+    }
+}
+
+impl InjectedService {
+    /// Adds these faults. Behaviours of the same kind are applied in the order in which they were added.
+    #[must_use]
+    pub fn with_faults(mut self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
+        for fault in faults {
+            self.inject(&fault.injection, Origin::Fault);
+        }
+        self
+    }
+
+    /// Adds these variants. Behaviours of the same kind are applied in the order in which they were added.
+    #[must_use]
+    pub fn with_variants(mut self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
+        for variant in variants {
+            self.inject(&variant.injection, Origin::Variant);
+        }
+        self
+    }
+
+    fn inject(&mut self, injection: &'static Injection, origin: Origin) {
+        self.active.push(ActiveInjection { injection, origin, memory: Memory::default() });
+    }
+
+    /// The response to a body, whatever is injected. `now` is Unix time, in seconds.
+    pub(crate) async fn response(
+        &self,
+        arrival: Arrival<'_>,
+        body: &[u8],
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> WireResponse {
+        let request = serde_json::from_slice(body).unwrap_or(Value::Null);
+        let (status, mut reply) = self.reply(arrival, body, &request, now, nonces);
+        for (injection, view) in self.injections(arrival, body, &request, |_| false) {
+            match injection.behaviour {
+                Behaviour::Reply(change) if (injection.condition)(&view) => change(&view, &mut reply),
+                Behaviour::Swap(part) => swap(&view, injection, part, &mut reply).await,
+                _ => {}
+            }
+        }
+        let has_result = match &reply {
+            Some(Value::Array(answers)) => answers.iter().any(|answer| answer.get("result").is_some()),
+            Some(answer) => answer.get("result").is_some() && answer.get("error").is_none(),
+            None => false,
+        };
+        let mut text = reply.map(|reply| reply.to_string().into_bytes());
+        if let Some(text) = &mut text {
+            for (injection, view) in self.injections(arrival, body, &request, |view| !view.is_call()) {
+                if let Behaviour::Text(change) = injection.behaviour
+                    && (injection.condition)(&view)
+                {
+                    change(&view, text);
+                }
+            }
+        }
+        let mut response = WireResponse {
+            // A behaviour may have added or removed the body.
+            status: match (&text, status) {
+                (Some(_), 204) => 200,
+                (None, _) => 204,
+                (Some(_), status) => status,
+            },
+            headers: Vec::new(),
+            content_type: text.is_some().then_some(JSON),
+            body: text,
+            framing: Framing::Length,
+            delay: Duration::ZERO,
+            has_result,
+        };
+        for (injection, view) in self.injections(arrival, body, &request, |view| !view.is_call()) {
+            match injection.behaviour {
+                Behaviour::Http(change) if (injection.condition)(&view) => change(&view, &mut response),
+                Behaviour::Reset if (injection.condition)(&view) => response.framing = Framing::Reset,
+                _ => {}
+            }
+        }
+        response
+    }
+
+    /// The active injections, without the faults that must leave this request alone.
+    fn injections<'a>(
+        &'a self,
+        arrival: Arrival<'a>,
+        raw: &'a [u8],
+        request: &'a Value,
+        is_spared_by_faults: fn(&RequestView<'_>) -> bool,
+    ) -> impl Iterator<Item = (&'static Injection, RequestView<'a>)> {
+        self.active.iter().filter_map(move |active| {
+            let view = RequestView { raw, request, arrival, memory: &active.memory, tokens: &self.tokens };
+            let applies = active.origin == Origin::Variant || !is_spared_by_faults(&view);
+            applies.then_some((active.injection, view))
+        })
+    }
+
+    /// The HTTP status, and the response to a request or the responses to a batch.
+    fn reply(
+        &self,
+        arrival: Arrival<'_>,
+        body: &[u8],
+        request: &Value,
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> (u16, Option<Value>) {
+        let most = self.service.bounds().max_batch_length;
+        let elements = match request {
+            Value::Array(batch) if (1..=most).contains(&batch.len()) => batch,
+            // An empty batch and one that is too long are refused as a whole.
+            _ => return self.answer(arrival, body, request, now, nonces, |_| false),
+        };
+        let texts: Vec<&RawValue> = serde_json::from_slice(body).unwrap_or_default();
+        let answers: Vec<Value> = elements
+            .iter()
+            .zip(texts)
+            .filter_map(|(element, text)| {
+                self.answer(arrival, text.get().as_bytes(), element, now, nonces, |_| true).1
+            })
+            .collect();
+        if answers.is_empty() { (204, None) } else { (200, Some(Value::Array(answers))) }
+    }
+
+    /// The HTTP status and the response to one request.
+    fn answer(
+        &self,
+        arrival: Arrival<'_>,
+        raw: &[u8],
+        request: &Value,
+        now: u64,
+        nonces: &SenderNonces,
+        is_spared_by_faults: fn(&RequestView<'_>) -> bool,
+    ) -> (u16, Option<Value>) {
+        let mut changed = Cow::Borrowed(request);
+        for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
+            if let Behaviour::Request(change) = injection.behaviour
+                && (injection.condition)(&view)
+            {
+                change(&view, changed.to_mut());
+            }
+        }
+        let reply = if *changed == *request {
+            self.service.handle(raw, now, nonces)
+        } else {
+            self.service.handle(changed.to_string().as_bytes(), now, nonces)
+        };
+        let mut answer = reply.body.and_then(|body| serde_json::from_slice(&body).ok());
+        if let Some(Value::Object(answer)) = &mut answer {
+            for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
+                change_answer(injection, &view, answer);
+            }
+        }
+        (reply.status, answer)
+    }
+}
+
+/// Applies a behaviour that changes the response to one request.
+fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map<String, Value>) {
+    let applies = injection.condition;
+    match injection.behaviour {
+        Behaviour::Refuse => {
+            // Leaves operations that are not sponsored as they are: other clauses are about these.
+            let is_served = result(answer)
+                .is_some_and(|result| result.get("paymasterAndData").is_none_or(|data| data != "0x"));
+            if is_served && applies(view) {
+                answer.shift_remove("result");
+                let error = json!({ "code": -32602, "message": "invalid params: not accepted" });
+                answer.insert("error".to_owned(), error);
+            }
+        }
+        Behaviour::Row { row, quotes: selection, change } => {
+            let Some((document, member)) = row.split_once('.') else {
+                return;
+            };
+            let Some(result) = result(answer) else {
+                return;
+            };
+            if document == "fee-quote" {
+                let mut selected: Vec<_> = quotes(result)
+                    .enumerate()
+                    .filter(|(index, quote)| selection.includes(*index, quote, view.tokens))
+                    .collect();
+                if !selected.is_empty() && applies(view) {
+                    for (_, quote) in &mut selected {
+                        change.apply(quote, member);
+                    }
+                }
+            } else if view.pair().is_some_and(|pair| pair.kind().result_document == document) && applies(view)
+            {
+                change.apply(result, member);
+            }
+        }
+        Behaviour::Result(change) => {
+            if let Some(result) = result(answer)
+                && applies(view)
+            {
+                change(view, result);
+            }
+        }
+        Behaviour::Error(change) => {
+            if let Some(Value::Object(error)) = answer.get_mut("error")
+                && applies(view)
+            {
+                change(view, error);
+            }
+        }
+        Behaviour::Answer(change) => {
+            if applies(view) {
+                change(view, answer);
+            }
+        }
+        Behaviour::Request(_)
+        | Behaviour::Reply(_)
+        | Behaviour::Swap(_)
+        | Behaviour::Text(_)
+        | Behaviour::Http(_)
+        | Behaviour::Reset => {}
+    }
+}
+
+impl QuoteSelection {
+    fn includes(self, index: usize, quote: &Map<String, Value>, tokens: &[String]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Nth(nth) => nth == index,
+            Self::Token(number) => {
+                let address = quote.get("tokenAddress").and_then(Value::as_str);
+                let token = tokens.get(number);
+                address.is_some_and(|address| token.is_some_and(|token| token.eq_ignore_ascii_case(address)))
+            }
+        }
+    }
+}
+
+impl MemberChange {
+    fn apply(self, object: &mut Map<String, Value>, member: &str) {
+        match self {
+            Self::Remove => {
+                object.shift_remove(member);
+            }
+            Self::Set(text) => {
+                if let Some(value) = object.get_mut(member) {
+                    *value = super::change::json(text);
+                }
+            }
+            Self::Map(change) => {
+                if let Some(value) = object.get_mut(member) {
+                    *value = change(value);
+                }
+            }
+        }
+    }
+}
+
+/// Swaps the response to a single request, or its result, with that of another request.
+async fn swap(view: &RequestView<'_>, injection: &Injection, part: SwappedPart, answer: &mut Option<Value>) {
+    let mine = match (part, answer.as_mut()) {
+        (SwappedPart::Answer, Some(answer)) if answer.get("result").is_some() => answer,
+        (SwappedPart::Result, Some(answer)) => match answer.get_mut("result") {
+            Some(result) => result,
+            None => return,
+        },
+        _ => return,
+    };
+    if (injection.condition)(view) {
+        *mine = view.memory.swap.exchange(mine.take()).await;
+    }
+}

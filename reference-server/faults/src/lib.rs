@@ -1,0 +1,15 @@
+//! Faults and variants of the reference server: an [`InjectedService`] is a `paymaster_service::Service` with [`faults()`] and
+//! [`variants()`] around it, which the service does not know.
+#![warn(missing_docs)]
+
+mod faults;
+mod injection;
+mod names;
+mod profile;
+mod variants;
+
+pub use faults::{Fault, FaultCondition, faults, find_fault};
+pub use injection::InjectedService;
+pub use names::UnknownName;
+pub use profile::to_profile;
+pub use variants::{Statement, Variant, find_variant, variants};

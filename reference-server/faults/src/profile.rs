@@ -1,0 +1,120 @@
+//! The profile of a server for `paymaster-conformance`: what the harness needs to know to judge it.
+
+use paymaster_service::{Config, ConfigError};
+use serde::Serialize;
+
+use crate::variants::{Statement, Variant};
+
+/// Addresses that are no tokens of the default configuration.
+const UNSUPPORTED: [&str; 3] = [
+    "0x1111111111111111111111111111111111111111",
+    "0x2222222222222222222222222222222222222222",
+    "0xFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFf",
+];
+/// The versions that published clients send with the account names of the default configuration.
+const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("SAFE", "1.4.1")];
+/// The version for other account names.
+const OTHER_VERSION: &str = "1.0.0";
+
+#[derive(Serialize)]
+struct Profile<'a> {
+    tokens: Tokens<'a>,
+    operations: Operations<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Limits>,
+    accounts: Vec<Account<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tokens<'a> {
+    unsupported: Vec<&'a str>,
+    supported: Vec<SupportedToken<'a>>,
+}
+
+#[derive(Serialize)]
+struct SupportedToken<'a> {
+    address: &'a str,
+    symbol: &'a str,
+    decimals: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Operations<'a> {
+    accepts: &'static str,
+    sponsors: &'static str,
+    refused_senders: &'a [String],
+}
+
+/// The sizes that the server serves. The harness requires less of a server that states none.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Limits {
+    call_data_bytes: usize,
+    token_list_length: u32,
+    id_length: u32,
+    gas_limit: i64,
+    max_fee_gwei: i64,
+    expiry_seconds: u32,
+    webhook_data_bytes: u32,
+}
+
+#[derive(Serialize)]
+struct Account<'a> {
+    name: &'a str,
+    version: &'a str,
+}
+
+/// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration with these variants. It leaves out
+/// what a variant makes untrue, and the sizes that a variant may refuse.
+pub fn to_profile(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
+    let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
+    let has_tokens = is_true(Statement::Tokens) && is_true(Statement::OneToken);
+    let has_accounts = is_true(Statement::Accounts);
+    let is_supported = |address: &str| {
+        let mut tokens = config.tokens.iter();
+        tokens.any(|token| token.address.eq_ignore_ascii_case(address))
+    };
+    let version = |name: &str| {
+        let known = VERSIONS.iter().find(|(known, _)| *known == name);
+        known.map_or(OTHER_VERSION, |(_, version)| *version)
+    };
+    let profile = Profile {
+        tokens: Tokens {
+            unsupported: UNSUPPORTED.into_iter().filter(|address| !is_supported(address)).collect(),
+            supported: config
+                .tokens
+                .iter()
+                .filter(|_| has_tokens)
+                .map(|token| SupportedToken {
+                    address: &token.address,
+                    symbol: &token.symbol,
+                    decimals: token.decimals,
+                })
+                .collect(),
+        },
+        operations: Operations {
+            accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
+            sponsors: if is_true(Statement::SponsorsAny) { "any" } else { "listed" },
+            refused_senders: &config.policy.denied_senders,
+        },
+        limits: variants.is_empty().then_some(Limits {
+            call_data_bytes: config.policy.max_call_data_bytes,
+            token_list_length: 100,
+            id_length: 1_000,
+            gas_limit: i64::MAX,
+            max_fee_gwei: i64::MAX,
+            expiry_seconds: u32::MAX,
+            webhook_data_bytes: 16_384,
+        }),
+        accounts: config
+            .policy
+            .account_names
+            .iter()
+            .filter(|_| has_accounts)
+            .map(|name| Account { name, version: version(name) })
+            .collect(),
+    };
+    let text = toml::to_string(&profile).map_err(ConfigError::Write)?;
+    Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"))
+}

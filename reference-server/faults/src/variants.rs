@@ -1,0 +1,128 @@
+//! Variants: named lawful differences from the default server. No rule of a conformance harness may fail for one.
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
+)]
+
+mod amounts;
+mod errors;
+mod http;
+mod letter_case;
+mod limits;
+mod overload;
+mod policies;
+mod quotes;
+mod requests;
+mod shapes;
+#[cfg(test)]
+mod tests;
+
+use paymaster_service::Config;
+
+use crate::injection::{Behaviour, Condition, Injection, always};
+use crate::names::{UnknownName, find};
+
+/// One lawful difference from the default server.
+#[derive(Clone, Copy)]
+pub struct Variant {
+    /// The variant's unique name: lower-case words joined by `-`.
+    pub name: &'static str,
+    /// What the server does, as a fragment without a subject.
+    pub about: &'static str,
+    /// The ids of clauses that the variant breaks although it is lawful. None of them is stated by the specification, so a
+    /// harness may warn of them but not fail.
+    pub warns: &'static [&'static str],
+    /// What a profile of the default server states and is not true of this one.
+    pub untrue: &'static [Statement],
+    /// Changes the configuration of the service that the variant stands around.
+    pub configure: fn(&mut Config),
+    pub(crate) injection: Injection,
+}
+
+/// A statement of the profile of the default server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// Every well-formed operation gets a result.
+    AcceptsAny,
+    /// Every accepted operation is sponsored, except those of refused senders.
+    SponsorsAny,
+    /// The configured smart accounts are served.
+    Accounts,
+    /// The configured tokens are supported.
+    Tokens,
+    /// The first configured token is supported.
+    OneToken,
+    /// An ordinary operation of a deployed account is sponsored.
+    OneOperation,
+}
+
+impl std::fmt::Debug for Variant {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Variant").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Variant {
+    /// A variant of which the behaviour or the configuration follows.
+    const fn new(name: &'static str, about: &'static str) -> Self {
+        let injection = Injection { condition: always, behaviour: Behaviour::NOTHING };
+        Self { name, about, warns: &[], untrue: &[], configure: |_| {}, injection }
+    }
+
+    const fn injects(mut self, behaviour: Behaviour) -> Self {
+        self.injection.behaviour = behaviour;
+        self
+    }
+
+    /// The same variant of a server with another configuration.
+    const fn configured(mut self, configure: fn(&mut Config)) -> Self {
+        self.configure = configure;
+        self
+    }
+
+    /// Refuses requests that need not be served.
+    const fn refuses(self, condition: Condition) -> Self {
+        self.injects(Behaviour::Refuse).when(condition)
+    }
+
+    /// The same variant for the requests that meet this condition only.
+    const fn when(mut self, condition: Condition) -> Self {
+        self.injection.condition = condition;
+        self
+    }
+
+    /// The same variant with the clauses that a harness may warn of.
+    const fn warns(mut self, clauses: &'static [&'static str]) -> Self {
+        self.warns = clauses;
+        self
+    }
+
+    /// The same variant with what is not true of it.
+    const fn untrue(mut self, statements: &'static [Statement]) -> Self {
+        self.untrue = statements;
+        self
+    }
+}
+
+const GROUPS: [&[Variant]; 10] = [
+    requests::VARIANTS,
+    letter_case::VARIANTS,
+    limits::VARIANTS,
+    policies::VARIANTS,
+    shapes::VARIANTS,
+    amounts::VARIANTS,
+    quotes::VARIANTS,
+    errors::VARIANTS,
+    http::VARIANTS,
+    overload::VARIANTS,
+];
+
+/// Every variant, group by group.
+pub fn variants() -> impl Iterator<Item = &'static Variant> + Clone {
+    GROUPS.into_iter().flatten()
+}
+
+/// The variant called `name`; the error suggests the most similar name.
+pub fn find_variant(name: &str) -> Result<&'static Variant, UnknownName> {
+    find("variant", variants(), |variant| variant.name, name)
+}

@@ -1,0 +1,47 @@
+//! Parses the params of a request into types. It accepts exactly what the schema documents accept.
+//!
+//! This is the fast path: one pass over the text for the method, and one for the params, without copies. It does not explain what is wrong
+//! with a request; [`crate::message::explain`] does, with the schemas. A property test checks that both accept the same requests.
+
+mod amount;
+pub(crate) mod members;
+mod mode;
+mod operation;
+
+pub(crate) use amount::Amount;
+use members::object;
+pub use mode::pair_of;
+pub(crate) use mode::{ModeObject, RawObject, SponsorshipInfo, TokenInfo};
+use operation::OperationMembers;
+pub(crate) use operation::{AddressText, Operation};
+
+/// Why a request is not parsed, as a fragment.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// Not a call of one of the methods, or not in a known version of JSON-RPC.
+    #[error("is not a request that this service serves")]
+    NotACall,
+    /// A member of the operation is missing, or is of another form.
+    #[error("is not a partial user operation")]
+    NotAnOperation,
+    /// A member of the mode object is missing.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// The text is not JSON, or a member has another type.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+object! {
+    /// The member of a request whose form depends on the method.
+    pub(crate) struct RequestParams<'a> {
+        "params" => params: (OperationMembers<'a>, ModeObject<'a>),
+    }
+}
+
+/// The params in the text of a request, whose place in the text is part of an error.
+pub(crate) fn params(text: &str) -> Result<(Operation<'_>, ModeObject<'_>), RequestError> {
+    let members: RequestParams<'_> = serde_json::from_str(text)?;
+    let (operation, mode_object) = members.params.ok_or(RequestError::NotACall)?;
+    Ok((Operation::new(operation).ok_or(RequestError::NotAnOperation)?, mode_object))
+}

@@ -1,0 +1,165 @@
+//! The mode object of section 2.3, and the two info objects inside it (2.4 and 2.5).
+
+use std::borrow::Cow;
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::RequestError;
+use super::amount::parse_seconds;
+use super::members::{Text, object};
+use super::operation::AddressText;
+
+/// The value of `mode`, `SPONSORSHIP` included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModeName(pub(crate) Mode);
+
+impl<'de> Deserialize<'de> for ModeName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Mode::from_name(&Text::deserialize(deserializer)?.0)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("not a mode"))
+    }
+}
+
+/// The mode in which a request is served. Published clients may omit it in a quote request: then a `tokenInfo` with members
+/// means ERC20. None when a sponsor request omits it, which is an error.
+fn effective_mode(method: Method, named: Option<Mode>, has_token_info: bool) -> Option<Mode> {
+    match (named, method) {
+        (Some(mode), _) => Some(mode),
+        (None, Method::GetFeeQuoteOrData) if has_token_info => Some(Mode::Erc20),
+        (None, Method::GetFeeQuoteOrData) => Some(Mode::Sponsored),
+        (None, Method::SponsorUserOperation) => None,
+    }
+}
+
+/// The pair that a JSON request calls; none when its method or mode is unknown, or its mode object is missing.
+pub fn pair_of(request: &Value) -> Option<Pair> {
+    let method = Method::from_name(request["method"].as_str()?)?;
+    let mode_object = request["params"][1].as_object()?;
+    let named = match mode_object.get("mode") {
+        Some(name) => Some(Mode::from_name(name.as_str()?)?),
+        None => None,
+    };
+    let token_info = mode_object.get("tokenInfo").and_then(Value::as_object);
+    let has_token_info = token_info.is_some_and(|info| !info.is_empty());
+    let mode = effective_mode(method, named, has_token_info)?;
+    Some(Pair { method, mode })
+}
+
+object! {
+    /// The mode object. Each info object is parsed in its own mode only.
+    pub(crate) struct ModeObject<'a> {
+        "mode" => mode: ModeName,
+        "calculateGasLimits" => calculate_gas_limits: bool,
+        "expiryDuration" => expiry_duration: Seconds,
+        "sponsorshipInfo" => sponsorship_info: RawObject<'a>,
+        "tokenInfo" => token_info: RawObject<'a>,
+    }
+}
+
+impl ModeObject<'_> {
+    /// The mode in which a request of `method` with this object is served.
+    pub(crate) fn effective_mode(&self, method: Method) -> Result<Mode, RequestError> {
+        let has_token_info = self.token_info.is_some_and(|info| !info.is_empty());
+        let named = self.mode.map(|name| name.0);
+        effective_mode(method, named, has_token_info).ok_or(RequestError::Missing("mode"))
+    }
+}
+
+/// A duration in seconds, rounded down.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seconds(pub(crate) u64);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
+        parse_seconds(raw.get()).map(Self).ok_or_else(|| D::Error::custom("not a number of at least zero"))
+    }
+}
+
+/// An object that is parsed later, if at all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RawObject<'a>(&'a str);
+
+impl<'a> RawObject<'a> {
+    /// Parses the object as `T`.
+    pub(crate) fn read<T: Deserialize<'a>>(self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0)
+    }
+
+    /// Whether it has no members.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0.strip_prefix('{').is_some_and(|rest| rest.trim_ascii_start().starts_with('}'))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
+        if raw.get().starts_with('{') { Ok(Self(raw.get())) } else { Err(D::Error::custom("not an object")) }
+    }
+}
+
+object! {
+    /// The sponsorship info of section 2.4.
+    pub(crate) struct SponsorshipInfo<'a> {
+        "webhookData" => webhook_data: RawObject<'a>,
+        "smartAccountInfo" => smart_account_info: SmartAccountInfo<'a>,
+    }
+}
+
+object! {
+    /// The smart account info of section 2.4.
+    pub(crate) struct SmartAccountInfo<'a> {
+        "name" => name: AccountName<'a>,
+        "version" => version: Version,
+    }
+}
+
+/// The name of an account implementation: any string but the empty one.
+#[derive(Debug, Clone)]
+pub(crate) struct AccountName<'a>(pub(crate) Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for AccountName<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        if text.0.is_empty() {
+            return Err(D::Error::custom("an empty name"));
+        }
+        Ok(Self(text.0))
+    }
+}
+
+/// A version of three dotted numbers. Its value is not used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Version;
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let mut parts = 0;
+        for part in text.0.split('.') {
+            parts += 1;
+            if part.is_empty() || !part.bytes().all(|digit| digit.is_ascii_digit()) {
+                return Err(D::Error::custom("not a dotted version"));
+            }
+        }
+        if parts == 3 { Ok(Self) } else { Err(D::Error::custom("not a version of three parts")) }
+    }
+}
+
+object! {
+    /// The token info of section 2.5, with both names of the token that the user pays in.
+    pub(crate) struct TokenInfo<'a> {
+        "preferredToken" => preferred_token: AddressText<'a>,
+        "tokenList" => token_list: TokenList<'a>,
+        "feeTokenAddress" => fee_token_address: AddressText<'a>,
+        "tokenAddress" => token_address: AddressText<'a>,
+    }
+}
+
+/// The tokens of a quote request, in the order of the request.
+pub(crate) type TokenList<'a> = Vec<AddressText<'a>>;

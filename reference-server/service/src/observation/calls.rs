@@ -1,0 +1,155 @@
+//! What the requests of one HTTP request were about and how each was answered, for log and metrics.
+//!
+//! It is read from the bytes that came and the bytes that went, after the response is made: serving does not depend on it.
+
+use std::borrow::Cow;
+
+use paymaster_schemas::Mode;
+use serde_json::Value;
+
+use crate::message::error_codes::ErrorCode;
+use crate::message::request::pair_of;
+use crate::paymaster::methods::ServedMethod;
+
+/// One JSON-RPC request, or one HTTP request that holds none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The JSON-RPC method, as the request names it.
+    pub(crate) method: CallMethod,
+    /// SPONSORED or ERC20; none when the request is not a call of one of the two methods.
+    pub(crate) mode: Option<Mode>,
+    pub(crate) outcome: &'static str,
+}
+
+/// The method of a [`Call`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CallMethod {
+    /// A method of the service.
+    Known(&'static str),
+    /// Another JSON-RPC method.
+    Unknown(String),
+    /// A request without a readable JSON-RPC method; this is what came instead, such as `OPTIONS`.
+    None(Cow<'static, str>),
+}
+
+/// How a request was answered, where no [`ErrorCode`] says it.
+pub(crate) mod outcome {
+    pub(crate) const RESULT: &str = "result";
+    pub(crate) const NOT_SPONSORED: &str = "not-sponsored";
+    /// An error with a code that is not one of the service's: a layer around the service made it.
+    pub(crate) const OTHER_ERROR: &str = "other-error";
+    /// A response that is neither a result nor an error: a layer around the service made it.
+    pub(crate) const MALFORMED: &str = "malformed";
+    /// No response: to a notification, or because a layer around the service left it out.
+    pub(crate) const NO_RESPONSE: &str = "no-response";
+    pub(crate) const HEALTH: &str = "health";
+    pub(crate) const PREFLIGHT: &str = "preflight";
+}
+
+/// Longest name of an unknown method that is kept, in characters.
+const LONGEST_NAME: usize = 64;
+
+/// The calls in the body of a POST request; `response` is the body of its response.
+pub(crate) fn calls(request: &[u8], response: Option<&[u8]>) -> Vec<Call> {
+    let request: Value = serde_json::from_slice(request).unwrap_or_default();
+    let response: Option<Value> = response.map(|text| serde_json::from_slice(text).unwrap_or_default());
+    match (&request, response) {
+        (Value::Array(requests), Some(Value::Array(mut responses))) => {
+            // Notifications come last, so that they do not take the response to a request whose id is not valid.
+            let mut order: Vec<usize> = (0..requests.len()).collect();
+            order.sort_by_key(|index| is_notification(&requests[*index]));
+            let mut calls: Vec<(usize, Call)> = order
+                .into_iter()
+                .map(|index| {
+                    let request = &requests[index];
+                    let id = answered_id(request);
+                    let found = responses.iter().position(|response| response["id"] == *id);
+                    let response = found.map(|index| responses.remove(index));
+                    (index, call(request, response.as_ref()))
+                })
+                .collect();
+            calls.sort_by_key(|(index, _)| *index);
+            calls.into_iter().map(|(_, call)| call).collect()
+        }
+        (Value::Array(requests), None) => requests.iter().map(|request| call(request, None)).collect(),
+        // A batch that is refused as a whole gets one error.
+        (request, response) => vec![call(request, response.as_ref())],
+    }
+}
+
+fn is_notification(request: &Value) -> bool {
+    request.get("id").is_none() && request.get("method").is_some_and(Value::is_string)
+}
+
+/// The id that the response to a request has: null where the request has no valid one.
+fn answered_id(request: &Value) -> &Value {
+    match request.get("id") {
+        Some(id) if id.is_string() || id.is_number() => id,
+        _ => &Value::Null,
+    }
+}
+
+fn call(request: &Value, response: Option<&Value>) -> Call {
+    let method = match request.get("method").and_then(Value::as_str) {
+        Some(name) => match ServedMethod::find(name) {
+            Some(method) => CallMethod::Known(method.name),
+            None => CallMethod::Unknown(name.chars().take(LONGEST_NAME).collect()),
+        },
+        None => CallMethod::None(Cow::Borrowed("none")),
+    };
+    let mode = pair_of(request).map(|pair| pair.mode);
+    Call { method, mode, outcome: response.map_or(outcome::NO_RESPONSE, outcome_of) }
+}
+
+fn outcome_of(response: &Value) -> &'static str {
+    if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
+        return error["code"].as_i64().and_then(ErrorCode::of).map_or(outcome::OTHER_ERROR, ErrorCode::name);
+    }
+    match response.get("result") {
+        Some(result) if result["paymasterAndData"] == "0x" => outcome::NOT_SPONSORED,
+        Some(_) => outcome::RESULT,
+        None => outcome::MALFORMED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcomes(request: &Value, response: Option<Value>) -> Vec<&'static str> {
+        let response = response.map(|response| response.to_string().into_bytes());
+        let calls = calls(request.to_string().as_bytes(), response.as_deref());
+        calls.iter().map(|call| call.outcome).collect()
+    }
+
+    #[test]
+    fn each_request_of_a_batch_has_the_outcome_of_its_own_response() {
+        let request = json!([
+            { "id": 1, "method": "a" }, { "method": "b" }, { "id": "1", "method": "c" }, { "id": [], "method": "d" }
+        ]);
+        let response = json!([
+            { "id": null, "error": { "code": -32600 } },
+            { "id": "1", "result": { "paymasterAndData": "0x" } },
+            { "id": 1, "result": {} },
+        ]);
+        let expected = ["result", "no-response", "not-sponsored", "invalid-request"];
+        assert_eq!(outcomes(&request, Some(response)), expected);
+        assert_eq!(outcomes(&request, None), ["no-response"; 4]);
+        let refused = json!({ "id": null, "error": { "code": -32600 } });
+        assert_eq!(outcomes(&request, Some(refused)), ["invalid-request"]);
+    }
+
+    #[test]
+    fn what_a_layer_around_the_service_made_has_an_outcome_too() {
+        for (response, expected) in [
+            (json!({ "error": "text" }), "other-error"),
+            (json!({ "error": { "code": 7 } }), "other-error"),
+            (json!("text"), "malformed"),
+            (json!([]), "malformed"),
+        ] {
+            assert_eq!(outcomes(&json!({ "id": 1 }), Some(response)), [expected]);
+        }
+    }
+}

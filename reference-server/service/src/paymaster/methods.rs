@@ -1,0 +1,79 @@
+//! The methods of the service: one table, [`METHODS`], with a file for each of them.
+
+mod quote;
+mod sponsor;
+mod sponsorship;
+
+use alloy_primitives::Address;
+use paymaster_schemas::Mode;
+use serde_json::Value;
+
+use crate::message::error_codes::ErrorCode;
+use crate::message::request::RequestError;
+use crate::paymaster::chain::SenderNonces;
+use crate::paymaster::policy::Policy;
+use crate::paymaster::signing::Signer;
+use crate::paymaster::tokens::TokenTable;
+
+/// Every method of the service. Another specification adds its methods here.
+static METHODS: [ServedMethod; 2] = [quote::METHOD, sponsor::METHOD];
+
+/// A method of the service.
+pub(crate) struct ServedMethod {
+    /// The name on the wire.
+    pub(crate) name: &'static str,
+    /// Parses the params in the text of a request.
+    pub(crate) parse: fn(&str) -> Result<Box<dyn Request + '_>, RequestError>,
+    /// The schema document of a request, which explains why `parse` refuses it. Adds the members that the document requires and that a
+    /// request may omit.
+    pub(crate) document: fn(&mut Value) -> &'static str,
+}
+
+impl ServedMethod {
+    /// The method of that exact name, letter case included.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.name == name)
+    }
+}
+
+/// A well-formed request. Its result is a pure function of it, the settings, the time and the chain's nonces.
+pub(crate) trait Request: Send + Sync {
+    /// Appends the result. `now` is Unix time, in seconds.
+    fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        settings: &Settings,
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> Result<(), Refusal>;
+
+    /// The sender whose nonce the result needs, if it needs one.
+    fn sender_to_look_up(&self, _: &Settings) -> Option<Address> {
+        None
+    }
+}
+
+/// What a result depends on beside the request: fixed for the life of a service.
+pub(crate) struct Settings {
+    pub(crate) policy: Policy,
+    pub(crate) tokens: TokenTable,
+    pub(crate) signer: Signer,
+    pub(crate) token_paymaster: String,
+    pub(crate) quote_valid_seconds: u64,
+}
+
+/// Why a well-formed request gets an error.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) code: ErrorCode,
+    /// JSON pointer into the request.
+    pub(crate) pointer: &'static str,
+    pub(crate) reason: String,
+}
+
+/// Opens a result object with the mode, under the name of the specification and under the one that published clients read.
+fn write_mode(out: &mut Vec<u8>, mode: Mode) {
+    for part in [r#"{"MODE":""#, mode.name(), r#"","mode":""#, mode.name(), r#"","#] {
+        out.extend_from_slice(part.as_bytes());
+    }
+}

@@ -1,0 +1,130 @@
+//! `pm_getFeeQuoteOrData`, and its result in ERC20 mode (section 4.1).
+
+use std::collections::HashSet;
+
+use alloy_primitives::Address;
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::Value;
+
+use super::sponsorship::Sponsorship;
+use super::{Refusal, Request, ServedMethod, Settings, write_mode};
+use crate::message::request::{AddressText, Operation, RequestError, TokenInfo, pair_of, params};
+use crate::paymaster::chain::SenderNonces;
+use crate::paymaster::gas::GasLimits;
+use crate::paymaster::tokens::PricedToken;
+
+pub(super) const METHOD: ServedMethod =
+    ServedMethod { name: Method::GetFeeQuoteOrData.name(), parse, document };
+
+fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
+    let (operation, members) = params(text)?;
+    Ok(match members.effective_mode(Method::GetFeeQuoteOrData)? {
+        Mode::Sponsored => {
+            let info = members.sponsorship_info.ok_or(RequestError::Missing("sponsorshipInfo"))?.read()?;
+            // The expiry applies to the other method (section 2.3).
+            Box::new(Sponsorship { operation, info, seconds: None })
+        }
+        Mode::Erc20 => {
+            let info = members.token_info.ok_or(RequestError::Missing("tokenInfo"))?.read()?;
+            Box::new(Quotes { operation, info })
+        }
+    })
+}
+
+fn document(request: &mut Value) -> &'static str {
+    let pair = pair_of(request).unwrap_or(Pair::QUOTE_SPONSORED);
+    if let Some(members) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) {
+        // The schemas require the mode, which a quote request may omit.
+        members.entry("mode").or_insert_with(|| pair.mode.name().into());
+    }
+    pair.kind().request_document
+}
+
+/// A request for fee quotes.
+struct Quotes<'a> {
+    operation: Operation<'a>,
+    info: TokenInfo<'a>,
+}
+
+impl Request for Quotes<'_> {
+    /// A fee quote for each token that the request names.
+    fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        settings: &Settings,
+        now: u64,
+        _: &SenderNonces,
+    ) -> Result<(), Refusal> {
+        let Self { operation, info } = self;
+        let max_cost = GasLimits::of(operation).max_cost(operation.max_fee_per_gas.0);
+        let valid_until = now.saturating_add(settings.quote_valid_seconds);
+
+        write_mode(out, Mode::Erc20);
+        out.extend_from_slice(br#""paymasterAddress":""#);
+        out.extend_from_slice(settings.token_paymaster.as_bytes());
+        out.extend_from_slice(br#"","feeQuotes":["#);
+        let list = info.token_list.as_deref().unwrap_or_default();
+        let mut unsupported: Vec<&AddressText<'_>> = Vec::new();
+        let mut quotes = 0_usize;
+        let mut write = |out: &mut Vec<u8>, token: &PricedToken| {
+            if quotes > 0 {
+                out.push(b',');
+            }
+            quotes += 1;
+            token.write_quote(out, max_cost, valid_until);
+        };
+        if info.preferred_token.is_none() && list.is_empty() {
+            for token in settings.tokens.all() {
+                write(out, token);
+            }
+        } else {
+            let mut distinct = DistinctTokens::default();
+            // The preferred token first, then the others in the order of the list, each once.
+            for named in info.preferred_token.iter().chain(list) {
+                if !distinct.insert(named.address) {
+                    continue;
+                }
+                match settings.tokens.get(&named.address) {
+                    Some(token) => write(out, token),
+                    None => unsupported.push(named),
+                }
+            }
+        }
+        out.extend_from_slice(br#"],"unsupportedTokens":["#);
+        for (index, token) in unsupported.into_iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            // An address contains nothing to escape.
+            out.push(b'"');
+            out.extend_from_slice(token.text.0.as_bytes());
+            out.push(b'"');
+        }
+        out.extend_from_slice(b"]}");
+        Ok(())
+    }
+}
+
+/// A set of tokens: a list while it is short, and a hash set beyond, so that long lists stay cheap.
+#[derive(Default)]
+struct DistinctTokens {
+    few: Vec<Address>,
+    many: HashSet<Address>,
+}
+
+/// Up to this length, searching the list is faster than hashing.
+const FEW: usize = 16;
+
+impl DistinctTokens {
+    /// Adds an address; false when the set has it already.
+    fn insert(&mut self, address: Address) -> bool {
+        if self.few.contains(&address) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(address);
+            return true;
+        }
+        self.many.insert(address)
+    }
+}

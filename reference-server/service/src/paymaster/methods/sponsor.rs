@@ -1,0 +1,86 @@
+//! `pm_sponsorUserOperation`, and its result in ERC20 mode (section 4.2).
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::Value;
+
+use super::sponsorship::Sponsorship;
+use super::{Refusal, Request, ServedMethod, Settings, write_mode};
+use crate::message::error_codes::ErrorCode;
+use crate::message::request::{Operation, RawObject, RequestError, TokenInfo, pair_of, params};
+use crate::paymaster::chain::SenderNonces;
+use crate::paymaster::gas::GasLimits;
+
+/// JSON pointer to the token that the user pays in.
+const FEE_TOKEN_POINTER: &str = "/params/1/tokenInfo/feeTokenAddress";
+/// The same under the name that the prose of the specification uses.
+const TOKEN_POINTER: &str = "/params/1/tokenInfo/tokenAddress";
+
+pub(super) const METHOD: ServedMethod =
+    ServedMethod { name: Method::SponsorUserOperation.name(), parse, document };
+
+fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
+    let (operation, members) = params(text)?;
+    Ok(match members.effective_mode(Method::SponsorUserOperation)? {
+        Mode::Sponsored => {
+            let info = members.sponsorship_info.map(RawObject::read).transpose()?.unwrap_or_default();
+            Box::new(Sponsorship {
+                operation,
+                info,
+                seconds: members.expiry_duration.map(|seconds| seconds.0),
+            })
+        }
+        Mode::Erc20 => {
+            let info = members.token_info.map(RawObject::read).transpose()?.unwrap_or_default();
+            Box::new(TokenPayment { operation, info })
+        }
+    })
+}
+
+fn document(request: &mut Value) -> &'static str {
+    pair_of(request).unwrap_or(Pair::SPONSOR_SPONSORED).kind().request_document
+}
+
+/// A request for data to pay in a token.
+struct TokenPayment<'a> {
+    operation: Operation<'a>,
+    info: TokenInfo<'a>,
+}
+
+impl Request for TokenPayment<'_> {
+    /// The `paymasterAndData` of the token paymaster.
+    fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        settings: &Settings,
+        now: u64,
+        _: &SenderNonces,
+    ) -> Result<(), Refusal> {
+        let Self { operation, info } = self;
+        let (named, pointer) = match (&info.fee_token_address, &info.token_address) {
+            (Some(named), _) => (named, FEE_TOKEN_POINTER),
+            (None, Some(named)) => (named, TOKEN_POINTER),
+            (None, None) => {
+                return Err(Refusal {
+                    code: ErrorCode::TokenAbsent,
+                    pointer: FEE_TOKEN_POINTER,
+                    reason: "is required in ERC20 mode".to_owned(),
+                });
+            }
+        };
+        let Some(token) = settings.tokens.get(&named.address) else {
+            return Err(Refusal {
+                code: ErrorCode::TokenUnsupported,
+                pointer,
+                reason: format!("{} is not a supported token", named.text.0),
+            });
+        };
+        let gas = GasLimits::of(operation);
+        write_mode(out, Mode::Erc20);
+        out.extend_from_slice(br#""paymasterAndData":""#);
+        settings.signer.write_token_payment(out, operation, &gas, now, token);
+        out.extend_from_slice(br#"","#);
+        gas.write(out);
+        out.push(b'}');
+        Ok(())
+    }
+}
