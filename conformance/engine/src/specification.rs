@@ -80,6 +80,8 @@ pub struct Places {
     pub once: &'static str,
     /// Bytes in hex within the subject to which more can be added.
     pub bytes: &'static str,
+    /// The parameter that selects a kind among those of a method.
+    pub kind: &'static str,
     /// What the call says beside the subject.
     pub terms: &'static str,
     /// Texts and lists of texts within the terms under which a target may keep something.
@@ -175,7 +177,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     relations: &[],
     observers: &[],
     calls: &crate::session::recorded::RECORDED,
-    places: Places { subject: "", party: "", once: "", bytes: "", terms: "", kept_under: &[] },
+    places: Places { subject: "", party: "", once: "", bytes: "", kind: "", terms: "", kept_under: &[] },
     plain_bases: &[],
     read_profile: |_| Err(ProfileError { at: None, message: String::new() }),
     restore: |_| Err(serde::de::Error::custom("the tests know no target")),

@@ -10,16 +10,6 @@ use crate::cases::{
     clients::{GOLDEN, mixed},
 };
 
-/// The partial user operation.
-pub const OPERATION: &str = "/params/0";
-/// The mode object.
-pub const MODE: &str = "/params/1";
-
-/// The info object of token mode.
-pub const TOKEN_INFO: &str = "/params/1/tokenInfo";
-/// The info object of sponsored mode.
-pub const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
-
 /// Sets or adds the member `name` of the object at `place`.
 pub fn set(request: &mut Value, place: &str, name: &str, value: Value) {
     if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {

@@ -189,8 +189,9 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
 /// at a place around it.
 fn is_part_of_every(every: &Finding, other: &Finding) -> bool {
     let members = other.cause.as_ref().map_or(&[][..], Cause::members);
-    let names_the_pair =
-        |difference: &Difference| matches!(difference.pointer.as_str(), "/method" | "/params/1/mode");
+    let names_the_pair = |difference: &Difference| {
+        difference.pointer == "/method" || difference.pointer == difference.specification.places.kind
+    };
     let (place, around) = (&every.violation.pointer, &other.violation.pointer);
     matches!(every.cause, Some(Cause::Every { .. }))
         && every.pair == other.pair

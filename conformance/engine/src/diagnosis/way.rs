@@ -6,6 +6,7 @@ use paymaster_exchange::KEPT;
 use paymaster_schemas::{member_validator, resolved};
 use serde_json::{Map, Value};
 
+use crate::generate::schema::Place;
 use crate::{
     message::answer::Answer,
     verdict::finding::{Finding, without_indices},
@@ -132,7 +133,7 @@ fn is_of_another_shape(document: &str, result: &Value) -> bool {
     let mut names = required.into_iter().flatten().filter_map(Value::as_str);
     let is_right = |name: &str| {
         let validator = member_validator(document, name);
-        // Some targets write the name of the member MODE in lower case.
+        // Some targets write the names of members in lower case.
         let values = [result.get(name), result.get(name.to_ascii_lowercase())];
         let mut values = values.into_iter().flatten();
         validator.is_some_and(|validator| values.any(|value| validator.is_valid(value)))
@@ -142,9 +143,15 @@ fn is_of_another_shape(document: &str, result: &Value) -> bool {
 
 /// The schema of the row at a place of a result, where the value does not meet it: the type or the document that the row refers to.
 fn unmet(place: &str, value: &Value, finding: &Finding) -> Option<&'static Value> {
-    let (document, member) = match place.strip_prefix("/result/feeQuotes/*/") {
-        Some(member) => ("fee-quote", member),
-        None => (finding.pair?.result_document, place.strip_prefix("/result/")?),
+    let own = finding.pair?.result_document;
+    let (document, member) = match *place.strip_prefix("/result/")?.split('/').collect::<Vec<_>>() {
+        [member] => (own, member),
+        // A member of the objects in a list has a document of its own.
+        [list, "*", member] => {
+            let items = Place::root(own).ok()?.within("properties", list)?.under("items")?;
+            (items.target().ok()?.document, member)
+        }
+        _ => return None,
     };
     if member_validator(document, member)?.is_valid(value) {
         return None;

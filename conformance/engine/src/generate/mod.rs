@@ -5,7 +5,7 @@
 pub mod boundary;
 pub mod mutate;
 pub mod random;
-mod schema;
+pub(crate) mod schema;
 pub mod shrink;
 pub mod strategy;
 

@@ -69,6 +69,7 @@ pub static SPECIFICATION: Specification = Specification {
         party: "/params/0/sender",
         once: "/params/0/nonce",
         bytes: "/params/0/callData",
+        kind: "/params/1/mode",
         terms: "/params/1",
         kept_under: &[
             "/params/1/tokenInfo/preferredToken",

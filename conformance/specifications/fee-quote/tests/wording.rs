@@ -1,7 +1,13 @@
 //! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
 use paymaster_fee_quote::SPECIFICATION;
+use paymaster_schemas::{documents, resolved};
 use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use bytes::Bytes;
 use paymaster_engine::{rules::Violation, session::judge::Judge};
@@ -241,4 +247,75 @@ fn a_group_rule_names_the_change_and_what_came_of_it() {
     assert_eq!((found[0].member, found[0].pointer.as_str()), (1, "/result/paymasterAndData"));
     assert_eq!(found[0].actual, "not sponsored (0x)");
     assert!(found[0].expected.starts_with("sponsored, as without this change: "), "{}", found[0].expected);
+}
+
+/// Every member name, method and value of a schema that the specification names, JSON-RPC's aside.
+fn names(schema: &Value, all: &mut BTreeSet<String>) {
+    const OF_JSON_RPC: [&str; 11] =
+        ["jsonrpc", "id", "method", "params", "result", "error", "code", "message", "data", "2.0", "2.0.0"];
+    let mut add = |name: &str| {
+        if !OF_JSON_RPC.contains(&name) {
+            all.insert(name.to_owned());
+        }
+    };
+    for (keyword, value) in schema.as_object().into_iter().flatten() {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(members)) => members.keys().for_each(|name| add(name)),
+            ("const", Value::String(text)) => add(text),
+            ("enum", Value::Array(values)) => values.iter().filter_map(Value::as_str).for_each(&mut add),
+            _ => {}
+        }
+    }
+    let parts = schema.as_object().into_iter().flatten().map(|(_, part)| part);
+    parts.chain(schema.as_array().into_iter().flatten()).for_each(|part| names(part, all));
+}
+
+/// The source files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let of = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
+    entries.flat_map(of).filter(|path| !path.ends_with("tests.rs")).collect()
+}
+
+#[test]
+fn the_engine_names_no_member_method_or_value_of_a_request_or_result() {
+    let mut all = BTreeSet::new();
+    for document in documents() {
+        names(resolved(document.name).unwrap(), &mut all);
+    }
+    assert!(all.contains("paymasterAndData") && all.contains("ERC20"), "{all:?}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../engine/src");
+    let files = sources(&folder);
+    assert!(files.len() > 50, "{files:?}");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        // Tests, and the specification that they use, may name what they like.
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let code = code.split("#[cfg(test)]\npub(crate) static SAMPLE").next().unwrap_or_default();
+        for line in code.lines().map(|line| line.split("//").next().unwrap_or_default()) {
+            for (place, part) in line.split('"').enumerate() {
+                // Of a text each step of a pointer. Of code each identifier: words of everyday language are no names there.
+                let is_text = place % 2 == 1;
+                let words: Vec<&str> = if is_text {
+                    part.split('/').collect()
+                } else {
+                    part.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect()
+                };
+                let is_named = |word: &&str| {
+                    let camel = word.split('_').enumerate().map(|(place, part)| match part.get(..1) {
+                        Some(first) if place > 0 => first.to_ascii_uppercase() + &part[1..],
+                        _ => part.to_owned(),
+                    });
+                    let is_special = |name: &String| {
+                        name.contains(|letter: char| letter.is_ascii_uppercase())
+                            || ["sender", "nonce"].contains(&name.as_str())
+                    };
+                    let name = if is_text { (*word).to_owned() } else { camel.collect() };
+                    all.contains(&name) && (is_text || is_special(&name))
+                };
+                let named: Vec<&&str> = words.iter().filter(|word| is_named(word)).collect();
+                assert!(named.is_empty(), "{}: {named:?} in {line}", file.display());
+            }
+        }
+    }
 }

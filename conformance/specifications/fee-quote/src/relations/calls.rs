@@ -1,9 +1,10 @@
 //! Single calls: most of the requests of a run.
 
+use crate::relations::{MODE, OPERATION};
 use crate::{base, relations::mode_object::other_info, tables::is_hex, target::context::Context};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{MODE, OPERATION, id_of_any_kind, item_of_round, set, with_own_id},
+    edit::{id_of_any_kind, item_of_round, set, with_own_id},
 };
 use paymaster_schemas::{Kind, kinds};
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! The forms in which the same request can be written and sent: by published clients, in another letter case, without optional members.
 
+use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO, TOKEN_INFO};
 use crate::{
     base,
     tables::GAS,
@@ -12,10 +13,7 @@ use crate::{
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     clients::CLIENTS,
-    edit::{
-        MODE, OPERATION, SPONSORSHIP_INFO, TOKEN_INFO, alternately, baseline, item_of_round, member, with,
-        without,
-    },
+    edit::{alternately, baseline, item_of_round, member, with, without},
 };
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::Value;

@@ -20,6 +20,16 @@ pub use paymaster_engine::cases::protocol::{
     BATCH_ELEMENTS, BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS, NUMBER_IDS, STRING_IDS,
 };
 
+/// The partial user operation.
+pub(crate) const OPERATION: &str = "/params/0";
+/// The mode object.
+pub(crate) const MODE: &str = "/params/1";
+
+/// The info object of token mode.
+pub(crate) const TOKEN_INFO: &str = "/params/1/tokenInfo";
+/// The info object of sponsored mode.
+pub(crate) const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
+
 /// Every relation, in the order of the plan.
 pub static RELATIONS: &[&Relation] = &[
     &CALLS,

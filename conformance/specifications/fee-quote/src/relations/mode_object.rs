@@ -1,9 +1,10 @@
 //! Changes of the mode object (sections 2.3 and 2.4).
 
+use crate::relations::{MODE, SPONSORSHIP_INFO};
 use crate::target::context::{Context, Support};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{MODE, SPONSORSHIP_INFO, address, compared, item_of_round, member, with, with_baseline, without},
+    edit::{address, compared, item_of_round, member, with, with_baseline, without},
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};

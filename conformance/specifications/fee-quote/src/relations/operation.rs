@@ -1,5 +1,6 @@
 //! Changes of the user operation (section 2.2).
 
+use crate::relations::{MODE, OPERATION};
 use crate::{
     tables::{FEES, GAS, is_hex},
     target::context::Context,
@@ -7,9 +8,7 @@ use crate::{
 use paymaster_engine::{
     cases::{
         case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        edit::{
-            MODE, OPERATION, baseline, compared, item_of_round, member, remove, set, with, with_baseline,
-        },
+        edit::{baseline, compared, item_of_round, member, remove, set, with, with_baseline},
     },
     knowledge::Expectation,
 };

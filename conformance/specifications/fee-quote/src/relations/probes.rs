@@ -1,5 +1,6 @@
 //! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
+use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
 use crate::{
     tables::{FEES, GAS},
     target::context::{Context, Support},
@@ -7,7 +8,7 @@ use crate::{
 use paymaster_engine::{
     cases::{
         case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        edit::{MODE, OPERATION, SPONSORSHIP_INFO, baseline, member, set, with, without},
+        edit::{baseline, member, set, with, without},
     },
     generate::boundary::Notation,
     json::number::amount,

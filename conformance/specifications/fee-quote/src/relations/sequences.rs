@@ -1,5 +1,6 @@
 //! Sequences of requests: earlier or concurrent requests must not change an answer.
 
+use crate::relations::{MODE, OPERATION};
 use crate::{
     base,
     rules::requests::decision::SAME_AGAIN,
@@ -8,7 +9,7 @@ use crate::{
 };
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
-    edit::{MODE, OPERATION, baseline, item_of_round, member, remove, set, with, with_own_id, without},
+    edit::{baseline, item_of_round, member, remove, set, with, with_own_id, without},
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};

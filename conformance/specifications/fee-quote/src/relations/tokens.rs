@@ -1,5 +1,6 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
+use crate::relations::{MODE, OPERATION, TOKEN_INFO};
 use crate::{
     base,
     relations::calls::with_variations,
@@ -11,10 +12,7 @@ use crate::{
 };
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{
-        MODE, OPERATION, TOKEN_INFO, address, compared, item_of_round, member, remove, set, with,
-        with_baseline,
-    },
+    edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
 };
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
