@@ -3,9 +3,11 @@
 //! A new document is a new file under `documents/` and one line of [`documents`].
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
+
+use crate::clauses::Clause;
 
 /// A JSON Schema 2020-12 document, embedded in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,21 +68,50 @@ pub fn documents() -> &'static [Document] {
     }
 }
 
+/// Documents and clauses of a specification that is not part of this crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Addition {
+    /// Its documents. Their names and `$id`s are none of [`documents`].
+    pub documents: &'static [Document],
+    /// Its clauses.
+    pub clauses: &'static [Clause],
+}
+
+static ADDED: OnceLock<Addition> = OnceLock::new();
+
+/// Adds a specification, before the first use of any document.
+///
+/// # Panics
+///
+/// When one was added already.
+pub fn add(addition: Addition) {
+    assert!(ADDED.set(addition).is_ok(), "a specification was added already");
+}
+
+/// What was added; nothing by default.
+pub(crate) fn added() -> Addition {
+    ADDED.get().copied().unwrap_or(Addition { documents: &[], clauses: &[] })
+}
+
+/// Every document, those that were added included.
+pub(crate) fn all_documents() -> impl Iterator<Item = &'static Document> {
+    documents().iter().chain(added().documents)
+}
+
 /// The document called `name`, or none.
 pub fn document(name: &str) -> Option<&'static Document> {
-    documents().iter().find(|document| document.name == name)
+    all_documents().find(|document| document.name == name)
 }
 
 /// The document whose `$id` is `id`, or none. `id` is absolute and has no fragment.
 pub fn document_by_id(id: &str) -> Option<&'static Document> {
-    documents().iter().find(|document| document.id == id)
+    all_documents().find(|document| document.id == id)
 }
 
 /// The parsed text of the document called `name`, or none. Numbers keep every digit.
 pub fn resolved(name: &str) -> Option<&'static Value> {
     static PARSED: LazyLock<HashMap<&'static str, Value>> = LazyLock::new(|| {
-        documents()
-            .iter()
+        all_documents()
             .map(|document| {
                 let value = serde_json::from_str(document.text);
                 (document.name, value.expect("an embedded document is JSON: a test reads each"))

@@ -9,7 +9,7 @@ pub mod sections;
 pub mod validators;
 
 pub use clauses::{Basis, Clause, clauses, find_clause};
-pub use documents::{Document, OPENRPC, document, document_by_id, documents, resolved};
+pub use documents::{Addition, Document, OPENRPC, add, document, document_by_id, documents, resolved};
 pub use kind::{Kind, KindOfCall};
 pub use names::{Method, Mode, Pair, kinds};
 pub use readings::{READINGS, Reading, find_reading};

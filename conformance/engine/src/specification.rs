@@ -170,6 +170,7 @@ pub(crate) static SAMPLE: Specification = Specification {
             Rule::sample("sponsored-result.MODE"),
             Rule::sample("sponsored-result.callGasLimit"),
             Rule::sample("sponsored-result.preVerificationGas"),
+            Rule::sample("sponsored-result.verificationGasLimit"),
             Rule::sample("quote-result.feeQuotes"),
             Rule::sample("interoperability.mode-member"),
         ],

@@ -4,8 +4,6 @@ mod outcome;
 mod route;
 mod service;
 
-use paymaster_settings::settings::file::TargetProfile;
-use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
 
 use bytes::Bytes;
@@ -15,7 +13,6 @@ use hyper::{
     header::{HeaderName, HeaderValue},
     service::Service,
 };
-
 use paymaster_client::{
     http::transport::{Limits, Transport},
     redact::Redactor,
@@ -23,11 +20,17 @@ use paymaster_client::{
 };
 use paymaster_engine::{cases::plan::DEFAULT_CASES, rules::Rule, verdict::strictness::Strictness};
 use paymaster_reference_server::Config;
-use paymaster_settings::settings::{
-    Settings, ShownTarget, file,
-    public_words::is_common,
-    setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
+use paymaster_settings::{
+    settings::{
+        Settings, ShownTarget,
+        file::{self, TargetProfile},
+        public_words::is_common,
+        setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
+    },
+    specifications::DEFAULT_SPECIFICATION,
 };
+use route::{Judged, Server, parse};
+use service::Connections;
 
 use crate::{
     events::{Event, SentExchange},
@@ -35,9 +38,6 @@ use crate::{
 };
 
 pub use outcome::Outcome;
-
-use route::{Judged, Server, parse};
-use service::Connections;
 
 /// A run of the conformance suite, ready to start: what is judged, with which profile, and how.
 ///
@@ -80,9 +80,13 @@ pub struct Check<'l> {
     timeout: Duration,
     time_limit: Duration,
     strictness: Strictness,
-    rules: Vec<&'static Rule>,
+    /// Which rules judge: those for which each of these is true.
+    keep: Vec<Keep<'l>>,
     listeners: Listeners<'l>,
 }
+
+/// Says of a rule whether it judges.
+type Keep<'l> = Box<dyn Fn(&Rule) -> bool + 'l>;
 
 impl fmt::Debug for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,14 +155,14 @@ impl<'l> Check<'l> {
             timeout: Limits::default().timeout,
             time_limit: DEFAULT_TIME_LIMIT,
             strictness: Strictness::default(),
-            rules: Suite::standard().rules,
+            keep: Vec::new(),
             listeners: Listeners::default(),
         }
     }
 
     /// What the target supports: tokens, smart accounts, operations, dialect. Without a profile, several rules stay inconclusive.
     ///
-    /// `requests-per-second`, `concurrency`, `cacert`, `insecure` and `public-path-segments` of [`Profile::target`] have an effect; its
+    /// `requests-per-second`, `concurrency`, `cacert`, `insecure` and `public-path-segments` of [`TargetProfile::target`] have an effect; its
     /// `url` and `headers` have none.
     #[must_use]
     pub fn profile(mut self, profile: impl Into<TargetProfile>) -> Self {
@@ -239,8 +243,8 @@ impl<'l> Check<'l> {
     /// Judges by the rules for which `keep` is true. A run without all rules ends at best with
     /// [`Conclusion::NothingBroken`](crate::Conclusion::NothingBroken).
     #[must_use]
-    pub fn only_rules(mut self, keep: impl Fn(&Rule) -> bool) -> Self {
-        self.rules.retain(|rule| keep(rule));
+    pub fn only_rules(mut self, keep: impl Fn(&Rule) -> bool + 'l) -> Self {
+        self.keep.push(Box::new(keep));
         self
     }
 
@@ -302,7 +306,8 @@ impl<'l> Check<'l> {
             strictness: self.strictness,
             profile: self.profile.known,
         };
-        let suite = Suite { rules: self.rules, ..Suite::standard() };
+        let mut suite = Suite::of(settings.profile.specification());
+        suite.rules.retain(|rule| self.keep.iter().all(|keep| keep(rule)));
         let mut listeners = self.listeners;
         let done = run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
         if let Some(server) = route.server {

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::report::{
-    Finished,
+    Finished, html,
     machine::json,
     text::{compact, words},
 };
@@ -70,6 +70,11 @@ impl Outcome {
     /// The report as JSON, with secrets replaced. Its schema is `conformance/report.schema.json`.
     pub fn to_json(&self) -> String {
         json::text(&self.finished())
+    }
+
+    /// The report as a page, with secrets replaced.
+    pub fn to_html(&self) -> String {
+        html::page(&self.finished())
     }
 
     /// Ends a test: panics with the report unless the service conforms.

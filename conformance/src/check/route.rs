@@ -1,12 +1,12 @@
 //! What is judged, and how it is reached.
 
-use paymaster_settings::settings::file;
 use std::sync::Arc;
 
-use crate::check::{CheckError, service::Connections};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_reference_server::{Config, Service};
-use paymaster_settings::embedded::Embedded;
+use paymaster_settings::{embedded::Embedded, settings::file};
+
+use crate::check::{CheckError, service::Connections};
 
 /// What requests to a service in this process are addressed to: a name that no resolver knows (RFC 6761).
 const SERVICE_URL: &str = "http://service.invalid/";

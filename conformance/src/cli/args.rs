@@ -4,10 +4,12 @@ use std::{path::PathBuf, time::Duration};
 
 use alloy_primitives::Address;
 use clap::{Args, Parser, Subcommand};
-use paymaster_settings::args::{RunArgs, StrictnessArgs, TrustArgs};
+use paymaster_settings::{
+    args::{RunArgs, StrictnessArgs, TrustArgs},
+    duration,
+};
 
 use crate::{cli::examples, report::formats};
-use paymaster_settings::duration;
 
 /// Where the proxy listens by default.
 const DEFAULT_LISTEN: &str = "127.0.0.1:4337";

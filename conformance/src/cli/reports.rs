@@ -5,8 +5,18 @@ use std::{
     path::Path,
 };
 
-use crate::cli::{args::ReportArgs, known::KnownFailures, process::CommandError};
+use paymaster_client::redact::Redactor;
+use paymaster_settings::{
+    exit,
+    output::{
+        self,
+        report_file::{self, Destination, FormatNames, PendingFile, check_writable},
+    },
+    settings::{ShownTarget, environment::Environment},
+};
+
 use crate::{
+    cli::{args::ReportArgs, known::KnownFailures, process::CommandError},
     events::Event,
     report::{
         Finished, ReportLog,
@@ -14,13 +24,6 @@ use crate::{
         replay_folder, terminal,
     },
     run::Reporter,
-};
-use paymaster_client::redact::Redactor;
-use paymaster_settings::output;
-use paymaster_settings::{
-    exit,
-    output::report_file::{self, Destination, FormatNames, PendingFile, check_writable},
-    settings::{ShownTarget, environment::Environment},
 };
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.

@@ -1,13 +1,5 @@
 //! What `judge` and `proxy` share: the options for judging traffic of others, and the session that judges and reports it.
 
-use paymaster_engine::{
-    session::{
-        recorded::{RECORDED, RecordedSession, Skipped},
-        tally::NewlyBroken,
-    },
-    verdict::{finding::Key, strictness::Strictness},
-};
-use paymaster_settings::settings::file::TargetProfile;
 use std::{
     borrow::Cow,
     path::PathBuf,
@@ -16,26 +8,37 @@ use std::{
 };
 
 use hyper::Uri;
-
-use crate::cli::{
-    args::{ChainArgs, JudgingArgs},
-    filter,
-    known::KnownFailures,
-    process::CommandError,
-    reports::Reports,
+use paymaster_client::{network::target::Target, redact::Redactor};
+use paymaster_engine::{
+    session::{
+        recorded::{RECORDED, RecordedSession, Skipped},
+        tally::NewlyBroken,
+    },
+    verdict::{finding::Key, strictness::Strictness},
 };
+use paymaster_exchange::Exchange;
+use paymaster_settings::{
+    headers::{self, HeaderError},
+    settings::{
+        ShownTarget,
+        environment::Environment,
+        file::{self, TargetProfile},
+        profile_file::ProfileFile,
+        public_words::is_common,
+    },
+};
+
 use crate::{
+    cli::{
+        args::{ChainArgs, JudgingArgs},
+        filter,
+        known::KnownFailures,
+        process::CommandError,
+        reports::Reports,
+    },
     events::{Event, SentExchange},
     report::Finished,
     run::{Reporter, Suite},
-};
-use paymaster_client::{network::target::Target, redact::Redactor};
-use paymaster_exchange::Exchange;
-use paymaster_settings::settings::public_words::is_common;
-use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile};
-use paymaster_settings::{
-    headers::{self, HeaderError},
-    settings::{environment::Environment, file},
 };
 
 /// The options for judging traffic, from arguments and configuration file.

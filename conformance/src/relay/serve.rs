@@ -16,13 +16,15 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use paymaster_client::stop::Stop;
+use paymaster_exchange::{Exchange, Failure, Response as Answer};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
-use crate::recorded::secrets;
-use crate::relay::{Limits, RelayedExchange, Upstream, forward::RequestHead, headers};
-use paymaster_client::stop::Stop;
-use paymaster_exchange::{Exchange, Failure, Response as Answer};
+use crate::{
+    recorded::secrets,
+    relay::{Limits, RelayedExchange, Upstream, forward::RequestHead, headers},
+};
 
 /// How long exchanges under way may take to end when the relay is stopped.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(3);

@@ -1,31 +1,30 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
-use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::specification::Specification;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use paymaster_client::files;
 use paymaster_engine::{
     cases::{
         case::{Group, Member, Relation, Role},
         clients::find_client,
     },
+    knowledge::Knowledge,
     session::recheck::Original,
+    specification::Specification,
     verdict::finding::Finding,
 };
-use paymaster_settings::specifications::UnknownSpecification;
-use paymaster_settings::specifications::specification;
-use std::sync::Arc;
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
-
-use base64::{Engine, prelude::BASE64_STANDARD};
-use bytes::Bytes;
+use paymaster_exchange::HeaderSet;
+use paymaster_settings::specifications::{UnknownSpecification, specification};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::report::Finished;
-use paymaster_client::files;
-use paymaster_exchange::HeaderSet;
 
 /// The format that this version writes.
 pub(crate) const FORMAT: &str = "paymaster-replay/v2";

@@ -1,22 +1,17 @@
 //! Hand-written results of runs, for the snapshots of the reports.
 
-use paymaster_engine::{cases::case::Bases, knowledge::Knowledge};
-use paymaster_fee_quote::SPECIFICATION;
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
-use paymaster_schemas::kinds;
-use serde_json::{Value, json};
-
-use crate::report::Finished;
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
-    cases::case::{Group, Member, Relation, Role, Rounds},
+    cases::case::{Bases, Group, Member, Relation, Role, Rounds},
     diagnosis::{
         cause::{Cause, Contrast},
         defect::defects,
         difference::Difference,
     },
+    knowledge::Knowledge,
     rules::Violation,
     session::{contradictions::Contradiction, outcomes::Outcomes, recorded::RECORDED},
     verdict::{
@@ -29,8 +24,15 @@ use paymaster_engine::{
     },
 };
 use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_fee_quote::target::{context::Context, profile::Token};
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{context::Context, profile::Token},
+};
+use paymaster_schemas::kinds;
 use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
+use serde_json::{Value, json};
+
+use crate::report::Finished;
 
 /// The profile of the target. It names the sender of the requests.
 const PROFILE: &str = r#"[target]

@@ -5,7 +5,6 @@
 //! needs no other requests in flight, each pair of tries has a new connection. Otherwise the requests of a whole run are in flight with
 //! them, and every answer is judged: the share is one of all answers of a run.
 
-use paymaster_engine::specification::{Places, Specification};
 use std::{
     cell::Cell,
     pin::pin,
@@ -14,13 +13,6 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream};
-use serde_json::{Value, json};
-use tokio::{sync::mpsc, time::Instant};
-
-use crate::run::sending::{
-    chain::Chain,
-    sender::{DeliveryError, Sender},
-};
 use paymaster_client::{
     pace::Pace,
     stop::{Reason, Stop},
@@ -34,10 +26,18 @@ use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     rules::{Rule, Violation},
     session::recheck::{Original, Recheck, Replayed, Share},
+    specification::{Places, Specification},
     verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
 use paymaster_settings::settings::Settings;
+use serde_json::{Value, json};
+use tokio::{sync::mpsc, time::Instant};
+
+use crate::run::sending::{
+    chain::Chain,
+    sender::{DeliveryError, Sender},
+};
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;

@@ -1,11 +1,27 @@
 //! A trial: one run against a reference server with one fault or variant.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::{connector::Connector, target::Target},
+    redact::Redactor,
+    stop::Stop,
+};
+use paymaster_engine::{
+    knowledge::Knowledge,
+    rules::Rule,
+    verdict::{conclusion::Conclusion, strictness::Strictness},
+};
+use paymaster_fee_quote::target::{context::Context, profile::Profile};
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults, variants,
 };
 use paymaster_schemas::Basis;
+use paymaster_settings::{
+    embedded::{self, Embedded},
+    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
+};
 
 use crate::{
     events::Event,
@@ -16,23 +32,6 @@ use crate::{
         causes::{NamedDefect, named_defects},
     },
 };
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    network::{connector::Connector, target::Target},
-    redact::Redactor,
-    stop::Stop,
-};
-use paymaster_engine::knowledge::Knowledge;
-use paymaster_engine::{
-    rules::Rule,
-    verdict::{conclusion::Conclusion, strictness::Strictness},
-};
-use paymaster_fee_quote::target::{context::Context, profile::Profile};
-use paymaster_settings::{
-    embedded::{self, Embedded},
-    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
-};
-use std::sync::Arc;
 
 /// A fault or a lawful variant of the reference server.
 #[derive(Clone, Copy, Debug)]

@@ -13,14 +13,14 @@ use super::{
     command_line::{self, GivenTarget},
     help,
 };
-use crate::cli::{
-    commands::{
-        embedded::DeviationArgs,
-        worker::{LocustfileArgs, WorkerArgs},
-    },
-    metrics::MetricsArgs,
-};
 use crate::{
+    cli::{
+        commands::{
+            embedded::DeviationArgs,
+            worker::{LocustfileArgs, WorkerArgs},
+        },
+        metrics::MetricsArgs,
+    },
     engine::plan::StepPlan,
     judging::JudgedShare,
     results::threshold::Threshold,

@@ -4,8 +4,8 @@ use std::{io, path::PathBuf};
 
 use paymaster_settings::{exit, output::OutputError, settings::setup::SetupError};
 
-use crate::cli::commands::embedded::EmbeddedError;
 use crate::{
+    cli::commands::embedded::EmbeddedError,
     metrics::MetricsError,
     report::ReportError,
     results::{compare::CompareError, merge::MergeError, summary::SummaryError, threshold::ThresholdError},

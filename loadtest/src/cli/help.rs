@@ -1,7 +1,7 @@
 //! Parts of the help that are made from tables.
 
-use crate::cli::exit;
 use crate::{
+    cli::exit,
     report,
     results::threshold,
     scenarios::{MIXED, SCENARIOS},

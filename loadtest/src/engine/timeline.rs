@@ -6,8 +6,7 @@ use std::{
 };
 
 use super::clock::RunClock;
-use crate::engine::arrivals::schedule::Schedule;
-use crate::figures::series::TimeSeries;
+use crate::{engine::arrivals::schedule::Schedule, figures::series::TimeSeries};
 
 /// The users of a run over time. Its lock is taken when a user starts or ends, and never for a request.
 #[derive(Debug, Default)]

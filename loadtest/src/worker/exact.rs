@@ -9,8 +9,7 @@ use std::io::Write as _;
 use flate2::{Compression, write::ZlibEncoder};
 use serde_json::Value;
 
-use crate::worker::protocol::message::Binary;
-use crate::{figures::series::TimeSeries, results::summary::RunSummary};
+use crate::{figures::series::TimeSeries, results::summary::RunSummary, worker::protocol::message::Binary};
 
 /// Encodes the reports of one run.
 #[derive(Debug, Default)]

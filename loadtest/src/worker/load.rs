@@ -14,7 +14,6 @@ use super::{
     shares::{Shares, Spread},
     state::Worker,
 };
-use crate::worker::protocol::{locust_stats::LocustStats, message::UserCounts};
 use crate::{
     engine::{
         Pacing, RunClock, RunSettings, RunState,
@@ -31,6 +30,7 @@ use crate::{
         workers::WorkerShare,
     },
     run::options::{Arrivals, Rate},
+    worker::protocol::{locust_stats::LocustStats, message::UserCounts},
 };
 
 /// The length of a run whose end only the master knows.

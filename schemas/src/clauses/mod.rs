@@ -31,6 +31,8 @@ mod results;
 
 use std::fmt;
 
+use crate::documents::added;
+
 /// The reason why a clause holds. It decides what a broken clause means for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Basis {
@@ -121,7 +123,7 @@ pub fn clauses() -> impl Iterator<Item = &'static Clause> {
 }
 
 pub fn find_clause(id: &str) -> Option<&'static Clause> {
-    clauses().find(|clause| clause.id == id)
+    clauses().chain(added().clauses).find(|clause| clause.id == id)
 }
 
 #[cfg(test)]

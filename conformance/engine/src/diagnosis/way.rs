@@ -6,8 +6,8 @@ use paymaster_exchange::KEPT;
 use paymaster_schemas::{member_validator, resolved};
 use serde_json::{Map, Value};
 
-use crate::generate::schema::Place;
 use crate::{
+    generate::schema::Place,
     message::answer::Answer,
     verdict::finding::{Finding, without_indices},
 };

@@ -1,7 +1,5 @@
 //! What generating costs: base requests for each pair, strategies for each document, mutations and simpler forms.
 
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::base::Tokens;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -10,6 +8,8 @@ use paymaster_engine::{
     generate::{Overrides, mutations, runner, simpler, strategy},
 };
 use paymaster_fee_quote::{
+    SPECIFICATION,
+    base::Tokens,
     generate::Source,
     target::{
         context::Context,

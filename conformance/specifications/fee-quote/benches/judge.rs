@@ -1,7 +1,5 @@
 //! What judging costs: one exchange of each pair, read and brought before every rule.
 
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::base::Tokens;
 use std::{hint::black_box, time::Duration};
 
 use bytes::Bytes;
@@ -12,7 +10,7 @@ use paymaster_engine::{
     session::judge::Judge,
 };
 use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{generate::Source, target::context::Context};
+use paymaster_fee_quote::{SPECIFICATION, base::Tokens, generate::Source, target::context::Context};
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::{Kind, kinds};
 use paymaster_settings::embedded::profile_of;

@@ -1,17 +1,16 @@
 //! What calls and results of the fee-quote specification name.
 
-use crate::target::context::Context;
-use crate::target::context::Support;
-use paymaster_engine::cases::case::BuildInput;
-use paymaster_engine::cases::edit::with;
+use std::collections::BTreeSet;
+
 use paymaster_engine::{
+    cases::{case::BuildInput, edit::with},
     message::request::{Call, Called},
     rules::View,
 };
-use std::collections::BTreeSet;
-
 use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
 use serde_json::{Value, json};
+
+use crate::target::context::{Context, Support};
 
 /// The tokens of a request, in the spelling of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

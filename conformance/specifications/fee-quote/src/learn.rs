@@ -3,6 +3,23 @@
 //! The tokens of the target are assumed to stay the same during a recording. A token that is quoted once and listed as
 //! unsupported another time counts as unknown.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use paymaster_engine::{
+    knowledge::{Knowledge, Learn},
+    message::{
+        answer::Answer,
+        request::{Call, ParsedRequest},
+    },
+};
+use paymaster_exchange::Exchange;
+use paymaster_schemas::{Mode, kinds};
+use serde_json::{Map, Value};
+
 use crate::{
     SPECIFICATION,
     call::{CallParts, quoted_tokens, unsupported_tokens},
@@ -16,23 +33,6 @@ use crate::{
         spellings::ServedCapitals,
     },
 };
-use paymaster_engine::{
-    knowledge::{Knowledge, Learn},
-    message::{
-        answer::Answer,
-        request::{Call, ParsedRequest},
-    },
-};
-use std::sync::Arc;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::SystemTime,
-};
-
-use paymaster_schemas::{Mode, kinds};
-use serde_json::{Map, Value};
-
-use paymaster_exchange::Exchange;
 
 /// Learns from exchanges, one at a time.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! Which rules cannot apply to a target according to its profile.
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::collections::BTreeSet;
 
-use paymaster_fee_quote::target::{
-    context::Context,
-    profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists, VaryingMember},
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{
+        context::Context,
+        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists, VaryingMember},
+    },
 };
 use serde_json::{Map, Value, json};
 

@@ -1,15 +1,16 @@
 //! Rules that compare the answers of a group: how often they held, and which requests broke them.
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::time::Duration;
 
 use bytes::Bytes;
+use group::{ANSWER, NO, group, group_of};
 use paymaster_engine::{
     cases::case::{BuildInput, Group, Ids},
     session::judge::Judge,
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{
+    SPECIFICATION,
     relations::{STRING_IDS, find_relation},
     target::{
         context::Context,
@@ -23,8 +24,6 @@ use serde_json::Value;
 mod group;
 #[path = "common/sample.rs"]
 mod sample;
-
-use group::{ANSWER, NO, group, group_of};
 
 /// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
 fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {

@@ -2,14 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use paymaster_fee_quote::base::Tokens;
 use std::fmt::Write;
 
+use letters::address;
 use paymaster_engine::{
     cases::case::{Base, Draw},
     generate::{Overrides, runner, strategy},
 };
 use paymaster_fee_quote::{
+    base::Tokens,
     generate::Source,
     target::{
         context::{Context, Support},
@@ -22,8 +23,6 @@ use serde_json::{Map, Value, json};
 
 #[path = "common/letters.rs"]
 mod letters;
-
-use letters::address;
 
 /// Long texts by their beginning and their length in bytes.
 fn cut(value: &mut Value) {

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::base::Tokens;
 use std::collections::BTreeSet;
 
 use paymaster_engine::{
@@ -14,7 +12,7 @@ use paymaster_engine::{
         runner, simpler, strategy,
     },
 };
-use paymaster_fee_quote::{generate::Source, target::context::Context};
+use paymaster_fee_quote::{SPECIFICATION, base::Tokens, generate::Source, target::context::Context};
 use paymaster_schemas::{Kind, Message, document, documents, kinds, resolved, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Value, json};

@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::time::Duration;
 
 use alloy_primitives::hex;
@@ -12,7 +11,7 @@ use paymaster_ethereum::{
     CallOutcome, SimulationOutcome, paymaster_call, read_paymaster_call, read_simulation, simulation_call,
 };
 use paymaster_exchange::{Exchange, Response, Simulation};
-use paymaster_fee_quote::{on_chain::completed, target::context::Context};
+use paymaster_fee_quote::{SPECIFICATION, on_chain::completed, target::context::Context};
 use serde_json::{Value, json};
 
 const NOW: u64 = 1_700_000_000;

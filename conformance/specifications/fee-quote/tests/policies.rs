@@ -1,14 +1,15 @@
 //! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::target::profile::{Accepts, Operations, Profile, Sponsors};
+use common::RuleCounts;
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::profile::{Accepts, Operations, Profile, Sponsors},
+};
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::Basis;
 use serde_json::{Map, Value, json};
 
 mod common;
-
-use common::RuleCounts;
 
 const KNOWN: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 

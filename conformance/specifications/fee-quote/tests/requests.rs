@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use paymaster_fee_quote::base::Tokens;
 use std::cell::{Cell, RefCell};
 
 use paymaster_engine::{
@@ -10,6 +9,7 @@ use paymaster_engine::{
     generate::runner,
 };
 use paymaster_fee_quote::{
+    base::Tokens,
     generate::{RequestEnvelope, Requests, Source, requests},
     target::{
         context::Context,

@@ -8,9 +8,9 @@ use paymaster_engine::{
     json::number::amount,
     knowledge::Expectation,
 };
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::base::Tokens;
 use paymaster_fee_quote::{
+    SPECIFICATION,
+    base::Tokens,
     generate::Source,
     target::{
         context::Context,

@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+use std::collections::BTreeSet;
+
+use letters::address;
 use paymaster_engine::{
     cases::case::{Base, Draw},
     knowledge::Expectation,
 };
-use paymaster_fee_quote::base::Tokens;
 use paymaster_fee_quote::{
+    base::Tokens,
     generate::Source,
     target::{
         context::{Context, Support},
@@ -15,15 +18,11 @@ use paymaster_fee_quote::{
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
     },
 };
-use std::collections::BTreeSet;
-
 use paymaster_schemas::{Mode, Pair, kinds, validator_for};
 use serde_json::{Value, json};
 
 #[path = "common/letters.rs"]
 mod letters;
-
-use letters::address;
 
 const ROUNDS: usize = 150;
 const DRAWS: [Draw; 3] = [Draw::Accepted, Draw::Sponsored, Draw::Refused];

@@ -1,32 +1,31 @@
 //! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_schemas::{documents, resolved};
-use std::time::Duration;
 use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use bytes::Bytes;
+use group::{ANSWER, NO, group};
 use paymaster_engine::{rules::Violation, session::judge::Judge};
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_fee_quote::{
+    SPECIFICATION,
     relations::STRING_IDS,
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
     },
 };
+use paymaster_schemas::{documents, resolved};
 use serde_json::{Value, json};
 
 #[path = "common/group.rs"]
 mod group;
 #[path = "common/sample.rs"]
 mod sample;
-
-use group::{ANSWER, NO, group};
 
 /// The violations of the rule when every member but the second gets a correct answer.
 fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {

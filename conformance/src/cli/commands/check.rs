@@ -1,28 +1,29 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
-use paymaster_engine::cases::scope::Scope;
-use paymaster_fee_quote::target::context::Context;
 use std::sync::Arc;
 
-use crate::cli::{
-    args::CheckArgs,
-    commands::dry_run,
-    filter,
-    known::KnownFailures,
-    on_chain,
-    process::{CommandError, Runtime, stop_at_interrupt},
-    reports::Reports,
-};
-use crate::{
-    report::{Finished, terminal::progress::Progress},
-    run::{self, Reporters, Suite},
-};
+use paymaster_engine::cases::scope::Scope;
+use paymaster_fee_quote::target::context::Context;
 use paymaster_settings::{
     embedded::Embedded,
     settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
     },
+};
+
+use crate::{
+    cli::{
+        args::CheckArgs,
+        commands::dry_run,
+        filter,
+        known::KnownFailures,
+        on_chain,
+        process::{CommandError, Runtime, stop_at_interrupt},
+        reports::Reports,
+    },
+    report::{Finished, terminal::progress::Progress},
+    run::{self, Reporters, Suite},
 };
 
 /// Runs the command; returns the exit code.

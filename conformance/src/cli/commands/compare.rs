@@ -2,12 +2,20 @@
 
 use std::path::Path;
 
-use crate::cli::{
-    args::{ChainArgs, CompareArgs},
-    filter,
-    process::{CommandError, Runtime, stop_at_interrupt},
+use paymaster_settings::{
+    output,
+    settings::{
+        environment::Environment,
+        setup::{RunSetup, Setup},
+    },
 };
+
 use crate::{
+    cli::{
+        args::{ChainArgs, CompareArgs},
+        filter,
+        process::{CommandError, Runtime, stop_at_interrupt},
+    },
     report::{
         Finished,
         comparison::{
@@ -18,11 +26,6 @@ use crate::{
         terminal::progress::Progress,
     },
     run::{self, Suite},
-};
-use paymaster_settings::output;
-use paymaster_settings::settings::{
-    environment::Environment,
-    setup::{RunSetup, Setup},
 };
 
 /// Runs the command; returns the exit code.

@@ -1,20 +1,19 @@
 //! `check --dry-run`: prints what would be sent.
 
-use paymaster_engine::knowledge::Knowledge;
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
+use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
 use paymaster_schemas::Basis;
+use paymaster_settings::{
+    embedded::EMBEDDED_WARNING,
+    exit, output,
+    settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
+};
 
 use crate::{
     cli::process::CommandError,
     report::text::words::count,
     run::{Cost, Suite},
-};
-use paymaster_engine::cases::plan::DEFAULT_CASES;
-use paymaster_settings::{
-    embedded::EMBEDDED_WARNING,
-    exit, output,
-    settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
 };
 
 /// Prints the number of groups and requests of each relation; sends nothing.

@@ -1,17 +1,18 @@
 //! Reads a list of known failures.
 
-use paymaster_engine::verdict::known::{KnownFailure, KnownFailureKind};
-use paymaster_fee_quote::SPECIFICATION;
 use std::{fmt, io, path::Path};
 
 use chrono::NaiveDate;
+use paymaster_client::files;
+use paymaster_engine::verdict::known::{KnownFailure, KnownFailureKind};
+use paymaster_fee_quote::SPECIFICATION;
 use paymaster_schemas::{Method, Mode};
+use paymaster_settings::{
+    settings::file::{place, suggest},
+    suggestion::did_you_mean,
+};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
-
-use paymaster_client::files;
-use paymaster_settings::settings::file::{place, suggest};
-use paymaster_settings::suggestion::did_you_mean;
 
 /// The beginning of a reason or an owner that is not written yet.
 pub(super) const PLACEHOLDER: &str = "TODO";

@@ -5,19 +5,21 @@ use std::{
     time::SystemTime,
 };
 
-use serde_json::{Value, json};
-
-use crate::events::{Event, SentExchange};
-use crate::report::{
-    Finished, ReportLog,
-    counts::Counts,
-    machine::exchange::{self, EncodedBody},
-    text::words,
-};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::verdict::finding::Finding;
 use paymaster_exchange::Exchange;
 use paymaster_settings::settings::ShownTarget;
+use serde_json::{Value, json};
+
+use crate::{
+    events::{Event, SentExchange},
+    report::{
+        Finished, ReportLog,
+        counts::Counts,
+        machine::exchange::{self, EncodedBody},
+        text::words,
+    },
+};
 
 /// The id of the page that all exchanges belong to; Firefox needs one.
 const PAGE: &str = "run";

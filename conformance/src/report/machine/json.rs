@@ -1,16 +1,9 @@
 //! The JSON report. Its schema is `report.schema.json` in the folder of this package.
 
-use paymaster_engine::specification::Specification;
-use serde_json::{Map, Value, json};
-
-use crate::report::{
-    Finished,
-    machine::exchange,
-    text::{curl, defects, words},
-};
 use paymaster_engine::{
     cases::case::Member,
     diagnosis::{cause::Cause, defect::Defect, sentence},
+    specification::Specification,
     verdict::{
         conclusion::Verdict,
         finding::{Attempt, Finding},
@@ -19,6 +12,13 @@ use paymaster_engine::{
     },
 };
 use paymaster_exchange::Exchange;
+use serde_json::{Map, Value, json};
+
+use crate::report::{
+    Finished,
+    machine::exchange,
+    text::{curl, defects, words},
+};
 
 /// The name and version of the format.
 pub(crate) const FORMAT: &str = "paymaster-report/v1";

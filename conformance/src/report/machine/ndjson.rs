@@ -5,18 +5,20 @@ use std::{
     time::SystemTime,
 };
 
-use serde_json::{Value, json};
-
-use crate::events::{Event, SentExchange};
-use crate::report::{
-    Finished, ReportLog,
-    counts::Counts,
-    machine::exchange,
-    text::{defects, words},
-};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::verdict::finding::Finding;
 use paymaster_settings::settings::ShownTarget;
+use serde_json::{Value, json};
+
+use crate::{
+    events::{Event, SentExchange},
+    report::{
+        Finished, ReportLog,
+        counts::Counts,
+        machine::exchange,
+        text::{defects, words},
+    },
+};
 
 /// The format of the log, named in its first line.
 pub(crate) const FORMAT: &str = "paymaster-events/v1";

@@ -1,12 +1,12 @@
 //! The place in the user's repository that a finding is about: a line of the profile.
 
-use paymaster_engine::specification::Places;
 use std::fmt::Write as _;
 
-use crate::report::text::words::is_address;
-use paymaster_engine::{diagnosis::cause::Cause, verdict::finding::Finding};
+use paymaster_engine::{diagnosis::cause::Cause, specification::Places, verdict::finding::Finding};
 use paymaster_settings::settings::profile_file::ProfileFile;
 use serde_json::Value;
+
+use crate::report::text::words::is_address;
 
 /// Shorter texts of a request, such as a mode, may stand in a profile for another reason.
 const SHORTEST_VALUE: usize = 4;

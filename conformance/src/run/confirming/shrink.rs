@@ -1,8 +1,8 @@
 //! Shrinking: looks for a smaller group of requests that shows the same violation and belongs to the same relation.
 
-use paymaster_engine::generate::shrink::MayChange;
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
+    generate::shrink::MayChange,
     knowledge::{Knowledge, Requirement},
     message::request::ParsedRequest,
     rules::Check,

@@ -2,11 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::run::Suite;
-use crate::{estimate::Estimate, run::planning::cost::Cost};
 use paymaster_client::pace::Pace;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::settings::Settings;
+
+use crate::{
+    estimate::Estimate,
+    run::{Suite, planning::cost::Cost},
+};
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
 const SLOWER: u32 = 2;

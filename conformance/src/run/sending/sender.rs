@@ -11,15 +11,6 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use tokio::sync::{Semaphore, mpsc};
-
-use crate::events::SentExchange;
-use crate::run::sending::{
-    chain::Chain,
-    liveness::{Liveness, NextStep, is_answered},
-    outage,
-    overload::{Alone, Concurrency, Overload},
-};
 use paymaster_client::{
     http::transport::{PooledConnection, Transport},
     memory::{MemoryLimit, MemoryPermit},
@@ -31,6 +22,17 @@ use paymaster_client::{
 use paymaster_engine::cases::case::{Group, Order};
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_fee_quote::relations::ON_CHAIN;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::{
+    events::SentExchange,
+    run::sending::{
+        chain::Chain,
+        liveness::{Liveness, NextStep, is_answered},
+        outage,
+        overload::{Alone, Concurrency, Overload},
+    },
+};
 
 /// How many times connecting is tried for one request.
 const CONNECT_TRIES: u32 = 3;

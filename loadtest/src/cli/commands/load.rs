@@ -11,8 +11,8 @@ use paymaster_settings::{
 };
 
 use super::{embedded::Embedded, reports::publish};
-use crate::cli::{args::LoadArgs, error::CommandError, exit, interrupts, runtime};
 use crate::{
+    cli::{args::LoadArgs, error::CommandError, exit, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
     results::{

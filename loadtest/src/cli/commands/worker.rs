@@ -9,14 +9,14 @@ use paymaster_settings::{
     settings::{setup::SetupError, target},
 };
 
-use crate::cli::{
-    args::{JudgingArgs, SendingArgs},
-    error::CommandError,
-    interrupts,
-    metrics::MetricsArgs,
-    runtime,
-};
 use crate::{
+    cli::{
+        args::{JudgingArgs, SendingArgs},
+        error::CommandError,
+        interrupts,
+        metrics::MetricsArgs,
+        runtime,
+    },
     metrics::LiveFigures,
     report::RequestedReport,
     scenarios::mix::parse_weight,

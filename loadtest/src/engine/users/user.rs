@@ -20,8 +20,8 @@ use super::{
     lane::Lane,
     user_state::UserState,
 };
-use crate::engine::state::{EndReason, Pacing, RunState};
 use crate::{
+    engine::state::{EndReason, Pacing, RunState},
     figures::{Example, Sample, WrongKey, outcome::Outcome},
     judging::{self, Assessment, SentRequest},
 };

@@ -4,12 +4,15 @@ mod requests;
 mod results;
 mod tokens;
 
-use paymaster_engine::rules::observers::Observer;
+use paymaster_engine::{
+    cases::case::Role,
+    message::request::Call,
+    rules::{View, observers::Observer},
+};
 use requests::acceptance;
 use serde_json::Value;
 
 use crate::relations::Probe;
-use paymaster_engine::{cases::case::Role, message::request::Call, rules::View};
 
 /// An observer of how these probes are answered.
 macro_rules! probes {

@@ -1,15 +1,5 @@
 //! The forms in which the same request can be written and sent: by published clients, in another letter case, without optional members.
 
-use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO, TOKEN_INFO};
-use crate::{
-    base,
-    tables::GAS,
-    target::{
-        context::Context,
-        forms,
-        spellings::{Place, Spelling},
-    },
-};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     clients::CLIENTS,
@@ -17,6 +7,17 @@ use paymaster_engine::cases::{
 };
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::Value;
+
+use crate::{
+    base,
+    relations::{MODE, OPERATION, SPONSORSHIP_INFO, TOKEN_INFO},
+    tables::GAS,
+    target::{
+        context::Context,
+        forms,
+        spellings::{Place, Spelling},
+    },
+};
 
 /// A plain request, and the same request in a form of published clients, by turns.
 pub static CLIENT_FORMS: Relation = Relation::new(

@@ -1,13 +1,16 @@
 //! Changes of the mode object (sections 2.3 and 2.4).
 
-use crate::relations::{MODE, SPONSORSHIP_INFO};
-use crate::target::context::{Context, Support};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{address, compared, item_of_round, member, with, with_baseline, without},
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};
+
+use crate::{
+    relations::{MODE, SPONSORSHIP_INFO},
+    target::context::{Context, Support},
+};
 
 const SPONSORED_PAIRS: &[Base] =
     &[Base::accepted(kinds::QUOTE_SPONSORED), Base::accepted(kinds::SPONSOR_SPONSORED)];

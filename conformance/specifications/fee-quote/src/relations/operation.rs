@@ -1,10 +1,7 @@
 //! Changes of the user operation (section 2.2).
 
-use crate::relations::{MODE, OPERATION};
-use crate::{
-    tables::{FEES, GAS, is_hex},
-    target::context::Context,
-};
+use std::fmt::Write as _;
+
 use paymaster_engine::{
     cases::{
         case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
@@ -12,10 +9,14 @@ use paymaster_engine::{
     },
     knowledge::Expectation,
 };
-use std::fmt::Write as _;
-
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
+
+use crate::{
+    relations::{MODE, OPERATION},
+    tables::{FEES, GAS, is_hex},
+    target::context::Context,
+};
 
 /// All eight combinations of the three optional gas members, in token mode.
 pub static GAS_FIELDS: Relation = Relation::new(

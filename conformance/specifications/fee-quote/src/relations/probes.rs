@@ -1,10 +1,5 @@
 //! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
-use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
-use crate::{
-    tables::{FEES, GAS},
-    target::context::{Context, Support},
-};
 use paymaster_engine::{
     cases::{
         case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
@@ -15,6 +10,12 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::{Value, json};
+
+use crate::{
+    relations::{MODE, OPERATION, SPONSORSHIP_INFO},
+    tables::{FEES, GAS},
+    target::context::{Context, Support},
+};
 
 /// The same call in every reading of each ambiguity.
 pub static DIALECT_PROBES: Relation = Relation::new(

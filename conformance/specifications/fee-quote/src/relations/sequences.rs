@@ -1,18 +1,19 @@
 //! Sequences of requests: earlier or concurrent requests must not change an answer.
 
-use crate::relations::{MODE, OPERATION};
-use crate::{
-    base,
-    rules::requests::decision::SAME_AGAIN,
-    tables::{GAS, is_member},
-    target::context::{Context, Support},
-};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     edit::{baseline, item_of_round, member, remove, set, with, with_own_id, without},
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};
+
+use crate::{
+    base,
+    relations::{MODE, OPERATION},
+    rules::requests::decision::SAME_AGAIN,
+    tables::{GAS, is_member},
+    target::context::{Context, Support},
+};
 
 /// Requests with the same operation and sponsorshipInfo, in which everything else changes.
 pub static DECISION: Relation = Relation::new(

@@ -1,21 +1,21 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
-use crate::relations::{MODE, OPERATION, TOKEN_INFO};
-use crate::{
-    base,
-    relations::calls::with_variations,
-    tables::{GAS, is_hex},
-    target::{
-        context::{Context, Support},
-        profile::Accepts,
-    },
-};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
 };
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
+
+use crate::{
+    base,
+    relations::{MODE, OPERATION, TOKEN_INFO, calls::with_variations},
+    tables::{GAS, is_hex},
+    target::{
+        context::{Context, Support},
+        profile::Accepts,
+    },
+};
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(

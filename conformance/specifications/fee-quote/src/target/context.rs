@@ -1,10 +1,29 @@
 //! What is known of the target when a case is built or an answer is judged.
 
+use std::{
+    any::Any,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use paymaster_engine::{
+    json::number::amount,
+    knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
+    message::request::Call,
+    rules::{MissingLine, View},
+    specification::Specification,
+};
+use paymaster_schemas::{Kind, Mode};
+use serde_json::{Map, Value, json};
+
 use crate::{
     SPECIFICATION,
     call::CallParts,
+    discovery::Discovery,
     generate::Source,
+    learn::Learner,
     lines,
+    saved::SavedContext,
     tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables},
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
@@ -16,25 +35,9 @@ use crate::{
         promises,
         quoted::QuotedFacts,
         spellings::ServedCapitals,
+        statements,
     },
 };
-use crate::{discovery::Discovery, learn::Learner, saved::SavedContext, target::statements};
-use paymaster_engine::knowledge::{Discover, Learn, Statement};
-use paymaster_engine::{
-    json::number::amount,
-    knowledge::{BaseSource, Expectation, Knowledge, Requirement},
-    message::request::Call,
-    rules::{MissingLine, View},
-    specification::Specification,
-};
-use std::sync::Arc;
-use std::{
-    any::Any,
-    collections::{BTreeMap, BTreeSet},
-};
-
-use paymaster_schemas::{Kind, Mode};
-use serde_json::{Map, Value, json};
 
 /// Profile and dialect of the target, and what its answers showed of tokens and smart accounts.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,8 +1,7 @@
 //! Groups of a relation, built from a request that is typed by hand, and answers to them.
 
 use paymaster_engine::cases::case::{BuildInput, Group, Ids};
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::{relations::find_relation, target::context::Context};
+use paymaster_fee_quote::{SPECIFICATION, relations::find_relation, target::context::Context};
 use paymaster_schemas::{Kind, kinds};
 use serde_json::json;
 

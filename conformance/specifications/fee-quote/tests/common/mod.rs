@@ -1,6 +1,5 @@
 //! Whole runs against the reference server in this process, without a socket.
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::{
     collections::BTreeMap,
     time::{Duration, UNIX_EPOCH},
@@ -16,6 +15,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{
+    SPECIFICATION,
     discovery::Discovery,
     target::{
         context::Context,

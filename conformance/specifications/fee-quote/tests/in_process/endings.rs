@@ -1,7 +1,5 @@
 //! What a summary says of rules that were judged too seldom, and of a target that refuses everything.
 
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::lines;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
@@ -19,7 +17,9 @@ use paymaster_engine::{
     },
 };
 use paymaster_fee_quote::{
+    SPECIFICATION,
     discovery::Discovery,
+    lines,
     target::{context::Context, profile::Profile},
 };
 use paymaster_reference_server::{Config, Service};

@@ -2,8 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 use paymaster_engine::cases::plan::DEFAULT_CASES;
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::target::profile::Profile;
+use paymaster_fee_quote::{SPECIFICATION, target::profile::Profile};
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::Basis;
 

@@ -1,6 +1,5 @@
 //! Groups, exchanges and judgements to count.
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,7 +16,7 @@ use paymaster_engine::{
     verdict::{conclusion::Verdict, finding::Finding, known::KnownFailureList, summary::RuleOutcome},
 };
 use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{relations::CALLS, target::context::Context};
+use paymaster_fee_quote::{SPECIFICATION, relations::CALLS, target::context::Context};
 use paymaster_schemas::kinds;
 
 use crate::sample;

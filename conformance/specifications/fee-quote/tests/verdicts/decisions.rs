@@ -1,11 +1,13 @@
 //! Decisions: tokens, sponsorship, required errors (sections 4 and 7).
 
 use paymaster_engine::message::request::ParsedRequest;
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::target::{
-    context::{Context, Support},
-    dialect::QuotedTokens,
-    profile::{Accepts, Operations, Token},
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{
+        context::{Context, Support},
+        dialect::QuotedTokens,
+        profile::{Accepts, Operations, Token},
+    },
 };
 
 use super::{

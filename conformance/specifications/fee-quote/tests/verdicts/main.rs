@@ -10,16 +10,18 @@ mod observed;
 mod rows;
 mod units_and_gateways;
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
 use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_fee_quote::target::{
-    context::{Context, Support},
-    dialect::{Pins, QuotedTokens},
-    profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{
+        context::{Context, Support},
+        dialect::{Pins, QuotedTokens},
+        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
+    },
 };
 
 const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";

@@ -1,13 +1,12 @@
 //! The unit of `validUntil`, and answers of gateways: what they prove and what they do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use paymaster_fee_quote::SPECIFICATION;
 use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
 use paymaster_exchange::{Exchange, Response};
-use paymaster_fee_quote::{observers::OBSERVERS, target::context::Context};
+use paymaster_fee_quote::{SPECIFICATION, observers::OBSERVERS, target::context::Context};
 use serde_json::Value;
 
 use super::{DAI, SPONSORED, USDC, broken_by, context, fee_quote, quote, quotes, response, result, sponsor};

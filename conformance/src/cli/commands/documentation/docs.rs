@@ -3,6 +3,9 @@
 
 mod specification;
 
+use std::{fmt::Write as _, fs, path::Path};
+
+use clap::CommandFactory;
 use paymaster_engine::rules::Rule;
 use paymaster_fee_quote::{
     SPECIFICATION,
@@ -12,24 +15,21 @@ use paymaster_fee_quote::{
         ordinary::{BOUNDS, SizeLimits},
     },
 };
-use std::{fmt::Write as _, fs, path::Path};
-
-use clap::CommandFactory;
 use paymaster_schemas::{Basis, Clause, READINGS, clauses};
+use paymaster_settings::{exit, output, settings::environment::VARIABLES};
 
-use crate::cli::{
-    args::Cli,
-    commands::{
-        documentation::explain::{cost, how_judged},
-        init::TEMPLATE,
+use crate::{
+    cli::{
+        args::Cli,
+        commands::{
+            documentation::explain::{cost, how_judged},
+            init::TEMPLATE,
+        },
+        examples::EXAMPLES,
+        process::CommandError,
     },
-    examples::EXAMPLES,
-    process::CommandError,
+    report::formats::FORMATS,
 };
-use crate::report::formats::FORMATS;
-use paymaster_settings::exit;
-use paymaster_settings::output;
-use paymaster_settings::settings::environment::VARIABLES;
 
 /// Width of the help in `commands.md`.
 const WIDTH: usize = 110;

@@ -7,14 +7,16 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+use paymaster_settings::{exit, output};
 use serde_json::json;
 
-use crate::cli::{
-    args::{Cli, RulesArgs},
-    process::{CommandError, at},
+use crate::{
+    cli::{
+        args::{Cli, RulesArgs},
+        process::{CommandError, at},
+    },
+    run::Suite,
 };
-use crate::run::Suite;
-use paymaster_settings::{exit, output};
 
 /// `rules`: every rule in a table.
 pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {

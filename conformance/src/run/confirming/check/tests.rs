@@ -1,9 +1,9 @@
+use paymaster_engine::{cases::case::Member, diagnosis::difference::Difference};
+use paymaster_fee_quote::{SPECIFICATION, relations::CALLS, target::context::Context};
+use serde_json::json;
+
 use super::*;
 use crate::report::sample;
-use paymaster_engine::{cases::case::Member, diagnosis::difference::Difference};
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_fee_quote::{relations::CALLS, target::context::Context};
-use serde_json::json;
 
 const NONCE: &str = "/params/0/nonce";
 

@@ -1,9 +1,18 @@
 //! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
 
-use paymaster_engine::specification::Places;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use paymaster_engine::{
+    cases::case::{Group, Order, Role},
+    diagnosis::{
+        cause::{Cause, Contrast, EarlierRequest},
+        fewest::Fewest,
+    },
+    session::recheck::Outcome,
+    specification::Places,
+};
+use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -12,15 +21,6 @@ use crate::run::confirming::{
     resend::Reproduction,
     shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
 };
-use paymaster_engine::{
-    cases::case::{Group, Order, Role},
-    diagnosis::{
-        cause::{Cause, Contrast, EarlierRequest},
-        fewest::Fewest,
-    },
-    session::recheck::Outcome,
-};
-use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;

@@ -4,18 +4,11 @@
 //! value of the member under which something may be kept: the request must be right with it alone, and wrong after an earlier request
 //! with the same value.
 
-use paymaster_engine::specification::Places;
 use std::{
     collections::{BTreeMap, VecDeque},
     time::SystemTime,
 };
 
-use paymaster_schemas::Kind;
-
-use serde_json::{Value, json};
-
-use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
-use crate::run::confirming::resend::Reproduction;
 use paymaster_engine::{
     cases::case::{Group, Member},
     diagnosis::{
@@ -24,8 +17,14 @@ use paymaster_engine::{
     },
     rules::Violation,
     session::recheck::Outcome,
+    specification::Places,
 };
 use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
+use serde_json::{Value, json};
+
+use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
+use crate::run::confirming::resend::Reproduction;
 
 /// How often a request is repeated.
 const REPETITIONS: usize = 4;

@@ -1,0 +1,371 @@
+//! A specification of one method, which plugs into the engine as the others do: it is judged, a defect of a server gets its cause and its
+//! replay, and the report is written. CONTRIBUTING uses it as the example of how to add a specification.
+
+use std::{
+    any::Any,
+    collections::BTreeSet,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
+
+use http_body_util::Full;
+use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::target::Target,
+    stop::Stop,
+};
+use paymaster_conformance::{
+    Bytes, Check, Conclusion,
+    run::{self, ReplayOutcome},
+};
+use paymaster_engine::{
+    cases::{
+        case::{Base, Bases, BuildInput, Group, Ids, Member, Relation, Role, Rounds},
+        edit::member,
+    },
+    diagnosis::cause::Cause,
+    generate::{Overrides, runner, shrink::Change, strategy},
+    knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
+    message::request::{Call, Called},
+    rules::{Advice, MissingLine, Report, Rule, View, answer_form},
+    session::{access::Access, recheck::Original},
+    specification::{Places, Specification},
+    verdict::strictness::Strictness,
+};
+use paymaster_exchange::Exchange;
+use paymaster_schemas::{Addition, Basis, Clause, Document, Kind, KindOfCall};
+use paymaster_settings::settings::Settings;
+use proptest::strategy::{Strategy, ValueTree};
+use serde_json::{Map, Value, json};
+use tokio::net::TcpListener;
+
+// What would be a folder of schemas: the documents and the clauses.
+
+static ADDITION: Addition = Addition {
+    documents: &[
+        Document {
+            name: "toy-request",
+            id: "https://paymaster.example/schemas/toy-request.schema.json",
+            section: "1",
+            text: r#"{
+                "type": "object",
+                "required": ["jsonrpc", "id", "method", "params"],
+                "properties": {
+                    "jsonrpc": { "const": "2.0" },
+                    "id": { "type": "integer", "minimum": 1 },
+                    "method": { "const": "toy_total" },
+                    "params": {
+                        "type": "array",
+                        "prefixItems": [{ "$ref": "toy-order.schema.json" }],
+                        "minItems": 1,
+                        "maxItems": 1
+                    }
+                }
+            }"#,
+        },
+        Document {
+            name: "toy-order",
+            id: "https://paymaster.example/schemas/toy-order.schema.json",
+            section: "1",
+            text: r#"{
+                "type": "object",
+                "required": ["price", "pieces"],
+                "properties": {
+                    "price": { "type": "integer", "minimum": 1, "maximum": 900 },
+                    "pieces": { "type": "integer", "minimum": 1, "maximum": 90 },
+                    "gift": { "type": "boolean" }
+                }
+            }"#,
+        },
+        Document {
+            name: "toy-result",
+            id: "https://paymaster.example/schemas/toy-result.schema.json",
+            section: "1",
+            text: r#"{
+                "type": "object",
+                "required": ["total", "pieces"],
+                "properties": { "total": { "type": "integer" }, "pieces": { "type": "integer" } }
+            }"#,
+        },
+    ],
+    clauses: &[
+        Clause {
+            id: "toy.total",
+            section: "1",
+            basis: Basis::Stated,
+            text: "The total of an order is the price of a piece times the number of pieces.",
+            unjudged: None,
+        },
+        Clause {
+            id: "toy.pieces",
+            section: "1",
+            basis: Basis::Stated,
+            text: "The answer repeats the number of pieces of the order.",
+            unjudged: None,
+        },
+    ],
+};
+
+static TOTAL: KindOfCall = KindOfCall {
+    number: 0,
+    name: "toy-total",
+    method: "toy_total",
+    selector: None,
+    request_document: "toy-request",
+    result_document: "toy-result",
+};
+
+// What would be a crate in conformance/specifications: the table, the rules, the relation and what is known of a target.
+
+static TOY: Specification = Specification {
+    name: "toy",
+    title: "Toy Specification",
+    version: "1",
+    published: "conformance/tests/toy.rs",
+    kinds: &[Kind::new(&TOTAL)],
+    rules: &[answer_form::RULES, RULES],
+    relations: &[&CALLS],
+    observers: &[],
+    calls: &CALLS,
+    places: Places {
+        subject: "/params/0",
+        party: "/params/0/price",
+        once: "/params/0/pieces",
+        bytes: "",
+        kind: "",
+        terms: "/params",
+        kept_under: &[],
+    },
+    plain_bases: &[Base::accepted(Kind::new(&TOTAL))],
+    read_profile: |_| Ok(Arc::new(Nothing)),
+    restore: |_| Ok(Arc::new(Nothing)),
+    called: |envelope| {
+        if envelope["method"] == TOTAL.method { Called::Kind(Kind::new(&TOTAL)) } else { Called::Unknown }
+    },
+    shows_answer: |_| false,
+    any_code: |_| false,
+    grants: |_| true,
+    sort_of_kind: |_| "a total",
+    sort_of_result: |result| result["total"].is_number().then_some("a total"),
+    sibling: |_| None,
+    deciding: |call| vec![("price", call.envelope["params"][0]["price"].to_string())],
+    right_answer: |call, _| json!({ "jsonrpc": "2.0", "id": call.id, "result": right(&call.envelope) }),
+    may_change: |pointer| if pointer.starts_with("/params/0/") { Change::Free } else { Change::Stays },
+    check_row: |_, _, _, _| (),
+    is_amount: |name| ["price", "pieces"].contains(&name),
+    free_form: "/params/0/note",
+};
+
+const TOO_FEW: Advice = Advice::Look("the target answered too few orders");
+
+const RULES: &[Rule] = &[
+    Rule::exchange("toy.total", 5, TOO_FEW, "multiply the price by the pieces", |view, _, report| {
+        repeats("total", view, report);
+    }),
+    Rule::exchange("toy.pieces", 5, TOO_FEW, "copy the pieces", |view, _, report| {
+        repeats("pieces", view, report);
+    }),
+];
+
+fn repeats(name: &str, view: &View<'_>, report: &mut Report) {
+    if let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) {
+        let expected = &right(&call.envelope)[name];
+        let holds = result.get(name) == Some(expected);
+        report.expect(holds, format_args!("/result/{name}"), expected, || result[name].to_string());
+    }
+}
+
+fn right(request: &Value) -> Value {
+    let order = &request["params"][0];
+    let total = order["price"].as_u64().zip(order["pieces"].as_u64()).map(|(price, pieces)| price * pieces);
+    json!({ "total": total, "pieces": order["pieces"] })
+}
+
+static CALLS: Relation = Relation::new("calls", "one order", Bases::EveryKind, Rounds::Share(100), calls);
+
+fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    vec![member(Role::Call, "", input.base, ids)]
+}
+
+/// What is known of a target: nothing, because every order gets a total.
+#[derive(Debug)]
+struct Nothing;
+
+impl Knowledge for Nothing {
+    fn specification(&self) -> &'static Specification {
+        &TOY
+    }
+
+    fn requirement(&self, call: &Call) -> Requirement {
+        Requirement { within_tables: call.valid, beyond: None, expectation: Expectation::Accepted }
+    }
+
+    fn lists_as_refused(&self, _: &Value) -> bool {
+        false
+    }
+
+    fn source(&self, seed: u64) -> BaseSource {
+        let requests = strategy("toy-request", &Overrides::new()).expect("the document is understood");
+        let mut runner = runner(seed);
+        Box::new(move |_| Some(requests.new_tree(&mut runner).ok()?.current()))
+    }
+
+    fn refused_clients(&self) -> &BTreeSet<&'static str> {
+        static NONE: LazyLock<BTreeSet<&str>> = LazyLock::new(BTreeSet::new);
+        &NONE
+    }
+
+    fn may_serve(&self, _: Kind) -> bool {
+        true
+    }
+
+    fn knows(&self, _: &MissingLine) -> bool {
+        false
+    }
+
+    fn dialect(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn dialect_in_words(&self) -> String {
+        String::new()
+    }
+
+    fn kept_lines(&self, _: &View<'_>, _: &mut dyn FnMut(&'static str, usize, bool)) {}
+
+    fn stated(&self, _: &str, _: usize) -> Option<Statement> {
+        None
+    }
+
+    fn with_chain(&self, _: bool) -> Arc<dyn Knowledge> {
+        Arc::new(Self)
+    }
+
+    fn with_pins_of(&self, _: &dyn Knowledge) -> Arc<dyn Knowledge> {
+        Arc::new(Self)
+    }
+
+    fn expected(&self) -> Arc<dyn Knowledge> {
+        Arc::new(Self)
+    }
+
+    fn discovery(&self, _: u64, _: bool) -> Box<dyn Discover> {
+        Box::new(Self)
+    }
+
+    fn learner(&self) -> Box<dyn Learn> {
+        Box::new(Self)
+    }
+
+    fn saved(&self) -> Value {
+        Value::Null
+    }
+
+    fn is_same(&self, other: &dyn Knowledge) -> bool {
+        let other: &dyn Any = other;
+        other.is::<Self>()
+    }
+}
+
+impl Discover for Nothing {
+    fn next_round(&mut self, _: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        None
+    }
+
+    fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access) {
+        (Arc::new(Self), Access::default())
+    }
+}
+
+impl Learn for Nothing {
+    fn see(&mut self, _: &Exchange) {}
+
+    fn learned(&self) -> Arc<dyn Knowledge> {
+        Arc::new(Self)
+    }
+}
+
+// What would be a method of the reference server, and its fault.
+
+/// Serves orders at a free port, and gives its URL. The fault adds one to the total of gifts.
+async fn served(has_the_fault: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}/", listener.local_addr().expect("it is bound"));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let service = service_fn(move |request| answer(request, has_the_fault));
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    });
+    url
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    has_the_fault: bool,
+) -> Result<Response<Full<Bytes>>, hyper::Error> {
+    use http_body_util::BodyExt;
+    let body = request.into_body().collect().await?.to_bytes();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let mut result = right(&request);
+    if has_the_fault && request["params"][0]["gift"] == true {
+        result["total"] = json!(result["total"].as_u64().unwrap_or_default() + 1);
+    }
+    let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+    let response = Response::builder().header("content-type", "application/json");
+    Ok(response.body(Full::from(answer.to_string())).expect("its headers are sound"))
+}
+
+fn settings(url: &str) -> Settings {
+    Settings {
+        transport: Transport::new(Target::parse(url).expect("its own URL"), Limits::default(), &[]),
+        shown_target: url.to_owned(),
+        profile: Arc::new(Nothing),
+        seed: 1,
+        cases: 40,
+        jobs: 4,
+        rate: None,
+        max_requests: None,
+        time_limit: Duration::from_mins(1),
+        shrink_requests: 0,
+        closer_look: false,
+        strictness: Strictness::default(),
+    }
+}
+
+#[tokio::test]
+async fn another_specification_plugs_into_the_engine() {
+    paymaster_schemas::add(ADDITION);
+    let known: Arc<dyn Knowledge> = Arc::new(Nothing);
+    let (sound, wrong) = (served(false).await, served(true).await);
+    let check = async |url: &str| {
+        let check = Check::url(url).expect("its own URL").profile(Arc::clone(&known)).cases(40);
+        check.run().await.expect("it starts")
+    };
+
+    let outcome = check(&sound).await;
+    assert_eq!(outcome.conclusion(), Conclusion::Conforms, "{outcome}");
+
+    let outcome = check(&wrong).await;
+    let [finding] = outcome.findings() else { panic!("{outcome}") };
+    assert_eq!((finding.rule.id, finding.violation.pointer.as_str()), ("toy.total", "/result/total"));
+    let Some(Cause::Members(members)) = &finding.cause else { panic!("{:?}", finding.cause) };
+    assert_eq!(members.iter().map(|member| member.pointer.as_str()).collect::<Vec<_>>(), ["/params/0/gift"]);
+
+    let original = Original::of(finding, outcome.summary(), &TOY);
+    let replayed = async |url: &str| {
+        let (settings, stop) = (settings(url), Stop::default());
+        run::replay(&settings, None, finding.rule, &finding.group, &original, &Nothing, &stop).await
+    };
+    assert!(matches!(replayed(&wrong).await, ReplayOutcome::StillThere(_)));
+    assert!(matches!(replayed(&sound).await, ReplayOutcome::Fixed(_)));
+
+    let page = outcome.to_html();
+    for part in
+        ["toy: Toy Specification, 1, conformance/tests/toy.rs", "toy.total", "toy-total", "price of a piece"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+}
