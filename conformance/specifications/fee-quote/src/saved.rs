@@ -7,7 +7,7 @@ use crate::{
     target::{
         accounts::AccountService,
         context::{Context, Support},
-        dialect::{Pins, QuotedTokens},
+        dialect::{Dialect, Pins, QuotedTokens},
         forms::ServedForms,
         profile::{Profile, SmartAccount, Token},
         quoted::QuotedFacts,
@@ -95,7 +95,8 @@ impl SavedContext {
 
     /// The context in which answers are judged.
     pub(crate) fn context(&self) -> Context {
-        let mut context = Context::new(Profile { dialect: self.dialect.clone(), ..self.profile.clone() });
+        let mut context = Context::new(self.profile.clone());
+        context.dialect = Dialect::pinned(&self.dialect);
         for token in &self.supported_tokens {
             context.learn_token(token, Support::Supported);
         }
@@ -127,7 +128,7 @@ mod tests {
     use paymaster_schemas::kinds;
 
     use super::*;
-    use crate::target::dialect::{Amounts, Dialect};
+    use crate::target::dialect::Amounts;
     use paymaster_engine::message::request::ParsedRequest;
     use serde_json::{Value, json};
 
