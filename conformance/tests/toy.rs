@@ -28,6 +28,7 @@ use paymaster_engine::{
     diagnosis::cause::Cause,
     generate::{Overrides, runner, shrink::Change, strategy},
     knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
+    load::LoadTest,
     message::request::{Call, Called},
     rules::{Advice, MissingLine, Report, Rule, View, answer_form},
     session::{access::Access, recheck::Original},
@@ -35,7 +36,7 @@ use paymaster_engine::{
     verdict::strictness::Strictness,
 };
 use paymaster_exchange::Exchange;
-use paymaster_schemas::{Addition, Basis, Clause, Document, Kind, KindOfCall};
+use paymaster_schemas::{Basis, Clause, Definition, Document, Kind, KindOfCall, Section, shared};
 use paymaster_settings::settings::Settings;
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::{Map, Value, json};
@@ -43,12 +44,13 @@ use tokio::net::TcpListener;
 
 // What would be a folder of schemas: the documents and the clauses.
 
-static ADDITION: Addition = Addition {
+static DEFINITION: Definition = Definition {
     documents: &[
         Document {
             name: "toy-request",
             id: "https://paymaster.example/schemas/toy-request.schema.json",
             section: "1",
+            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["jsonrpc", "id", "method", "params"],
@@ -69,6 +71,7 @@ static ADDITION: Addition = Addition {
             name: "toy-order",
             id: "https://paymaster.example/schemas/toy-order.schema.json",
             section: "1",
+            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["price", "pieces"],
@@ -83,6 +86,7 @@ static ADDITION: Addition = Addition {
             name: "toy-result",
             id: "https://paymaster.example/schemas/toy-result.schema.json",
             section: "1",
+            folder: "toy",
             text: r#"{
                 "type": "object",
                 "required": ["total", "pieces"],
@@ -90,23 +94,28 @@ static ADDITION: Addition = Addition {
             }"#,
         },
     ],
-    clauses: &[
-        Clause {
-            id: "toy.total",
-            section: "1",
-            basis: Basis::Stated,
-            text: "The total of an order is the price of a piece times the number of pieces.",
-            unjudged: None,
-        },
-        Clause {
-            id: "toy.pieces",
-            section: "1",
-            basis: Basis::Stated,
-            text: "The answer repeats the number of pieces of the order.",
-            unjudged: None,
-        },
-    ],
+    sections: &[Section { number: "1", title: "Orders", summary: "What an order costs." }],
+    readings: &[],
+    openrpc: "{}",
+    clauses: &[shared::RESPONSES, CLAUSES],
 };
+
+const CLAUSES: &[Clause] = &[
+    Clause {
+        id: "toy.total",
+        section: "1",
+        basis: Basis::Stated,
+        text: "The total of an order is the price of a piece times the number of pieces.",
+        unjudged: None,
+    },
+    Clause {
+        id: "toy.pieces",
+        section: "1",
+        basis: Basis::Stated,
+        text: "The answer repeats the number of pieces of the order.",
+        unjudged: None,
+    },
+];
 
 static TOTAL: KindOfCall = KindOfCall {
     number: 0,
@@ -124,6 +133,7 @@ static TOY: Specification = Specification {
     title: "Toy Specification",
     version: "1",
     published: "conformance/tests/toy.rs",
+    definition: &DEFINITION,
     kinds: &[Kind::new(&TOTAL)],
     rules: &[answer_form::RULES, RULES],
     relations: &[&CALLS],
@@ -156,6 +166,7 @@ static TOY: Specification = Specification {
     check_row: |_, _, _, _| (),
     is_amount: |name| ["price", "pieces"].contains(&name),
     free_form: "/params/0/note",
+    load: &LoadTest { scenarios: &[], varying: &[], rules_of_times: &[] },
 };
 
 const TOO_FEW: Advice = Advice::Look("the target answered too few orders");
@@ -219,6 +230,10 @@ impl Knowledge for Nothing {
 
     fn may_serve(&self, _: Kind) -> bool {
         true
+    }
+
+    fn may_vary_operations(&self) -> bool {
+        false
     }
 
     fn knows(&self, _: &MissingLine) -> bool {
@@ -337,7 +352,7 @@ fn settings(url: &str) -> Settings {
 
 #[tokio::test]
 async fn another_specification_plugs_into_the_engine() {
-    paymaster_schemas::add(ADDITION);
+    paymaster_schemas::add(&DEFINITION);
     let known: Arc<dyn Knowledge> = Arc::new(Nothing);
     let (sound, wrong) = (served(false).await, served(true).await);
     let check = async |url: &str| {

@@ -10,18 +10,27 @@ use serde_json::Value;
 const SAMPLES: [(Message, &str); 8] = [
     (
         Message::QuoteSponsoredRequest,
-        include_str!("../examples/quote-sponsored-request/valid/account-4.json"),
+        include_str!("../fee-quote/examples/quote-sponsored-request/valid/account-4.json"),
     ),
-    (Message::QuoteErc20Request, include_str!("../examples/quote-erc20-request/valid/account-4.json")),
+    (
+        Message::QuoteErc20Request,
+        include_str!("../fee-quote/examples/quote-erc20-request/valid/account-4.json"),
+    ),
     (
         Message::SponsorSponsoredRequest,
-        include_str!("../examples/sponsor-sponsored-request/valid/account-4.json"),
+        include_str!("../fee-quote/examples/sponsor-sponsored-request/valid/account-4.json"),
     ),
-    (Message::SponsorErc20Request, include_str!("../examples/sponsor-erc20-request/valid/account-4.json")),
-    (Message::SponsoredAnswer, include_str!("../examples/sponsored-answer/valid/sponsored.json")),
-    (Message::QuoteAnswer, include_str!("../examples/quote-answer/valid/one-quote.json")),
-    (Message::TokenSponsorAnswer, include_str!("../examples/token-sponsor-answer/valid/granted.json")),
-    (Message::ErrorAnswer, include_str!("../examples/error-answer/valid/invalid-params.json")),
+    (
+        Message::SponsorErc20Request,
+        include_str!("../fee-quote/examples/sponsor-erc20-request/valid/account-4.json"),
+    ),
+    (Message::SponsoredAnswer, include_str!("../fee-quote/examples/sponsored-answer/valid/sponsored.json")),
+    (Message::QuoteAnswer, include_str!("../fee-quote/examples/quote-answer/valid/one-quote.json")),
+    (
+        Message::TokenSponsorAnswer,
+        include_str!("../fee-quote/examples/token-sponsor-answer/valid/granted.json"),
+    ),
+    (Message::ErrorAnswer, include_str!("../fee-quote/examples/error-answer/valid/invalid-params.json")),
 ];
 
 fn messages(criterion: &mut Criterion) {

@@ -1,17 +1,21 @@
-//! The paymaster specification as data: sections, schema documents, compiled validators, clauses, readings and names.
+//! The specifications as data: sections, schema documents, compiled validators, clauses, readings and names. Each has a folder here and
+//! a module; what all share of JSON-RPC is in `shared`.
 
 pub mod clauses;
-pub mod documents;
+mod definition;
+mod documents;
+pub mod fee_quote;
 mod kind;
-pub mod names;
-pub mod readings;
+mod readings;
 pub mod sections;
+pub mod shared;
 pub mod validators;
 
-pub use clauses::{Basis, Clause, clauses, find_clause};
-pub use documents::{Addition, Document, OPENRPC, add, document, document_by_id, documents, resolved};
+pub use clauses::{Basis, Clause, find_clause};
+pub use definition::{DEFINITIONS, Definition, add, documents};
+pub use documents::{Document, document, document_by_id, resolved};
+pub use fee_quote::{FEE_QUOTE, Method, Mode, Pair, kinds};
 pub use kind::{Kind, KindOfCall};
-pub use names::{Method, Mode, Pair, kinds};
-pub use readings::{READINGS, Reading, find_reading};
-pub use sections::{SECTIONS, Section, find_section};
+pub use readings::Reading;
+pub use sections::Section;
 pub use validators::{Message, member_validator, validator_for};

@@ -1,7 +1,7 @@
-//! The sections of the specification that clauses, readings and schema documents cite, with a title and a summary in our own
-//! words. `docs/specification.md` is generated from them.
+//! The sections of a specification that clauses, readings and schema documents cite, with a title and a summary in our own
+//! words. The page of a specification in `docs/` is generated from them.
 
-/// One section of the specification.
+/// One section of a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The number, as `2.6`.
@@ -13,7 +13,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// The heading of the section in `docs/specification.md`.
+    /// The heading of the section in the page of its specification.
     pub fn heading(&self) -> String {
         format!("Section {}: {}", self.number, self.title)
     }
@@ -40,114 +40,18 @@ pub fn anchor(heading: &str) -> String {
     kept.collect()
 }
 
-pub fn find_section(number: &str) -> Option<&'static Section> {
-    SECTIONS.iter().find(|section| section.number == number)
-}
-
-const fn section(number: &'static str, title: &'static str, summary: &'static str) -> Section {
+pub(crate) const fn section(number: &'static str, title: &'static str, summary: &'static str) -> Section {
     Section { number, title, summary }
 }
-
-/// Every section, in the order of the specification.
-pub const SECTIONS: &[Section] = &[
-    section(
-        "1",
-        "The service",
-        "A paymaster pays the gas of ERC-4337 user operations. One URL serves two methods, `pm_getFeeQuoteOrData` and \
-         `pm_sponsorUserOperation`, and two modes: in `SPONSORED` mode a sponsor pays, in `ERC20` mode the user pays with a token. \
-         Every request selects its mode. Every message is JSON-RPC over HTTP POST.",
-    ),
-    section("2.1", "Request envelope", "The outer object of every request."),
-    section(
-        "2.2",
-        "Partial user operation",
-        "The first element of `params`: the operation to pay for. `signature` and `paymasterAndData` do not belong to it. The \
-         specification gives the amounts the type string (`nonce`: uint256) without a notation; the schema accepts decimal \
-         strings, hex quantities and JSON integers.",
-    ),
-    section(
-        "2.3",
-        "Mode object",
-        "The second element of `params`: it selects the mode and holds the settings of that mode.",
-    ),
-    section(
-        "2.4",
-        "Sponsorship info",
-        "The settings of sponsored mode. The specification names two smart account implementations by placeholders only, so the \
-         profile of a target names them, or discovery tries known ones.",
-    ),
-    section(
-        "2.5",
-        "Token info",
-        "The settings of token mode. `preferredToken` and `tokenList` belong to quote requests, the fee token belongs to sponsor \
-         requests.",
-    ),
-    section("2.6", "Sponsored result", "The `result` of both methods in `SPONSORED` mode."),
-    section("2.7", "Token-mode quote", "The `result` of `pm_getFeeQuoteOrData` in `ERC20` mode."),
-    section("2.8", "Fee quote", "One element of `feeQuotes`: the price of the operation in one token."),
-    section("2.9", "Token-mode sponsorship", "The `result` of `pm_sponsorUserOperation` in `ERC20` mode."),
-    section("2.10", "Answer envelope", "The outer object of every answer."),
-    section("3", "States", "The specification describes no states."),
-    section("4", "The endpoint", "There is one URL. The member `method` of the body selects the method."),
-    section(
-        "4.1",
-        "Asking for a quote",
-        "`pm_getFeeQuoteOrData` returns the data for a sponsored operation, or the prices of an operation in tokens.",
-    ),
-    section(
-        "4.2",
-        "Asking for sponsorship",
-        "`pm_sponsorUserOperation` returns the `paymasterAndData` for an operation. In sponsored mode the service first decides \
-         whether it sponsors the operation; with `0x` as the answer, the user pays the gas.",
-    ),
-    section(
-        "5",
-        "Authentication",
-        "The operator of a paymaster hands its URL to the client. The specification describes nothing else.",
-    ),
-    section(
-        "6",
-        "Events",
-        "A request can have `webhookData`. The specification does not describe its use, and no events.",
-    ),
-    section(
-        "7",
-        "Errors",
-        "Errors have the form that JSON-RPC defines. The specification names two errors, both of token-mode sponsor requests: no \
-         token address, and an unsupported token. It shows no error codes and no messages.",
-    ),
-    section("8", "Limits", "The specification states no limits."),
-    section(
-        "9",
-        "Versioning",
-        "`jsonrpc` has the version of JSON-RPC, `smartAccountInfo.version` that of the account. The interface has no version.",
-    ),
-];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{READINGS, clauses, documents};
-
-    #[test]
-    fn every_section_that_is_cited_is_listed() {
-        let cited = clauses()
-            .map(|clause| (clause.id, clause.section))
-            .chain(READINGS.iter().map(|reading| (reading.id, reading.section)))
-            .chain(documents().iter().map(|document| (document.name, document.section)));
-        for (id, number) in cited {
-            assert!(find_section(number).is_some(), "{id}: section {number}");
-        }
-    }
-
-    #[test]
-    fn sections_are_listed_in_order() {
-        assert!(SECTIONS.is_sorted_by_key(|section| Section::order(section.number)));
-    }
+    use crate::FEE_QUOTE;
 
     #[test]
     fn an_anchor_is_the_one_that_github_gives_the_heading() {
-        let anchor = |number| find_section(number).map(Section::anchor);
+        let anchor = |number| FEE_QUOTE.find_section(number).map(Section::anchor);
         assert_eq!(anchor("2.6").as_deref(), Some("section-26-sponsored-result"));
         assert_eq!(anchor("2.7").as_deref(), Some("section-27-token-mode-quote"));
         assert_eq!(anchor("2.10").as_deref(), Some("section-210-answer-envelope"));

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, OnceLock};
 use jsonschema::{PatternOptions, Registry, Resource, Validator};
 use serde_json::{Value, json};
 
-use crate::documents::{all_documents, resolved};
+use crate::{definition::documents, documents::resolved};
 
 /// The eight whole messages that a client and the service exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ impl Message {
         Self::ErrorAnswer,
     ];
 
-    /// The name of its entry point among the [`documents`](crate::documents()).
+    /// The name of its entry point among the documents.
     pub const fn document(self) -> &'static str {
         match self {
             Self::QuoteSponsoredRequest => "quote-sponsored-request",
@@ -93,7 +93,7 @@ struct Entry {
 }
 
 static ENTRIES: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
-    all_documents()
+    documents()
         .map(|document| {
             let properties = resolved(document.name)
                 .and_then(|schema| schema.get("properties"))
@@ -113,7 +113,7 @@ static ENTRIES: LazyLock<HashMap<&'static str, Entry>> = LazyLock::new(|| {
 });
 
 static REGISTRY: LazyLock<Registry<'static>> = LazyLock::new(|| {
-    let pairs = all_documents().filter_map(|document| {
+    let pairs = documents().filter_map(|document| {
         let schema = resolved(document.name)?;
         Some((document.id, Resource::from_contents(schema.clone())))
     });

@@ -15,7 +15,7 @@ REQUESTS = ["quote-sponsored-request", "quote-erc20-request", "sponsor-sponsored
 def openapi():
     """Our schemas as the one operation of an OpenAPI document, which is what schemathesis reads."""
     components = {}
-    for path in (ROOT / "schemas/documents").glob("*.schema.json"):
+    for path in (ROOT / "schemas").glob("*/documents/*.schema.json"):
         text = re.sub(r'"([a-z0-9-]+)\.schema\.json"', r'"#/components/schemas/\1"', path.read_text())
         document = json.loads(text)
         for key in ("$schema", "$id"):

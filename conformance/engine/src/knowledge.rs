@@ -38,6 +38,10 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     /// Whether the target may serve calls of this kind, as far as the profile says.
     fn may_serve(&self, kind: Kind) -> bool;
 
+    /// Whether operations may be varied, in a load test, by bytes at [`Places::bytes`](crate::specification::Places::bytes). They may not
+    /// where the target accepts listed operations only.
+    fn may_vary_operations(&self) -> bool;
+
     /// Whether what a line of the profile says is known, from the profile or otherwise.
     fn knows(&self, line: &MissingLine) -> bool;
 

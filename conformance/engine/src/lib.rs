@@ -6,6 +6,7 @@ pub mod diagnosis;
 pub mod generate;
 pub mod json;
 pub mod knowledge;
+pub mod load;
 pub mod message;
 pub mod rules;
 pub mod session;

@@ -2,13 +2,14 @@
 
 use std::{fmt, ptr, sync::Arc, time::Duration};
 
-use paymaster_schemas::Kind;
+use paymaster_schemas::{Definition, Kind};
 use serde_json::Value;
 
 use crate::{
     cases::case::{Base, BuildInput, Relation},
     generate::shrink::Change,
     knowledge::Knowledge,
+    load::LoadTest,
     message::request::{Call, Called},
     rules::{RowCheck, Rule, observers::Observer},
 };
@@ -23,6 +24,8 @@ pub struct Specification {
     pub version: &'static str,
     /// Where it is published.
     pub published: &'static str,
+    /// Its documents, clauses, sections and readings.
+    pub definition: &'static Definition,
     /// The kinds of its calls, in the order of its sections.
     pub kinds: &'static [Kind],
     /// Its rules, in groups, in the order of the reports.
@@ -67,6 +70,8 @@ pub struct Specification {
     pub is_amount: fn(&str) -> bool,
     /// The place of a request whose content the specification leaves to the service: it is compared as a whole.
     pub free_form: &'static str,
+    /// What a load test sends.
+    pub load: &'static LoadTest,
 }
 
 /// Places of a request, as JSON pointers.
@@ -162,6 +167,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     title: "Sample",
     version: "1",
     published: "nowhere",
+    definition: &paymaster_schemas::FEE_QUOTE,
     kinds: &paymaster_schemas::kinds::ALL,
     rules: &[
         crate::rules::answer_form::RULES,
@@ -195,4 +201,5 @@ pub(crate) static SAMPLE: Specification = Specification {
     check_row: |_, _, _, _| (),
     is_amount: |name| name == "nonce" || name.contains("Gas"),
     free_form: "/params/1/sponsorshipInfo/webhookData",
+    load: &LoadTest { scenarios: &[], varying: &[], rules_of_times: &[] },
 };

@@ -1,6 +1,6 @@
 //! The specifications that targets are judged by.
 
-use paymaster_engine::specification::Specification;
+use paymaster_engine::{rules::Rule, specification::Specification};
 
 use crate::suggestion::did_you_mean;
 
@@ -9,6 +9,11 @@ pub static SPECIFICATIONS: &[&Specification] = &[&paymaster_fee_quote::SPECIFICA
 
 /// The specification of a target of which nothing is said.
 pub static DEFAULT_SPECIFICATION: &Specification = &paymaster_fee_quote::SPECIFICATION;
+
+/// The rule of that id, of whatever specification. The rules of JSON-RPC are the same in each.
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
+    SPECIFICATIONS.iter().find_map(|specification| specification.find_rule(id))
+}
 
 /// There is no specification of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

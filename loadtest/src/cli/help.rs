@@ -4,13 +4,12 @@ use crate::{
     cli::exit,
     report,
     results::threshold,
-    scenarios::{MIXED, SCENARIOS},
+    scenarios::{self, MIXED},
 };
 
 /// The list of scenarios.
 pub(super) fn scenarios() -> String {
-    let rows = SCENARIOS
-        .iter()
+    let rows = scenarios::scenarios()
         .map(|scenario| format!("  {:<18} {} (weight {})", scenario.id, scenario.about, scenario.weight));
     let all = format!("  {MIXED:<18} all of them, by their weights");
     rows.chain([all]).collect::<Vec<_>>().join("\n")

@@ -5,15 +5,16 @@ pub(crate) mod skeleton;
 use paymaster_client::{lean::PlainReply, throttling::is_throttled};
 use paymaster_engine::{
     cases::case::Role,
+    knowledge::Knowledge,
+    load::ValueForm,
     message::answer::Answer,
     rules::{Check, Rule, View, Violation},
     session::judge::Judge,
     verdict::finding::Key,
 };
 use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
 use paymaster_schemas::Basis;
-use serde_json::Value;
+use std::sync::Arc;
 
 use crate::{
     figures::outcome::Outcome,
@@ -70,7 +71,7 @@ pub struct SentRequest<'a> {
     pub template: &'a RequestTemplate,
     /// Its number (from 0), from which its id was made.
     pub number: u64,
-    /// The token that was written into it.
+    /// The value of the answer before that was written into it.
     pub token: Option<&'a str>,
 }
 
@@ -118,22 +119,19 @@ impl Assessment {
     }
 }
 
-/// The rules that compare times in an answer with the time of the answer. An answer that differs from a judged one in such a number
-/// alone is not judged again, so that these rules are left to conformance runs.
-const RULES_OF_TIMES: [&str; 2] = ["quote.valid-until-future", "quote.valid-until-unit"];
-
 /// Judges the answers of a run.
 #[derive(Debug)]
 pub struct AnswerJudge {
     judge: Judge,
-    context: Context,
+    known: Arc<dyn Knowledge>,
     share: JudgedShare,
 }
 
 impl AnswerJudge {
-    /// Judges the answers of the target that `context` describes by the rules of stated clauses. With `strict`, rules that only
+    /// Judges the answers of the target of which this is known by the rules of stated clauses. With `strict`, rules that only
     /// warn in a conformance run count too.
-    pub fn new(context: Context, share: JudgedShare, strict: bool) -> Self {
+    pub fn new(known: Arc<dyn Knowledge>, share: JudgedShare, strict: bool) -> Self {
+        let specification = known.specification();
         let counts = |rule: &&'static Rule| match rule.basis() {
             Basis::Stated => true,
             // Answers that differ in numbers alone are judged once, so that the plain sense of numbers is left to conformance runs.
@@ -142,11 +140,11 @@ impl AnswerJudge {
         };
         // Group rules need related exchanges, which a load test does not send.
         let single = |rule: &&'static Rule| {
-            !matches!(rule.check, Check::Group(..)) && !RULES_OF_TIMES.contains(&rule.id)
+            !matches!(rule.check, Check::Group(..)) && !specification.load.rules_of_times.contains(&rule.id)
         };
         Self {
-            judge: Judge::new(SPECIFICATION.rules().filter(counts).filter(single).collect()),
-            context,
+            judge: Judge::new(specification.rules().filter(counts).filter(single).collect()),
+            known,
             share,
         }
     }
@@ -194,13 +192,13 @@ impl AnswerJudge {
         if self.share.includes(sent.number) {
             self.judge(exchange, sent.template, &answer)
         } else {
-            parse_only(exchange, response, sent.template, &answer)
+            self.parse_only(exchange, response, sent.template, &answer)
         }
     }
 
     /// Judges an answer by every rule. Without a violation, its skeleton is kept.
     fn judge(&self, exchange: &Exchange, template: &RequestTemplate, read: &ReadAnswer<'_>) -> Assessment {
-        let view = View::new(Role::Call, "", exchange, &self.context);
+        let view = View::new(Role::Call, "", exchange, &*self.known);
         if let Some(what) = view.answer.exceeded_limit() {
             return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
         }
@@ -210,7 +208,7 @@ impl AnswerJudge {
         let views = [view];
         let violations: Vec<_> = self
             .judge
-            .views(&views, None, &self.context)
+            .views(&views, None, &*self.known)
             .into_iter()
             .filter_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)))
             .collect();
@@ -227,26 +225,31 @@ impl AnswerJudge {
             };
         }
         let content = content_of(&view.answer);
-        template.judged.keep(read, content);
+        template.judged.keep(read, content, self.varying());
         Assessment::accepted(template, content, true)
     }
-}
 
-/// Parses an answer that is not judged, to distinguish results from errors. Its skeleton is kept, so that an answer that is
-/// not judged costs no more than one that is.
-fn parse_only(
-    exchange: &Exchange,
-    response: &Response,
-    template: &RequestTemplate,
-    read: &ReadAnswer<'_>,
-) -> Assessment {
-    let answer = Answer::of(exchange);
-    if answer.object().is_none() && response.status != 200 {
-        return Assessment::refused(Some(response));
+    /// Parses an answer that is not judged, to distinguish results from errors. Its skeleton is kept, so that an answer that is
+    /// not judged costs no more than one that is.
+    fn parse_only(
+        &self,
+        exchange: &Exchange,
+        response: &Response,
+        template: &RequestTemplate,
+        read: &ReadAnswer<'_>,
+    ) -> Assessment {
+        let answer = Answer::of(exchange);
+        if answer.object().is_none() && response.status != 200 {
+            return Assessment::refused(Some(response));
+        }
+        let content = content_of(&answer);
+        template.unjudged.keep(read, content, self.varying());
+        Assessment::accepted(template, content, false)
     }
-    let content = content_of(&answer);
-    template.unjudged.keep(read, content);
-    Assessment::accepted(template, content, false)
+
+    fn varying(&self) -> &'static [(&'static str, ValueForm)] {
+        self.known.specification().load.varying
+    }
 }
 
 fn content_of(answer: &Answer<'_>) -> AnswerContent {
@@ -270,16 +273,11 @@ pub fn pointer(rule: &Rule, violation: &Violation) -> String {
     Key::of(rule, None, violation).pointer
 }
 
-/// The token that the next request of a sequence takes from the body of an answer; `None` if it takes none, or the answer has none.
+/// The value that the next request of a sequence takes from the body of an answer; `None` if it takes none, or the answer has none.
 /// `step` is the index of the answered request, `number` the number of the iteration.
-pub fn token_for_next(body: &[u8], sequence: &[RequestTemplate], step: usize, number: u64) -> Option<String> {
-    sequence.get(step + 1).filter(|next| next.takes_a_token())?;
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    let quotes = answer["result"]["feeQuotes"].as_array()?;
-    // Iterations take the tokens of a quote in turn, as the quote spells them.
-    let count = u64::try_from(quotes.len()).ok().filter(|count| *count > 0)?;
-    let place = usize::try_from(number % count).ok()?;
-    quotes[place]["tokenAddress"].as_str().map(str::to_owned)
+pub fn value_for_next(body: &[u8], sequence: &[RequestTemplate], step: usize, number: u64) -> Option<String> {
+    let taken = sequence.get(step + 1)?.taken?;
+    taken(&serde_json::from_slice(body).ok()?, number)
 }
 
 #[cfg(test)]

@@ -6,29 +6,10 @@
 //! of values, which this rule accepts or rejects as a whole. Any other difference (member, order, form, token, status, id) gives
 //! another skeleton, and the answer is judged. A test compares the outcomes of both ways, fault by fault.
 
-/// Members whose values vary from answer to answer, and the form of their values.
-const VARYING: [(&[u8], ValueForm); 8] = [
-    (b"paymasterAndData", ValueForm::Bytes),
-    (b"preVerificationGas", ValueForm::Amount),
-    (b"verificationGasLimit", ValueForm::Amount),
-    (b"callGasLimit", ValueForm::Amount),
-    (b"maxGasFee", ValueForm::Fraction),
-    (b"maxGasFeeUSD", ValueForm::Fraction),
-    (b"exchangeRate", ValueForm::Integer),
-    (b"validUntil", ValueForm::Integer),
-];
+use paymaster_engine::load::ValueForm;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueForm {
-    /// A string: `0x` and one byte or more in hex.
-    Bytes,
-    /// A string: decimal digits or a hex quantity, without leading zeros and far below 2^256.
-    Amount,
-    /// A number: an integer in digits, not 0.
-    Integer,
-    /// A number: an integer or a decimal fraction in digits.
-    Fraction,
-}
+/// Members whose values vary from answer to answer, and the form of their values. At most 15.
+type Varying = &'static [(&'static str, ValueForm)];
 
 /// Deepest nesting of an answer with a skeleton.
 const DEEPEST: usize = 8;
@@ -76,9 +57,9 @@ enum Slot {
 
 impl AnswerSkeleton {
     /// The skeleton of an answer; none if such an answer must always be judged.
-    pub(crate) fn of(answer: &ReadAnswer<'_>) -> Option<Self> {
-        let mut walker =
-            Walker { body: answer.body, at: 0, from: 0, parts: Vec::new(), seen: [0; DEEPEST], depth: 0 };
+    pub(crate) fn of(answer: &ReadAnswer<'_>, varying: Varying) -> Option<Self> {
+        let (body, seen) = (answer.body, [0; DEEPEST]);
+        let mut walker = Walker { body, varying, at: 0, from: 0, parts: Vec::new(), seen, depth: 0 };
         walker.walk(answer.id)?;
         Some(Self {
             status: answer.status,
@@ -144,6 +125,7 @@ fn class_of(value: &[u8], form: ValueForm) -> Option<u8> {
 
 struct Walker<'a> {
     body: &'a [u8],
+    varying: Varying,
     at: usize,
     /// Where the bytes after the last slot begin.
     from: usize,
@@ -153,7 +135,7 @@ struct Walker<'a> {
     depth: usize,
 }
 
-const ID_BIT: u16 = 1 << VARYING.len();
+const ID_BIT: u16 = 1 << 15;
 
 impl Walker<'_> {
     fn walk(&mut self, id: &[u8]) -> Option<()> {
@@ -191,13 +173,14 @@ impl Walker<'_> {
             }
             return Some(());
         }
-        let Some(place) = VARYING.iter().position(|(varying, _)| *varying == name) else {
+        let known = self.varying.iter().position(|(varying, _)| varying.as_bytes() == name);
+        let Some(place) = known else {
             return Some(());
         };
         // A duplicate member must be judged.
         self.mark_once(1 << place)?;
         let length = value_length(rest)?;
-        let form = VARYING[place].1;
+        let form = self.varying[place].1;
         match class_of(&rest[..length], form) {
             Some(class) => self.slot(Slot::Value(form, class), length),
             None => self.at += length,
@@ -262,7 +245,9 @@ fn is_hex(digits: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use paymaster_fee_quote::SPECIFICATION;
     use paymaster_schemas::member_validator;
+    use paymaster_settings::specifications::SPECIFICATIONS;
     use serde_json::Value;
 
     use super::*;
@@ -277,11 +262,15 @@ mod tests {
         }
     }
 
+    fn skeleton(body: &str, id: &str) -> Option<AnswerSkeleton> {
+        AnswerSkeleton::of(&answer(body, id), SPECIFICATION.load.varying)
+    }
+
     /// Whether the answer to the request with id 18 has the skeleton of this answer to the request with id 17.
     fn alike(first: &str, other: &str) -> bool {
-        let skeleton = AnswerSkeleton::of(&answer(first, "17")).unwrap();
-        assert!(skeleton.matches(&answer(first, "17")), "{first}");
-        skeleton.matches(&answer(other, "18"))
+        let kept = skeleton(first, "17").unwrap();
+        assert!(kept.matches(&answer(first, "17")), "{first}");
+        kept.matches(&answer(other, "18"))
     }
 
     #[test]
@@ -329,19 +318,19 @@ mod tests {
         }
         for id in ["18", "170", "\"17\"", "17.0", "1"] {
             let body = format!(r#"{{"id":{id}}}"#);
-            let own = AnswerSkeleton::of(&answer(&body, "17")).unwrap();
+            let own = skeleton(&body, "17").unwrap();
             assert!(own.matches(&answer(&body, "17")), "{id}");
             assert!(!own.matches(&answer(r#"{"id":17}"#, "17")), "{id}");
         }
         // A member `id` of the result is not the id of the answer.
         assert!(!alike(r#"{"result":{"id":17}}"#, r#"{"result":{"id":18}}"#));
-        let skeleton = AnswerSkeleton::of(&answer("[1]", "17")).unwrap();
+        let kept = skeleton("[1]", "17").unwrap();
         for other in [
             ReadAnswer { status: 201, ..answer("[1]", "17") },
             ReadAnswer { content_type: "text/plain", ..answer("[1]", "17") },
             ReadAnswer { token: "0x1", ..answer("[1]", "17") },
         ] {
-            assert!(!skeleton.matches(&other), "{other:?}");
+            assert!(!kept.matches(&other), "{other:?}");
         }
     }
 
@@ -356,7 +345,7 @@ mod tests {
             "}",
             "[[[[[[[[[[]]]]]]]]]]",
         ] {
-            assert!(AnswerSkeleton::of(&answer(body, "17")).is_none(), "{body}");
+            assert!(skeleton(body, "17").is_none(), "{body}");
         }
     }
 
@@ -365,9 +354,16 @@ mod tests {
     fn a_row_rule_accepts_a_class_as_a_whole() {
         let texts = ["0xab", "0xABCDEF", "0x00", "0x1", "0x12", "0xfff", "1", "42", "1000000000000000000000"];
         let numbers = ["1", "7", "12345678901234567890123", "1.5", "0.25", "12.50"];
-        for document in ["sponsored-result", "token-sponsor-result", "fee-quote"] {
-            for (member, form) in VARYING {
-                let Some(row) = member_validator(document, std::str::from_utf8(member).unwrap()) else {
+        for specification in SPECIFICATIONS {
+            let varying = specification.load.varying;
+            assert!(varying.len() < 16, "the bits of a member: {}", specification.name);
+            let documents = specification.definition.documents().map(|document| document.name);
+            for (document, (member, form)) in
+                documents.flat_map(|document| varying.iter().map(move |row| (document, *row)))
+            {
+                // A request has members of these names too.
+                let Some(row) = member_validator(document, member).filter(|_| document.contains("result"))
+                else {
                     continue;
                 };
                 let mut verdicts = std::collections::BTreeMap::new();
@@ -382,7 +378,7 @@ mod tests {
                     if let Some(class) = class {
                         let verdict = row.is_valid(&value);
                         let first = *verdicts.entry(class).or_insert(verdict);
-                        assert_eq!(verdict, first, "{document}.{} {value}", String::from_utf8_lossy(member));
+                        assert_eq!(verdict, first, "{document}.{member} {value}");
                     }
                 }
             }

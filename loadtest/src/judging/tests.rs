@@ -41,8 +41,8 @@ impl Server {
     }
 }
 
-fn mix(context: &Context) -> Mix {
-    Mix::new("mixed", &Weights::new(), &mut RequestGenerator::new(context, 1, 6)).unwrap()
+fn mix(known: &dyn Knowledge) -> Mix {
+    Mix::new("mixed", &Weights::new(), &mut RequestGenerator::new(known, 1, 6)).unwrap()
 }
 
 /// The outcome by the rules alone, without the cache.
@@ -90,9 +90,9 @@ fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Respo
 
 #[test]
 fn an_answer_beyond_our_limits_is_not_wrong() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let judge = AnswerJudge::new(context, JudgedShare::ALL, true);
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mix = mix(&*known);
+    let judge = AnswerJudge::new(known, JudgedShare::ALL, true);
     let template = &mix.sequence(0)[0];
     let depth = 5_000;
     let answer = Ok(Response {
@@ -110,9 +110,9 @@ fn an_answer_beyond_our_limits_is_not_wrong() {
 
 #[tokio::test]
 async fn answers_of_a_correct_server_are_good_and_cached() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mix = mix(&*known);
+    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
     let mut server = Server::start(vec![], vec![]).await;
     assert_eq!(both_ways(&mut server, &judge, &mix, 24, "sound").await, 0);
     let cached = |number: &u64| {
@@ -127,10 +127,10 @@ async fn answers_of_a_correct_server_are_good_and_cached() {
 /// Without this, an answer that is not judged is parsed each time, and `--judge none` costs more than `--judge all`.
 #[tokio::test]
 async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let none_judged = AnswerJudge::new(context.clone(), JudgedShare::parse("none").unwrap(), false);
-    let all_judged = AnswerJudge::new(context, JudgedShare::ALL, false);
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mix = mix(&*known);
+    let none_judged = AnswerJudge::new(Arc::clone(&known), JudgedShare::parse("none").unwrap(), false);
+    let all_judged = AnswerJudge::new(known, JudgedShare::ALL, false);
     let fault = find_fault("jsonrpc-number").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
     let template = &mix.sequence(0)[0];
@@ -149,9 +149,9 @@ async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
 
 #[tokio::test]
 async fn the_cache_changes_no_outcome_whatever_the_fault() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let judge = AnswerJudge::new(context, JudgedShare::ALL, true);
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mix = mix(&*known);
+    let judge = AnswerJudge::new(known, JudgedShare::ALL, true);
     let mut sound = Server::start(vec![], vec![]).await;
     both_ways(&mut sound, &judge, &mix, 12, "sound").await;
     let (mut caught, mut met) = (0, 0);
@@ -169,10 +169,10 @@ async fn the_cache_changes_no_outcome_whatever_the_fault() {
 
 #[tokio::test]
 async fn a_wrong_answer_in_25_is_4_percent() {
-    let context = Context::new(profile_of(&Config::default()));
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix =
-        Mix::new("sponsor-sponsored", &Weights::new(), &mut RequestGenerator::new(&context, 1, 6)).unwrap();
-    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
+        Mix::new("sponsor-sponsored", &Weights::new(), &mut RequestGenerator::new(&*known, 1, 6)).unwrap();
+    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
     let fault = find_fault("result-true-now-and-then").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
     assert_eq!(both_ways(&mut server, &judge, &mix, 200, fault.name).await, 8);
@@ -180,9 +180,9 @@ async fn a_wrong_answer_in_25_is_4_percent() {
 
 #[tokio::test]
 async fn an_answer_to_another_request_is_wrong() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mix = mix(&*known);
+    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
     let mut server = Server::start(vec![], vec![]).await;
     let template = &mix.sequence(0)[0];
     for crossed in [false, true] {
@@ -202,9 +202,9 @@ async fn an_answer_to_another_request_is_wrong() {
 
 #[test]
 fn without_an_answer_there_is_nothing_to_judge() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
+    let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mix = mix(&*known);
+    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
     let template = &mix.sequence(0)[0];
     let refused = |status: u16, header: Option<&str>| {
         Ok(Response {

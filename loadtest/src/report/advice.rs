@@ -4,7 +4,7 @@ use crate::{
     figures::outcome::Outcome,
     results::summary::{RunSummary, RunVerdict},
 };
-use paymaster_fee_quote::SPECIFICATION;
+use paymaster_settings::specifications::find_rule;
 
 /// The advice, the most useful first.
 pub fn next(summary: &RunSummary) -> Vec<String> {
@@ -15,7 +15,7 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
     }
     let mut explained = std::collections::BTreeSet::new();
     for wrong in &summary.figures.wrong {
-        if let Some(rule) = SPECIFICATION.find_rule(&wrong.key.rule)
+        if let Some(rule) = find_rule(&wrong.key.rule)
             && explained.insert(rule.id)
             && explained.len() <= 3
         {

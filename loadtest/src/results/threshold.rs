@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     figures::{Figures, outcome::Outcome},
-    scenarios::SCENARIOS,
+    scenarios::scenarios,
     text,
 };
 
@@ -231,9 +231,9 @@ impl Threshold {
             None => (text, None),
         };
         if let Some(scope) = scope
-            && !SCENARIOS.iter().any(|known| known.id == scope || known.labels.contains(&scope))
+            && !scenarios().any(|known| known.id == scope || known.labels.contains(&scope))
         {
-            let known: Vec<_> = SCENARIOS.iter().map(|scenario| scenario.id).collect();
+            let known: Vec<_> = scenarios().map(|scenario| scenario.id).collect();
             return Err(ThresholdErrorCause::UnknownScenario {
                 name: scope.to_owned(),
                 known: known.join(", "),

@@ -1,15 +1,17 @@
 //! Discovery before the load: what the target supports and which dialect it has.
 
-use std::time::{Instant, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
 
 use bytes::Bytes;
 use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
 };
-use paymaster_engine::cases::case::Group;
+use paymaster_engine::{cases::case::Group, knowledge::Knowledge};
 use paymaster_exchange::Exchange;
-use paymaster_fee_quote::target::context::Context;
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
 use super::error::RunError;
@@ -17,7 +19,9 @@ use crate::{engine::ProgressLine, results::summary::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
 /// target answers none of the first requests.
-pub(crate) async fn discover(target: &TargetSettings) -> Result<(Context, DiscoveryCost), RunError> {
+pub(crate) async fn discover(
+    target: &TargetSettings,
+) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), RunError> {
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut progress) = (Instant::now(), 0, ProgressLine::default());
     let mut discovery = target.profile.discovery(target.seed, false);
@@ -51,7 +55,7 @@ pub(crate) async fn discover(target: &TargetSettings) -> Result<(Context, Discov
     }
     let seconds = began.elapsed().as_secs_f64();
     let (known, _) = discovery.finish();
-    Ok((Context::of(&*known).clone(), DiscoveryCost { requests, seconds }))
+    Ok((known, DiscoveryCost { requests, seconds }))
 }
 
 /// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]). Adds what it sent to `requests`.

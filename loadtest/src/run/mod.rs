@@ -56,14 +56,14 @@ pub async fn run(
     let TargetSetup { settings: target, redactor, embedded, .. } = setup;
     let limit = target.rate;
     let timing = Timing::of(options, &target)?;
-    let (context, discovery) = tokio::select! {
+    let (known, discovery) = tokio::select! {
         discovered = async {
             check_target(options, &target, limit).await?;
             discover::discover(&target).await
         } => discovered?,
         () = signal.as_mut() => return Err(RunError::Interrupted),
     };
-    let mut generator = RequestGenerator::new(&context, target.seed, SEQUENCES);
+    let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
     let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
     let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
@@ -73,7 +73,7 @@ pub async fn run(
             shown_host: target.transport.target.origin(),
             transport: target.transport,
             mix,
-            judge: AnswerJudge::new(context.clone(), options.judge, options.strict),
+            judge: AnswerJudge::new(Arc::clone(&known), options.judge, options.strict),
             pacing,
             users: timing.users,
             plan: timing.plan,

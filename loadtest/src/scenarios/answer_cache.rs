@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use paymaster_engine::load::ValueForm;
+
 use crate::judging::skeleton::{AnswerSkeleton, ReadAnswer};
 
 /// Most answers that a cache keeps. A target whose answers never look alike gains nothing from more.
@@ -28,11 +30,17 @@ impl AnswerCache {
     }
 
     /// Keeps the skeleton of an answer, unless it has none, the cache is full, or the answer is an error without an integer code.
-    pub(crate) fn keep(&self, answer: &ReadAnswer<'_>, content: AnswerContent) {
+    /// `varying` are the members of answers whose values vary.
+    pub(crate) fn keep(
+        &self,
+        answer: &ReadAnswer<'_>,
+        content: AnswerContent,
+        varying: &'static [(&'static str, ValueForm)],
+    ) {
         if content == AnswerContent::Error(None) {
             return;
         }
-        let Some(mut entry) = AnswerSkeleton::of(answer).map(|skeleton| (skeleton, content)) else {
+        let Some(mut entry) = AnswerSkeleton::of(answer, varying).map(|skeleton| (skeleton, content)) else {
             return;
         };
         for place in &self.0 {

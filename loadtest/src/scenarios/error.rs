@@ -2,6 +2,8 @@
 
 use std::num::ParseIntError;
 
+use super::MIXED;
+
 /// Why the requests of a run cannot be chosen or made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
@@ -38,4 +40,12 @@ pub enum ScenarioError {
         /// Why the number cannot be read.
         source: ParseIntError,
     },
+}
+
+impl ScenarioError {
+    /// The error for a name that is none of the known ones.
+    pub(super) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Self {
+        let known: Vec<_> = known.chain([MIXED]).collect();
+        Self::Unknown { name: name.to_owned(), known: known.join(", ") }
+    }
 }

@@ -1,51 +1,124 @@
 //! Draws the requests of scenarios for a target.
 
-use paymaster_engine::cases::case::Base;
-use paymaster_fee_quote::{
-    generate::Source,
-    target::{context::Context, profile::Accepts},
+use std::collections::BTreeSet;
+
+use paymaster_engine::{
+    cases::{
+        case::{Base, Relation},
+        plan::Plan,
+    },
+    knowledge::{BaseSource, Knowledge},
+    load::{Requests, Scenario},
 };
 use serde_json::Value;
 
-use super::template::has_room;
+use super::{
+    error::ScenarioError,
+    template::{RequestTemplate, has_room},
+};
 
-/// How many draws are tried to find an operation whose call data has room for a number.
+/// How many draws are tried to find an operation with room for a number.
 const TRIES: usize = 20;
 
-/// Draws requests that a target should accept. The same seed gives the same requests.
-#[derive(Debug)]
+/// Requests that one user sends one after the other.
+pub type RequestSequence = Vec<RequestTemplate>;
+
+/// Draws requests for a target. The same seed gives the same requests.
 pub struct RequestGenerator<'a> {
-    /// Profile and dialect of the target.
-    pub context: &'a Context,
-    pub seed: u64,
+    known: &'a dyn Knowledge,
+    pub(super) seed: u64,
     /// How many request sequences to make for each scenario.
-    pub size: usize,
-    source: Source,
+    size: usize,
+    source: BaseSource,
+    /// The place of a request that differs from request to request.
+    varied: Option<&'static str>,
 }
 
 impl<'a> RequestGenerator<'a> {
     /// A generator with this seed that makes `size` request sequences for each scenario.
-    pub fn new(context: &'a Context, seed: u64, size: usize) -> Self {
-        Self { context, seed, size, source: Source::new(seed, context) }
+    pub fn new(known: &'a dyn Knowledge, seed: u64, size: usize) -> Self {
+        let varied = known.may_vary_operations().then_some(known.specification().places.bytes);
+        Self { known, seed, size, source: known.source(seed), varied }
     }
 
-    /// Whether the call data of operations may be changed. It may not where the target accepts listed operations only.
-    pub fn distinct(&self) -> bool {
-        let operations = &self.context.profile.operations;
-        operations.accepts == Accepts::Any
-            || operations.sponsorable.is_empty() && operations.accepts != Accepts::Listed
+    /// The scenarios of the target's specification.
+    pub(super) fn scenarios(&self) -> &'static [Scenario] {
+        self.known.specification().load.scenarios
     }
 
-    /// Draws a valid request; `None` if the profile names nothing to make one from.
-    pub fn request(&mut self, base: &Base) -> Option<Value> {
-        let mut drawn = self.source.base(base)?;
+    /// The request sequences of a scenario.
+    pub fn sequences(&mut self, scenario: &'static Scenario) -> Result<Vec<RequestSequence>, ScenarioError> {
+        let sequences = match &scenario.requests {
+            Requests::Refused(relations) => Some(self.refused(scenario, relations)),
+            _ => (0..self.size).map(|_| self.calls(scenario)).collect(),
+        };
+        let sequences = sequences.filter(|sequences: &Vec<_>| !sequences.is_empty());
+        sequences.ok_or(ScenarioError::ProfileTooSmall { scenario: scenario.id })
+    }
+
+    /// Calls that the target should accept; `None` if the profile names nothing to make one from.
+    fn calls(&mut self, scenario: &'static Scenario) -> Option<RequestSequence> {
+        match scenario.requests {
+            Requests::Call(kind) => {
+                let request = self.call(&Base::accepted(kind))?;
+                Some(vec![self.template(scenario.labels[0], &request)])
+            }
+            Requests::Journey(first, second, handover) => {
+                let first = self.call(&Base::accepted(first))?;
+                let mut second = self.call(&Base::accepted(second))?;
+                (handover.join)(self.known, &first, &mut second);
+                let second = self.template(scenario.labels[1], &second).taking(handover.taken);
+                Some(vec![self.template(scenario.labels[0], &first), second])
+            }
+            Requests::Refused(_) => None,
+        }
+    }
+
+    fn call(&mut self, base: &Base) -> Option<Value> {
+        let mut drawn = (self.source)(base)?;
         for _ in 0..TRIES {
-            let room = drawn["params"][0]["callData"].as_str().is_some_and(has_room);
-            if room || !self.distinct() {
+            let bytes = self.varied.map(|place| drawn.pointer(place).and_then(Value::as_str));
+            if bytes.is_none_or(|bytes| bytes.is_some_and(has_room)) {
                 break;
             }
-            drawn = self.source.base(base)?;
+            drawn = (self.source)(base)?;
         }
         Some(drawn)
+    }
+
+    /// Distinct requests of the relations, in turn.
+    fn refused(&self, scenario: &Scenario, relations: &[&'static Relation]) -> Vec<RequestSequence> {
+        let cases = u32::try_from(self.size).unwrap_or(u32::MAX / 100);
+        // A plan takes one relation after the other. Here they alternate, so each relation has a plan of its own.
+        let mut by_relation: Vec<_> = relations
+            .iter()
+            .map(|relation| {
+                let plan = Plan::of(std::slice::from_ref(relation), self.known, self.seed, cases);
+                let bodies = plan.flat_map(|group| group.members).filter_map(|member| {
+                    // The answer is recognized by its id, so a call without one is left out.
+                    let request: Value = serde_json::from_slice(&member.body).ok()?;
+                    request["id"].is_number().then_some(request)
+                });
+                bodies.take(self.size).collect::<Vec<_>>().into_iter()
+            })
+            .collect();
+        let mut bodies = BTreeSet::new();
+        let mut sequences: Vec<RequestSequence> = Vec::with_capacity(self.size);
+        while sequences.len() < self.size {
+            let before = sequences.len();
+            for requests in &mut by_relation {
+                let fresh = requests.find(|request| bodies.insert(request.to_string()));
+                let template = fresh.map(|request| self.template(scenario.labels[0], &request));
+                sequences.extend(template.map(|template| vec![template.expecting_error()]));
+            }
+            if sequences.len() == before {
+                break;
+            }
+        }
+        sequences
+    }
+
+    fn template(&self, label: &'static str, request: &Value) -> RequestTemplate {
+        RequestTemplate::new(label, request, self.varied)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use paymaster_engine::load::Scenario;
+
 use super::{
-    MIXED, SCENARIOS,
+    MIXED,
     error::ScenarioError,
-    find,
-    generator::RequestGenerator,
-    scenario::{RequestSequence, Scenario},
-    unknown_name,
+    generator::{RequestGenerator, RequestSequence},
+    is_known, unknown_name,
 };
 use crate::random::SplitMix;
 
@@ -37,8 +37,8 @@ impl Mix {
         generator: &mut RequestGenerator<'_>,
     ) -> Result<Self, ScenarioError> {
         let (mut scenarios, mut weights_used, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (scenario, weight) in chosen(name, weights)? {
-            match (scenario.make)(scenario, generator) {
+        for (scenario, weight) in chosen(generator.scenarios(), name, weights)? {
+            match generator.sequences(scenario) {
                 Ok(sequences) => {
                     scenarios.push((scenario, Arc::new(sequences)));
                     weights_used.push(weight);
@@ -116,12 +116,19 @@ impl Mix {
     }
 }
 
-fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>, ScenarioError> {
-    if let Some(unknown) = weights.keys().find(|name| find(name).is_none()) {
-        return Err(unknown_name(unknown));
+/// The scenarios of that name among those of a specification, with their weights.
+fn chosen(
+    scenarios: &'static [Scenario],
+    name: &str,
+    weights: &Weights,
+) -> Result<Vec<(&'static Scenario, u32)>, ScenarioError> {
+    let find = |name: &str| scenarios.iter().find(|scenario| scenario.id == name);
+    let unknown = |name: &str| ScenarioError::unknown(name, scenarios.iter().map(|scenario| scenario.id));
+    if let Some(name) = weights.keys().find(|name| find(name).is_none()) {
+        return Err(unknown(name));
     }
     if name != MIXED {
-        let scenario = find(name).ok_or_else(|| unknown_name(name))?;
+        let scenario = find(name).ok_or_else(|| unknown(name))?;
         return Ok(vec![(scenario, 1)]);
     }
     let weight = |scenario: &Scenario| {
@@ -129,7 +136,7 @@ fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>
         // If the user names weights, scenarios without one are not sent.
         named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 })
     };
-    let chosen: Vec<_> = SCENARIOS
+    let chosen: Vec<_> = scenarios
         .iter()
         .map(|scenario| (scenario, weight(scenario)))
         .filter(|(_, weight)| *weight > 0)
@@ -144,7 +151,7 @@ fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>
 pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
     let (name, weight) = text.split_once('=').ok_or_else(|| ScenarioError::WeightSyntax(text.to_owned()))?;
     let name = name.trim();
-    if find(name).is_none() {
+    if !is_known(name) {
         return Err(unknown_name(name));
     }
     let weight =
@@ -154,7 +161,7 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_fee_quote::target::context::Context;
+    use paymaster_fee_quote::SPECIFICATION;
     use paymaster_reference_server::Config;
     use paymaster_settings::embedded::profile_of;
 
@@ -167,8 +174,8 @@ mod tests {
     }
 
     fn mix(seed: u64) -> Mix {
-        let context = Context::new(profile_of(&Config::default()));
-        let mut generator = RequestGenerator::new(&context, seed, 20);
+        let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
+        let mut generator = RequestGenerator::new(&*known, seed, 20);
         Mix::new(MIXED, &Weights::new(), &mut generator).unwrap()
     }
 
@@ -210,9 +217,12 @@ mod tests {
             let refusal = parse_weight(text).unwrap_err().to_string();
             assert!(refusal.contains(word), "{refusal}");
         }
-        let only = chosen(MIXED, &Weights::from([("errors".to_owned(), 2)])).unwrap();
+        let only =
+            chosen(SPECIFICATION.load.scenarios, MIXED, &Weights::from([("errors".to_owned(), 2)])).unwrap();
         assert_eq!(only.len(), 1);
-        assert!(chosen(MIXED, &Weights::from([("errors".to_owned(), 0)])).is_err());
-        assert!(chosen("nothing", &Weights::new()).is_err());
+        assert!(
+            chosen(SPECIFICATION.load.scenarios, MIXED, &Weights::from([("errors".to_owned(), 0)])).is_err()
+        );
+        assert!(chosen(SPECIFICATION.load.scenarios, "nothing", &Weights::new()).is_err());
     }
 }

@@ -1,138 +1,105 @@
-//! What a load test sends. Each kind of scenario has a file; each scenario has an entry in [`SCENARIOS`].
+//! What a load test sends. The scenarios are those of the specifications.
 
 pub(crate) mod answer_cache;
 pub mod error;
-mod errors;
 pub mod generator;
-mod journey;
 pub mod mix;
-pub mod scenario;
-mod single;
 pub mod template;
 
-use paymaster_schemas::kinds;
+use std::collections::BTreeSet;
 
-use self::{error::ScenarioError, scenario::Scenario};
+use paymaster_engine::load::Scenario;
+use paymaster_settings::specifications::SPECIFICATIONS;
 
-/// Every scenario, in the order of the help. `mixed` stands for all of them.
-pub static SCENARIOS: &[Scenario] = &[
-    Scenario {
-        id: "quote-sponsored",
-        about: "pm_getFeeQuoteOrData in sponsored mode",
-        weight: single::WEIGHT,
-        labels: &["quote-sponsored"],
-        make: |scenario, generator| single::make(scenario, generator, kinds::QUOTE_SPONSORED),
-    },
-    Scenario {
-        id: "quote-erc20",
-        about: "pm_getFeeQuoteOrData in token mode",
-        weight: single::WEIGHT,
-        labels: &["quote-erc20"],
-        make: |scenario, generator| single::make(scenario, generator, kinds::QUOTE_ERC20),
-    },
-    Scenario {
-        id: "sponsor-sponsored",
-        about: "pm_sponsorUserOperation in sponsored mode",
-        weight: single::WEIGHT,
-        labels: &["sponsor-sponsored"],
-        make: |scenario, generator| single::make(scenario, generator, kinds::SPONSOR_SPONSORED),
-    },
-    Scenario {
-        id: "sponsor-erc20",
-        about: "pm_sponsorUserOperation in token mode",
-        weight: single::WEIGHT,
-        labels: &["sponsor-erc20"],
-        make: |scenario, generator| single::make(scenario, generator, kinds::SPONSOR_ERC20),
-    },
-    Scenario {
-        id: "journey",
-        about: "what a wallet does: quote in token mode, then sponsor in a token of that quote",
-        weight: 3,
-        labels: &["journey/quote", "journey/sponsor"],
-        make: journey::make,
-    },
-    Scenario {
-        id: "errors",
-        about: "requests that must be refused: absent and unsupported tokens, malformed calls",
-        weight: 1,
-        labels: &["errors"],
-        make: errors::make,
-    },
-];
+use self::error::ScenarioError;
+
+/// Every scenario of every specification, in the order of the help. Scenarios of two specifications can have the same name.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    SPECIFICATIONS.iter().flat_map(|specification| specification.load.scenarios)
+}
 
 /// The name that stands for all scenarios, by their weights.
 pub const MIXED: &str = "mixed";
 
-/// The scenario of that name.
-pub fn find(id: &str) -> Option<&'static Scenario> {
-    SCENARIOS.iter().find(|scenario| scenario.id == id)
+/// Whether a specification has a scenario of that name.
+pub(crate) fn is_known(id: &str) -> bool {
+    scenarios().any(|scenario| scenario.id == id)
 }
 
 /// The error for a name that is not that of a scenario.
 pub(crate) fn unknown_name(name: &str) -> ScenarioError {
-    ScenarioError::Unknown { name: name.to_owned(), known: names().join(", ") }
+    ScenarioError::unknown(name, names().into_iter().filter(|known| *known != MIXED))
 }
 
-/// Every name that a user may give: those of [`SCENARIOS`] and [`MIXED`].
+/// Every name that a user may give: those of [`scenarios`] and [`MIXED`].
 pub fn names() -> Vec<&'static str> {
-    let scenarios = SCENARIOS.iter().map(|scenario| scenario.id);
-    scenarios.chain([MIXED]).collect()
+    let mut names: Vec<_> = scenarios().map(|scenario| scenario.id).chain([MIXED]).collect();
+    let mut seen = BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    names
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::sync::Arc;
 
-    use paymaster_fee_quote::target::context::Context;
+    use paymaster_engine::{knowledge::Knowledge, specification::Specification};
     use paymaster_reference_server::Config;
     use paymaster_settings::embedded::profile_of;
 
-    use super::{generator::RequestGenerator, scenario::RequestSequence, *};
+    use super::{
+        generator::{RequestGenerator, RequestSequence},
+        *,
+    };
 
     #[test]
-    fn names_and_labels_are_unique_and_labels_begin_with_their_scenario() {
-        let names: BTreeSet<_> = names().into_iter().collect();
-        assert_eq!(names.len(), SCENARIOS.len() + 1);
-        let mut labels = BTreeSet::new();
-        for scenario in SCENARIOS {
-            for label in scenario.labels {
-                assert!(labels.insert(*label), "{label}");
-                assert_eq!(label.split('/').next(), Some(scenario.id));
+    fn names_and_labels_of_a_specification_are_unique_and_labels_begin_with_their_scenario() {
+        for specification in SPECIFICATIONS {
+            let (mut names, mut labels) = (BTreeSet::from([MIXED]), BTreeSet::new());
+            for scenario in specification.load.scenarios {
+                assert!(names.insert(scenario.id), "{}", scenario.id);
+                for label in scenario.labels {
+                    assert!(labels.insert(*label), "{label}");
+                    assert_eq!(label.split('/').next(), Some(scenario.id));
+                }
             }
         }
     }
 
+    fn embedded(specification: &'static Specification) -> Arc<dyn Knowledge> {
+        profile_of(specification, &Config::default(), &[])
+    }
+
     #[test]
     fn every_scenario_makes_distinct_requests_by_its_seed() {
-        let context = Context::new(profile_of(&Config::default()));
-        for scenario in SCENARIOS {
-            let made = |seed| {
-                let mut generator = RequestGenerator::new(&context, seed, 20);
-                (scenario.make)(scenario, &mut generator).unwrap()
-            };
-            let bodies = |sequences: &[RequestSequence]| -> Vec<_> {
-                let templates = sequences.iter().flatten();
-                templates.map(|template| template.body(0, None)).collect()
-            };
-            let (first, again, other) = (made(1), made(1), made(2));
-            assert!(first.len() >= 10, "{}: {}", scenario.id, first.len());
-            assert_eq!(bodies(&first), bodies(&again), "{}", scenario.id);
-            assert_ne!(bodies(&first), bodies(&other), "{}", scenario.id);
-            for sequence in &first {
-                let labels: Vec<_> = sequence.iter().map(|template| template.label).collect();
-                assert_eq!(labels, scenario.labels);
+        for specification in SPECIFICATIONS {
+            let known = embedded(specification);
+            for scenario in specification.load.scenarios {
+                let made = |seed| RequestGenerator::new(&*known, seed, 20).sequences(scenario).unwrap();
+                let bodies = |sequences: &[RequestSequence]| -> Vec<_> {
+                    let templates = sequences.iter().flatten();
+                    templates.map(|template| template.body(0, None)).collect()
+                };
+                let (first, again, other) = (made(1), made(1), made(2));
+                assert!(first.len() >= 10, "{}: {}", scenario.id, first.len());
+                assert_eq!(bodies(&first), bodies(&again), "{}", scenario.id);
+                assert_ne!(bodies(&first), bodies(&other), "{}", scenario.id);
+                for sequence in &first {
+                    let labels: Vec<_> = sequence.iter().map(|template| template.label).collect();
+                    assert_eq!(labels, scenario.labels);
+                }
+                let distinct: BTreeSet<_> = bodies(&first).into_iter().collect();
+                assert_eq!(distinct.len(), bodies(&first).len(), "{}", scenario.id);
             }
-            let distinct: BTreeSet<_> = bodies(&first).into_iter().collect();
-            assert_eq!(distinct.len(), bodies(&first).len(), "{}", scenario.id);
         }
     }
 
     #[test]
     fn a_profile_without_tokens_is_an_error_that_names_what_to_add() {
-        let unknown = Context::default();
-        let mut generator = RequestGenerator::new(&unknown, 1, 5);
-        let journey = find("journey").unwrap();
-        let refusal = (journey.make)(journey, &mut generator).unwrap_err().to_string();
+        let unknown = paymaster_fee_quote::SPECIFICATION.unknown();
+        let mut generator = RequestGenerator::new(&*unknown, 1, 5);
+        let journey = generator.scenarios().iter().find(|scenario| scenario.id == "journey").unwrap();
+        let refusal = generator.sequences(journey).unwrap_err().to_string();
         assert!(refusal.contains("tokens.supported"), "{refusal}");
     }
 }

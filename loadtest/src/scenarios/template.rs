@@ -1,7 +1,8 @@
-//! Requests that are serialized before the clock runs. Sending one copies its bytes and overwrites the id, the end of the call
-//! data and (in a journey) the token. So every request has its own id and operation, at little cost.
+//! Requests that are serialized before the clock runs. Sending one copies its bytes and overwrites the id, the end of the bytes that
+//! vary and (in a journey) the value of the answer before. So every request has its own id and operation, at little cost.
 
 use bytes::Bytes;
+use paymaster_engine::load::FROM_ANSWER;
 use serde_json::{Value, json};
 
 use super::answer_cache::AnswerCache;
@@ -9,10 +10,11 @@ use super::answer_cache::AnswerCache;
 /// The id of the first request. All ids have 13 digits and are below 2^53.
 pub const FIRST_ID: u64 = 1_000_000_000_000;
 const ID_DIGITS: usize = 13;
-/// Hex digits at the end of the call data that make an operation unique.
+/// Hex digits at the end of the bytes that make an operation unique.
 const DATA_DIGITS: usize = 16;
-/// A placeholder address, replaced by a token of a quote when the request is sent.
-pub(crate) const TOKEN_SLOT: &str = "0x7070707070707070707070707070707070707070";
+
+/// Finds the value of an answer that iteration `number` takes.
+pub type Taken = fn(&Value, u64) -> Option<String>;
 
 /// A serialized request that can be sent any number of times.
 #[derive(Debug)]
@@ -24,7 +26,9 @@ pub struct RequestTemplate {
     body: Box<[u8]>,
     id_at: Option<usize>,
     data_at: Option<usize>,
-    token_at: Option<usize>,
+    value_at: Option<usize>,
+    /// What it takes from the answer before; none if nothing.
+    pub(crate) taken: Option<Taken>,
     /// Answers that were judged and broke no rule.
     pub(crate) judged: AnswerCache,
     /// Answers that were not judged.
@@ -32,25 +36,25 @@ pub struct RequestTemplate {
 }
 
 impl RequestTemplate {
-    /// Makes a template of a request. `distinct` says whether the call data may be changed.
-    pub fn new(label: &'static str, request: &Value, distinct: bool) -> Self {
+    /// Makes a template of a request. `varied` is the place of bytes in hex that may be changed.
+    pub fn new(label: &'static str, request: &Value, varied: Option<&str>) -> Self {
         let mut request = request.clone();
         if request.is_object() && request.get("id").is_some() {
             request["id"] = json!(FIRST_ID);
         }
         let text = request.to_string();
         let id_at = text.find(&format!("\"id\":{FIRST_ID}")).map(|at| at + "\"id\":".len());
-        let data = request["params"][0]["callData"].as_str().unwrap_or_default();
-        let data_at =
-            text.find(data).filter(|_| distinct && has_room(data)).map(|at| at + data.len() - DATA_DIGITS);
-        let token_at = text.find(TOKEN_SLOT);
+        let data = varied.and_then(|place| request.pointer(place)?.as_str()).filter(|data| has_room(data));
+        let data_at = data.and_then(|data| Some(text.find(data)? + data.len() - DATA_DIGITS));
+        let value_at = text.find(FROM_ANSWER);
         Self {
             label,
             expects_error: false,
             body: text.into_bytes().into(),
             id_at,
             data_at,
-            token_at,
+            value_at,
+            taken: None,
             judged: AnswerCache::default(),
             unjudged: AnswerCache::default(),
         }
@@ -63,9 +67,11 @@ impl RequestTemplate {
         self
     }
 
-    /// Whether a token of the previous answer is written into it.
-    pub fn takes_a_token(&self) -> bool {
-        self.token_at.is_some()
+    /// The same template with a value of the answer before.
+    #[must_use]
+    pub fn taking(mut self, taken: Taken) -> Self {
+        self.taken = Some(taken);
+        self
     }
 
     /// The number of bytes to send.
@@ -73,15 +79,15 @@ impl RequestTemplate {
         self.body.len()
     }
 
-    /// The bytes to send. Id and operation are made from `number`; `token` replaces the placeholder.
-    pub fn body(&self, number: u64, token: Option<&str>) -> Bytes {
+    /// The bytes to send. Id and operation are made from `number`; `value` replaces the placeholder.
+    pub fn body(&self, number: u64, value: Option<&str>) -> Bytes {
         let mut body = Vec::new();
-        self.write(number, token, &mut body);
+        self.write(number, value, &mut body);
         Bytes::from(body)
     }
 
     /// Appends the bytes to send.
-    pub fn write(&self, number: u64, token: Option<&str>, out: &mut Vec<u8>) {
+    pub fn write(&self, number: u64, value: Option<&str>, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&self.body);
         let body = &mut out[start..];
@@ -91,10 +97,10 @@ impl RequestTemplate {
         if let Some(at) = self.data_at {
             write_hex(&mut body[at..at + DATA_DIGITS], number);
         }
-        if let (Some(at), Some(token)) =
-            (self.token_at, token.filter(|token| token.len() == TOKEN_SLOT.len()))
+        if let (Some(at), Some(value)) =
+            (self.value_at, value.filter(|value| value.len() == FROM_ANSWER.len()))
         {
-            body[at..at + token.len()].copy_from_slice(token.as_bytes());
+            body[at..at + value.len()].copy_from_slice(value.as_bytes());
         }
     }
 }
@@ -106,7 +112,7 @@ pub(crate) fn id_of(number: u64) -> [u8; ID_DIGITS] {
     id
 }
 
-/// Whether call data has room for a number behind `0x` and a selector of four bytes.
+/// Whether bytes in hex have room for a number behind `0x` and a selector of four bytes.
 pub(super) fn has_room(data: &str) -> bool {
     data.len() >= 2 + 8 + DATA_DIGITS && data.bytes().skip(2).all(|byte| byte.is_ascii_hexdigit())
 }
@@ -129,14 +135,16 @@ fn write_hex(slot: &mut [u8], mut number: u64) {
 mod tests {
     use super::*;
 
+    const CALL_DATA: &str = "/params/0/callData";
+
     fn request(call_data: &str) -> Value {
-        json!({"jsonrpc": "2.0", "id": 1, "method": "m", "params": [{"callData": call_data, "nonce": "1"}, {"tokenInfo": {"feeTokenAddress": TOKEN_SLOT}}]})
+        json!({"jsonrpc": "2.0", "id": 1, "method": "m", "params": [{"callData": call_data, "nonce": "1"}, {"tokenInfo": {"feeTokenAddress": FROM_ANSWER}}]})
     }
 
     #[test]
     fn every_request_has_its_own_id_and_operation() {
         let data = format!("0xb61d27f6{}", "ab".repeat(20));
-        let template = RequestTemplate::new("x", &request(&data), true);
+        let template = RequestTemplate::new("x", &request(&data), Some(CALL_DATA));
         let token = format!("0x{}", "C".repeat(40));
         let sent: Vec<Value> = [0, 1, 999_999_999]
             .into_iter()
@@ -157,11 +165,11 @@ mod tests {
         for (data, distinct) in
             [("0x", true), ("0xb61d27f6", true), ("0xb61d27f600112233445566778899", false)]
         {
-            let template = RequestTemplate::new("x", &request(data), distinct);
+            let template = RequestTemplate::new("x", &request(data), distinct.then_some(CALL_DATA));
             let sent: Value = serde_json::from_slice(&template.body(7, None)).unwrap();
             assert_eq!(sent["params"][0]["callData"], data);
         }
-        let template = RequestTemplate::new("x", &json!([1, 2]), true);
+        let template = RequestTemplate::new("x", &json!([1, 2]), Some(CALL_DATA));
         assert_eq!(&template.body(7, None)[..], b"[1,2]");
     }
 }

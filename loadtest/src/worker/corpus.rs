@@ -1,7 +1,7 @@
 //! What a worker sends, so that no two workers of a master send the same: the index that the master gives to a worker decides about
 //! the ids and the drawn requests.
 
-use paymaster_fee_quote::target::context::Context;
+use paymaster_engine::knowledge::Knowledge;
 
 use crate::{
     run::SEQUENCES,
@@ -68,12 +68,12 @@ pub(super) struct Corpus {
 impl Corpus {
     /// Draws the requests of one scenario, or of all that the profile allows for the name `mixed`.
     pub(super) fn draw(
-        context: &Context,
+        known: &dyn Knowledge,
         scenario: &str,
         seed: u64,
         shard: Shard,
     ) -> Result<Self, ScenarioError> {
-        let mut generator = RequestGenerator::new(context, shard.seed(seed), SEQUENCES);
+        let mut generator = RequestGenerator::new(known, shard.seed(seed), SEQUENCES);
         let scenario = if scenario.is_empty() { MIXED } else { scenario };
         let mix = Mix::new(scenario, &Weights::new(), &mut generator)?;
         Ok(Self { shard, mix })
@@ -84,6 +84,7 @@ impl Corpus {
 mod tests {
     use std::collections::BTreeSet;
 
+    use paymaster_fee_quote::SPECIFICATION;
     use paymaster_reference_server::Config;
     use paymaster_settings::embedded::profile_of;
     use serde_json::Value;
@@ -94,12 +95,12 @@ mod tests {
     /// Ids and operations of the first requests of two workers, and of one worker at its last number.
     #[test]
     fn workers_send_no_request_twice() {
-        let context = Context::new(profile_of(&Config::default()));
+        let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
         let (mut ids, mut operations) = (BTreeSet::new(), BTreeSet::new());
         let mut templates = BTreeSet::new();
         for index in [0, 1, MOST_WORKERS - 1] {
             let shard = Shard::new(index).unwrap();
-            let corpus = Corpus::draw(&context, "sponsor-sponsored", 1, shard).unwrap();
+            let corpus = Corpus::draw(&*known, "sponsor-sponsored", 1, shard).unwrap();
             for number in [0, 1, 2, REQUESTS - 1] {
                 let number = shard.first_number() + number;
                 assert!((FIRST_ID + number).to_string().len() == 13, "{number}");

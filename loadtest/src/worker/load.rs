@@ -128,7 +128,7 @@ impl Load {
             RunSettings {
                 transport: target.transport.clone(),
                 mix,
-                judge: AnswerJudge::new((*worker.context).clone(), options.judge, options.strict),
+                judge: AnswerJudge::new(Arc::clone(&worker.known), options.judge, options.strict),
                 pacing,
                 users: MOST_USERS,
                 plan: String::new(),

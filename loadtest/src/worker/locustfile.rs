@@ -1,6 +1,6 @@
 //! The locustfile of the master.
 
-use crate::scenarios::{SCENARIOS, error::ScenarioError, find, mix::Weights, unknown_name};
+use crate::scenarios::{error::ScenarioError, is_known, mix::Weights, scenarios, unknown_name};
 
 /// The locustfile, without scenarios.
 const TEMPLATE: &str = include_str!("locustfile.py");
@@ -8,10 +8,10 @@ const PLACE: &str = "SCENARIOS = {}";
 
 /// The locustfile with a user class for each scenario. If weights are named, scenarios without one have no class.
 pub fn render(weights: &Weights) -> Result<String, ScenarioError> {
-    if let Some(unknown) = weights.keys().find(|name| find(name).is_none()) {
+    if let Some(unknown) = weights.keys().find(|name| !is_known(name)) {
         return Err(unknown_name(unknown));
     }
-    let weighted = SCENARIOS.iter().map(|scenario| {
+    let weighted = scenarios().map(|scenario| {
         let named = weights.get(scenario.id).copied();
         (scenario.id, named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 }))
     });
@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn every_scenario_is_a_class() {
         let file = render(&Weights::new()).unwrap();
-        for scenario in SCENARIOS {
+        for scenario in scenarios() {
             assert!(file.contains(&format!("\"{}\": {}", scenario.id, scenario.weight)), "{file}");
         }
         assert!(!file.contains(PLACE));

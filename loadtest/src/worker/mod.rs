@@ -17,7 +17,7 @@ mod session;
 mod shares;
 mod state;
 
-use std::{collections::BTreeSet, future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future::Future, pin::pin, time::Duration};
 
 use paymaster_settings::settings::target::TargetSetup;
 use tokio::time::Instant;
@@ -106,7 +106,7 @@ pub async fn serve(
     let TargetSetup { settings: target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
-    let (context, _) = tokio::select! {
+    let (known, _) = tokio::select! {
         discovered = async {
             run::check_load(&target, target.rate, options.own_target).await?;
             run::discover::discover(&target).await
@@ -117,7 +117,7 @@ pub async fn serve(
         options,
         target,
         redactor,
-        context: Arc::new(context),
+        known,
         live: live.clone(),
         next_number: 0,
         runs: 0,

@@ -9,7 +9,7 @@ use std::{
 
 use clap::ValueEnum as _;
 use paymaster_client::redact::Redactor;
-use paymaster_fee_quote::target::context::Context;
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::{
     output as out, output::terminal::escape_controls, settings::Settings as TargetSettings,
 };
@@ -64,7 +64,7 @@ pub(super) struct Worker {
     pub(super) options: WorkerOptions,
     pub(super) target: TargetSettings,
     pub(super) redactor: Redactor,
-    pub(super) context: Arc<Context>,
+    pub(super) known: Arc<dyn Knowledge>,
     /// Gets the figures of each run while it goes on.
     pub(super) live: LiveFigures,
     /// The number of the next request within the part of this worker, so that later runs repeat no id.

@@ -6,11 +6,11 @@ import { createServer } from "node:http";
 
 import Ajv from "ajv/dist/2020.js";
 
-const DOCUMENTS = new URL("../../../../schemas/documents/", import.meta.url);
+const FOLDERS = ["shared", "fee-quote"].map((name) => new URL(`../../../../schemas/${name}/documents/`, import.meta.url));
 const BASE = "https://paymaster.example/schemas/";
 
 const ajv = new Ajv({ strict: false, validateFormats: false });
-for (const name of readdirSync(DOCUMENTS)) ajv.addSchema(JSON.parse(readFileSync(new URL(name, DOCUMENTS), "utf8")));
+for (const folder of FOLDERS) for (const name of readdirSync(folder)) ajv.addSchema(JSON.parse(readFileSync(new URL(name, folder), "utf8")));
 const validator = (name) => ajv.getSchema(`${BASE}${name}.schema.json`);
 const VALIDATORS = {
   "pm_getFeeQuoteOrData SPONSORED": validator("quote-sponsored-request"),

@@ -15,7 +15,11 @@ pub struct Strictness {
 pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
     match basis {
         Basis::Stated => true,
-        Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility | Basis::OnChain => strict,
+        Basis::Recommended
+        | Basis::JsonRpc
+        | Basis::Interoperability
+        | Basis::Plausibility
+        | Basis::OnChain => strict,
         Basis::Ambiguous | Basis::NotShown => false,
     }
 }

@@ -57,7 +57,7 @@ pub fn is_common(text: &str) -> bool {
 /// Whether a text is a method, a member or another word in quotes in the schemas of the specification.
 fn is_name(text: &str) -> bool {
     let quoted = format!("\"{text}\"");
-    documents().iter().any(|document| document.text.contains(&quoted))
+    documents().any(|document| document.text.contains(&quoted))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use paymaster_fee_quote::{
         profile::{Accepts, Operations, Profile, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Kind, documents, kinds};
+use paymaster_schemas::{FEE_QUOTE, Kind, kinds};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 
 fn context() -> Context {
@@ -59,7 +59,7 @@ fn bases(criterion: &mut Criterion) {
 
 fn strategies(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("strategy");
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         let Ok(strategy) = strategy(document.name, &Overrides::new()) else {
             continue;
         };

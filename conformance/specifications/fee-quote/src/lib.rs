@@ -7,6 +7,7 @@ pub mod discovery;
 pub mod generate;
 pub mod learn;
 pub mod lines;
+mod load;
 pub mod observers;
 pub mod on_chain;
 pub mod relations;
@@ -30,7 +31,7 @@ use paymaster_engine::{
     rules as responses,
     specification::{Places, Specification},
 };
-use paymaster_schemas::kinds;
+use paymaster_schemas::{FEE_QUOTE, kinds};
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub static SPECIFICATION: Specification = Specification {
     title: "Paymaster JSON-RPC Service Specification",
     version: "without a version",
     published: "docs/specification.md",
+    definition: &FEE_QUOTE,
     kinds: &kinds::ALL,
     rules: &[
         responses::answer_form::RULES,
@@ -93,6 +95,7 @@ pub static SPECIFICATION: Specification = Specification {
     check_row: results::rows::check,
     is_amount: tables::is_amount,
     free_form: "/params/1/sponsorshipInfo/webhookData",
+    load: &load::LOAD_TEST,
 };
 
 /// A sender that a person would write.

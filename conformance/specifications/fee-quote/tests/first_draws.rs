@@ -17,7 +17,7 @@ use paymaster_fee_quote::{
         profile::{Accepts, Operations, Profile, SmartAccount},
     },
 };
-use paymaster_schemas::{documents, kinds};
+use paymaster_schemas::{FEE_QUOTE, kinds};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Map, Value, json};
 
@@ -45,7 +45,7 @@ fn write_draw(text: &mut String, mut value: Value) {
 #[test]
 fn draws_of_every_document() {
     let mut text = String::new();
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
         let mut runner = runner(1);
         writeln!(text, "{}", document.name).unwrap();

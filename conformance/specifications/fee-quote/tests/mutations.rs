@@ -13,7 +13,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_fee_quote::{SPECIFICATION, base::Tokens, generate::Source, target::context::Context};
-use paymaster_schemas::{Kind, Message, document, documents, kinds, resolved, validator_for};
+use paymaster_schemas::{FEE_QUOTE, Kind, Message, document, kinds, resolved, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ fn check(name: &str, valid: &Value, mutation: &Mutation) {
 
 #[test]
 fn every_mutation_breaks_the_keyword_and_place_that_it_names() {
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         assert!(!sites(document.name).is_empty(), "{}", document.name);
         let mut seen = 0;
         for valid in drawn(document.name) {
@@ -123,13 +123,13 @@ fn every_assertion_of_the_message_schemas_is_broken_by_some_mutation() {
         }
     }
     let mut wanted = BTreeSet::new();
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         let mut found = BTreeSet::new();
         collect(resolved(document.name).unwrap(), "", &mut found);
         wanted.extend(found.iter().map(|pointer| format!("{}#{pointer}", document.name)));
     }
     assert!(wanted.len() > 60, "{}", wanted.len());
-    for name in documents().iter().map(|document| document.name) {
+    for name in FEE_QUOTE.documents().map(|document| document.name) {
         for valid in drawn(name) {
             for mutation in mutations(name, &valid) {
                 wanted.remove(&format!("{}#{}", mutation.document, mutation.schema_pointer));

@@ -17,7 +17,7 @@ use paymaster_fee_quote::{
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Kind, Mode, documents, kinds, validator_for};
+use paymaster_schemas::{FEE_QUOTE, Kind, Mode, kinds, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn every_candidate_is_valid_and_smaller_and_keeps_the_fixed_members() {
 
 #[test]
 fn candidates_of_generated_messages_are_valid_too() {
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
         let validator = validator_for(document.name).unwrap();
         let mut runner = runner(2);

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 use paymaster_engine::generate::{Overrides, boundary, drawn, runner, strategy};
-use paymaster_schemas::{documents, validator_for};
+use paymaster_schemas::{FEE_QUOTE, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestRunner};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn draw(strategy: &impl Strategy<Value = Value>, runner: &mut TestRunner) -> Val
 
 #[test]
 fn every_document_accepts_what_is_drawn_from_it() {
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
         let validator = validator_for(document.name).unwrap();
         let mut runner = runner(7);

@@ -19,7 +19,7 @@ use paymaster_fee_quote::{
         dialect::QuotedTokens,
     },
 };
-use paymaster_schemas::{documents, resolved};
+use paymaster_schemas::{FEE_QUOTE, resolved};
 use serde_json::{Value, json};
 
 #[path = "common/group.rs"]
@@ -279,7 +279,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_engine_names_no_member_method_or_value_of_a_request_or_result() {
     let mut all = BTreeSet::new();
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         names(resolved(document.name).unwrap(), &mut all);
     }
     assert!(all.contains("paymasterAndData") && all.contains("ERC20"), "{all:?}");

@@ -79,6 +79,7 @@ const fn verdict(state: RuleState) -> &'static str {
 const fn reason(basis: Basis) -> &'static str {
     match basis {
         Basis::Stated => "the specification says so: only this fails a run that is not strict",
+        Basis::Recommended => "the specification recommends it",
         Basis::JsonRpc => "JSON-RPC or its use over HTTP recommends it",
         Basis::Interoperability => "published clients need it",
         Basis::Plausibility => "lawful in form, without it senseless in content",

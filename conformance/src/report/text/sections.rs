@@ -1,13 +1,13 @@
 //! The sections of the specification in reports: their titles, their order, and where the documentation describes them.
 
-use paymaster_schemas::{Section, find_section};
+use paymaster_schemas::{FEE_QUOTE, Section};
 
 /// The page of the repository that describes the sections.
 pub(crate) const PAGE: &str = "docs/specification.md";
 
 /// The title of a section; empty for an unknown number.
 pub(crate) fn name(number: &str) -> &'static str {
-    find_section(number).map_or("", |section| section.title)
+    FEE_QUOTE.find_section(number).map_or("", |section| section.title)
 }
 
 /// The numbers of a section, to sort by: 2.10 comes after 2.9.
@@ -17,7 +17,7 @@ pub(crate) fn key(number: &str) -> Vec<u32> {
 
 /// The place of a section in the documentation, as `docs/specification.md#section-26-sponsored-result`.
 pub(crate) fn place(number: &str) -> String {
-    match find_section(number) {
+    match FEE_QUOTE.find_section(number) {
         Some(section) => format!("{PAGE}#{}", section.anchor()),
         None => PAGE.to_owned(),
     }

@@ -150,7 +150,7 @@ async fn execute(
     let mut started = None;
     let mut ended = None;
     for (step, template) in sequence.iter().enumerate() {
-        if step > 0 && template.takes_a_token() && token.is_none() {
+        if step > 0 && template.taken.is_some() && token.is_none() {
             run.figures_of(index).unfinished += 1;
             break;
         }
@@ -210,7 +210,7 @@ async fn execute(
         count(run, index, template.label, timing, &assessment, exchange);
         let (status, body) = response.unzip();
         token = (outcome == Outcome::Good)
-            .then(|| judging::token_for_next(body.unwrap_or_default(), sequence, step, place))
+            .then(|| judging::value_for_next(body.unwrap_or_default(), sequence, step, place))
             .flatten();
         if let Some(user) = reporting(run, sender) {
             report_to_goose(user, template.label, status, timing.latency, outcome).await;

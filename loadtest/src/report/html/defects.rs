@@ -1,6 +1,6 @@
 //! Wrong answers: one part for each defect, with at most three examples.
 
-use paymaster_fee_quote::SPECIFICATION;
+use paymaster_settings::specifications::find_rule;
 use std::fmt::Write as _;
 
 use super::escaped;
@@ -29,7 +29,7 @@ pub(super) fn write(out: &mut String, summary: &RunSummary) -> std::fmt::Result 
 }
 
 fn defect(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Result {
-    let statement = SPECIFICATION.find_rule(group.rule).map_or("", |rule| rule.clause().text);
+    let statement = find_rule(group.rule).map_or("", |rule| rule.clause().text);
     writeln!(
         out,
         "<div class=\"wrong\"><h3>{} <code class=\"soft\">{}</code></h3>\n<p>{} of the judged answers ({}), in {}</p>",

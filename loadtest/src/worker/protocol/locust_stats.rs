@@ -4,7 +4,7 @@
 //! of Locust rounds them, but below 100 ms also to fractions of a ms. A row of the failures table is a broken rule with the fixed
 //! sentence of its clause, or a class of failures; it has no values of answers, because each value would be a row of its own.
 
-use paymaster_fee_quote::SPECIFICATION;
+use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
 use super::message::{FloatKeys, StatsEntry, StatsError};
@@ -150,7 +150,7 @@ fn add(total: &mut StatsEntry, entry: &StatsEntry) {
 fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
     let mut rows: BTreeMap<(String, String), u64> = BTreeMap::new();
     for wrong in &figures.wrong {
-        let sentence = SPECIFICATION.find_rule(&wrong.key.rule).map_or("", |rule| rule.clause().text);
+        let sentence = find_rule(&wrong.key.rule).map_or("", |rule| rule.clause().text);
         let row = (wrong.key.label.clone(), format!("wrong {}: {sentence}", wrong.key.rule));
         *rows.entry(row).or_default() += wrong.times;
     }

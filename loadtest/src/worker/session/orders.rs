@@ -69,10 +69,10 @@ impl Session<'_> {
             self.worker.failed = Some(WorkerError::TooManyWorkers(MOST_WORKERS));
             return;
         };
-        let (context, scenario, seed) =
-            (Arc::clone(&self.worker.context), self.worker.options.scenario.clone(), self.worker.target.seed);
+        let (known, scenario, seed) =
+            (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed);
         self.drawing =
-            Some(tokio::task::spawn_blocking(move || Corpus::draw(&context, &scenario, seed, shard)));
+            Some(tokio::task::spawn_blocking(move || Corpus::draw(&*known, &scenario, seed, shard)));
     }
 
     /// Starts and stops users as the master says. The first `spawn` of a run begins it.

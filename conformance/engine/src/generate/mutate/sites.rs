@@ -24,7 +24,7 @@ use crate::{
 /// no such document.
 pub fn sites(name: &str) -> &'static [Site] {
     static SITES: LazyLock<HashMap<&'static str, OnceLock<Vec<Site>>>> =
-        LazyLock::new(|| documents().iter().map(|document| (document.name, OnceLock::new())).collect());
+        LazyLock::new(|| documents().map(|document| (document.name, OnceLock::new())).collect());
     let Some((name, sites)) = SITES.get_key_value(name) else {
         return &[];
     };

@@ -75,7 +75,7 @@ fn outcome(view: &View<'_>) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_schemas::clauses;
+    use paymaster_schemas::FEE_QUOTE;
     use std::collections::HashSet;
 
     use super::*;
@@ -85,7 +85,7 @@ mod tests {
     fn every_clause_has_a_rule_an_observer_or_a_reason() {
         let ruled: HashSet<&str> = SPECIFICATION.rules().map(|rule| rule.clause).collect();
         let watched: HashSet<&str> = OBSERVERS.iter().map(|observer| observer.clause).collect();
-        for clause in clauses() {
+        for clause in FEE_QUOTE.clauses() {
             let judged = if clause.basis.is_observed() {
                 watched.contains(clause.id)
             } else {

@@ -345,6 +345,12 @@ impl Knowledge for Context {
         lines::is_known(line, self)
     }
 
+    fn may_vary_operations(&self) -> bool {
+        let operations = &self.profile.operations;
+        operations.accepts == Accepts::Any
+            || operations.sponsorable.is_empty() && operations.accepts != Accepts::Listed
+    }
+
     fn jsonrpc_version(&self) -> &str {
         &self.dialect.jsonrpc_version
     }

@@ -15,7 +15,7 @@ use paymaster_fee_quote::{
         ordinary::{BOUNDS, SizeLimits},
     },
 };
-use paymaster_schemas::{Basis, Clause, READINGS, clauses};
+use paymaster_schemas::{Basis, Clause, FEE_QUOTE};
 use paymaster_settings::{exit, output, settings::environment::VARIABLES};
 
 use crate::{
@@ -73,7 +73,7 @@ fn reference() -> String {
         let _ = writeln!(text, "| {basis} | {} |", cost(basis));
     }
     let mut group = "";
-    for clause in clauses() {
+    for clause in FEE_QUOTE.clauses() {
         let own = clause.id.split('.').next().unwrap_or_default();
         if own != group {
             group = own;
@@ -121,7 +121,7 @@ fn dialect() -> String {
                     that the target uses. The run then writes its requests in this reading and reports it. No reading fails a run. If the \
                     profile pins a reading, the run uses it and tries no other.\n"
         .to_owned();
-    for reading in READINGS {
+    for reading in FEE_QUOTE.readings {
         let alternatives: Vec<String> =
             reading.alternatives.iter().map(|alternative| format!("`{alternative}`")).collect();
         let _ = writeln!(
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn the_reference_names_every_clause_and_every_rule_once() {
         let text = reference();
-        for clause in clauses() {
+        for clause in FEE_QUOTE.clauses() {
             assert_eq!(text.matches(&format!("### {}\n", clause.id)).count(), 1, "{}", clause.id);
         }
         for rule in SPECIFICATION.rules() {

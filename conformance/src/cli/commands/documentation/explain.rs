@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::{Basis, Clause, clauses, find_clause};
+use paymaster_schemas::{Basis, Clause, FEE_QUOTE, find_clause};
 
 use crate::{cli::process::CommandError, report::text::sections, run::Suite};
 use paymaster_engine::rules::{Check, Rule};
@@ -24,7 +24,7 @@ pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
     };
     let clause = found.first().map(|rule| rule.clause()).or_else(|| find_clause(id));
     let Some(clause) = clause else {
-        let known = rules.iter().map(|rule| rule.id).chain(clauses().map(|clause| clause.id));
+        let known = rules.iter().map(|rule| rule.id).chain(FEE_QUOTE.clauses().map(|clause| clause.id));
         let hint = did_you_mean(id, known);
         return Err(format!("there is no rule or clause `{id}`{hint}").into());
     };
@@ -58,7 +58,7 @@ fn about_clause(clause: &Clause) -> String {
 pub(crate) fn cost(basis: Basis) -> &'static str {
     match basis {
         Basis::Stated => "a broken rule fails the run",
-        Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => {
+        Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => {
             "a broken rule warns, and fails the run under --strict"
         }
         Basis::OnChain => {

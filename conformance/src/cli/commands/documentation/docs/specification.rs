@@ -5,8 +5,7 @@ use paymaster_fee_quote::{SPECIFICATION, observers::OBSERVERS, tables};
 use std::fmt::Write as _;
 
 use paymaster_schemas::{
-    Basis, Clause, Document, Kind, READINGS, Reading, SECTIONS, Section, clauses, document, documents,
-    find_section, kinds, resolved, sections::anchor,
+    Basis, Clause, Document, FEE_QUOTE, Kind, Reading, Section, document, kinds, resolved, sections::anchor,
 };
 use serde_json::Value;
 
@@ -38,11 +37,11 @@ The column *required* of the tables has one of these values:
 /// The page.
 pub(super) fn page() -> String {
     let mut text = INTRODUCTION.to_owned();
-    for section in SECTIONS {
+    for section in FEE_QUOTE.sections {
         let _ = writeln!(text, "- [{}](#{})", section.heading(), section.anchor());
     }
     let _ = writeln!(text, "- [{FORMS}](#{})", anchor(FORMS));
-    for section in SECTIONS {
+    for section in FEE_QUOTE.sections {
         about(&mut text, section);
     }
     forms(&mut text);
@@ -51,19 +50,22 @@ pub(super) fn page() -> String {
 
 /// A link from another page of `docs/` to a section.
 pub(super) fn link(number: &str) -> String {
-    let anchor = find_section(number).map_or(String::new(), Section::anchor);
+    let anchor = FEE_QUOTE.find_section(number).map_or(String::new(), Section::anchor);
     format!("[Section {number}](specification.md#{anchor})")
 }
 
 fn about(text: &mut String, section: &Section) {
     let _ = writeln!(text, "\n## {}\n\n{}", section.heading(), section.summary);
-    let own = || documents().iter().filter(|document| document.section == section.number);
+    let own = || FEE_QUOTE.documents().filter(|document| document.section == section.number);
     for document in own().filter(|document| is_table(schema(document.name))) {
         table(text, document);
     }
     calls(text, section);
     let of_section = |wanted: fn(Basis) -> bool| -> Vec<&Clause> {
-        clauses().filter(|clause| clause.section == section.number && wanted(clause.basis)).collect()
+        FEE_QUOTE
+            .clauses()
+            .filter(|clause| clause.section == section.number && wanted(clause.basis))
+            .collect()
     };
     statements(text, "| statement | rule |", &of_section(|basis| basis == Basis::Stated));
     statements(
@@ -90,9 +92,10 @@ fn table(text: &mut String, document: &Document) {
     let whole = schema(document.name);
     let _ = writeln!(
         text,
-        "\n{}: [{name}.schema.json](../schemas/documents/{name}.schema.json)\n\n| member | type | form | required | meaning |\n|---|---|---|---|---|",
+        "\n{}: [{name}.schema.json](../{path})\n\n| member | type | form | required | meaning |\n|---|---|---|---|---|",
         whole["title"].as_str().unwrap_or_default(),
         name = document.name,
+        path = document.path(),
     );
     for (member, own) in whole["properties"].as_object().into_iter().flatten() {
         let _ = writeln!(
@@ -161,7 +164,7 @@ fn form_of(own: &Value) -> String {
 fn link_to(document: &Document) -> String {
     let whole = schema(document.name);
     let title = whole["title"].as_str().unwrap_or(document.name).to_lowercase();
-    let place = match find_section(document.section) {
+    let place = match FEE_QUOTE.find_section(document.section) {
         Some(section) if is_table(whole) => section.anchor(),
         _ => anchor(FORMS),
     };
@@ -266,13 +269,16 @@ fn calls(text: &mut String, section: &Section) {
     text.push_str("\n| mode | required in `params[1]` | result | schema |\n|---|---|---|---|\n");
     for pair in own {
         let required = mode_object(pair)["required"].as_array().into_iter().flatten();
-        let name = pair.request_document;
+        let request =
+            document(pair.request_document).expect("a test holds that every kind has its documents");
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | [{name}.schema.json](../schemas/documents/{name}.schema.json) |",
+            "| `{}` | {} | {} | [{}.schema.json](../{}) |",
             selected(pair),
             joined(required.filter_map(Value::as_str)),
             document(pair.result_document).map_or(String::new(), link_to),
+            request.name,
+            request.path(),
         );
     }
 }
@@ -312,7 +318,7 @@ fn reference(clause: &Clause, name: &str) -> String {
 /// Where the section is silent or disagrees with itself: the readings, and what is only observed.
 fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
     let readings: Vec<&Reading> =
-        READINGS.iter().filter(|reading| reading.section == section.number).collect();
+        FEE_QUOTE.readings.iter().filter(|reading| reading.section == section.number).collect();
     if readings.is_empty() && observed.is_empty() {
         return;
     }
@@ -329,7 +335,10 @@ fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
         );
     }
     let is_read = |clause: &&&Clause| {
-        READINGS.iter().any(|reading| clause.id.split_once('.').is_some_and(|(_, rest)| rest == reading.id))
+        FEE_QUOTE
+            .readings
+            .iter()
+            .any(|reading| clause.id.split_once('.').is_some_and(|(_, rest)| rest == reading.id))
     };
     for clause in observed.iter().filter(|clause| !is_read(clause)) {
         let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause));
@@ -343,7 +352,7 @@ const FORMS: &str = "Forms";
 /// The forms of values that several tables share.
 fn forms(text: &mut String) {
     let _ = writeln!(text, "\n## {FORMS}\n\n| form | type | meaning |\n|---|---|---|");
-    for document in documents() {
+    for document in FEE_QUOTE.documents() {
         let whole = schema(document.name);
         if whole.get("properties").is_some() {
             continue;
@@ -353,9 +362,9 @@ fn forms(text: &mut String) {
         }
         let _ = writeln!(
             text,
-            "| [{}](../schemas/documents/{}.schema.json) | {} | {} |",
+            "| [{}](../{}) | {} | {} |",
             whole["title"].as_str().unwrap_or(document.name),
-            document.name,
+            document.path(),
             type_of(whole),
             whole["description"].as_str().unwrap_or_default(),
         );
@@ -369,8 +378,8 @@ mod tests {
     #[test]
     fn every_section_that_a_clause_cites_is_a_heading() {
         let text = page();
-        for clause in clauses() {
-            let heading = find_section(clause.section).map(Section::heading);
+        for clause in FEE_QUOTE.clauses() {
+            let heading = FEE_QUOTE.find_section(clause.section).map(Section::heading);
             let heading = heading.unwrap_or_else(|| panic!("{}: section {}", clause.id, clause.section));
             assert_eq!(text.matches(&format!("\n## {heading}\n")).count(), 1, "{heading}");
         }
@@ -379,21 +388,21 @@ mod tests {
     #[test]
     fn every_clause_every_rule_and_every_reading_is_on_the_page() {
         let text = page();
-        for clause in clauses() {
-            let read = READINGS.iter().any(|reading| clause.id.ends_with(reading.id));
+        for clause in FEE_QUOTE.clauses() {
+            let read = FEE_QUOTE.readings.iter().any(|reading| clause.id.ends_with(reading.id));
             assert!(read || text.contains(clause.text), "{}", clause.id);
         }
         for rule in SPECIFICATION.rules() {
             assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
         }
-        for reading in READINGS {
+        for reading in FEE_QUOTE.readings {
             assert!(text.contains(reading.question), "{}", reading.id);
         }
     }
 
     #[test]
     fn every_member_of_every_table_has_a_type_and_a_meaning() {
-        for document in documents().iter().filter(|document| is_table(schema(document.name))) {
+        for document in FEE_QUOTE.documents().filter(|document| is_table(schema(document.name))) {
             for (member, own) in schema(document.name)["properties"].as_object().into_iter().flatten() {
                 assert!(!type_of(own).is_empty(), "{} {member}", document.name);
                 assert!(own["description"].is_string(), "{} {member}", document.name);

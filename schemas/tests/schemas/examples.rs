@@ -2,17 +2,15 @@
 //! `examples/DOCUMENT/invalid/KEYWORD-WHERE[.NOTE].json` rejected by that keyword at that member.
 //! WHERE is the last member of the path (`root` for none), then the index in an array; for `required` it is the member missed.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::support::{self, ASSERTIONS};
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use paymaster_schemas::{documents, resolved, validator_for};
 use serde_json::Value;
-use support::ASSERTIONS;
 
 /// How file names spell the keywords.
 const KEYWORDS: &[(&str, &str)] = &[
@@ -32,11 +30,12 @@ const KEYWORDS: &[(&str, &str)] = &[
 
 #[test]
 fn every_folder_belongs_to_a_document() {
-    let folders: BTreeSet<String> = fs::read_dir(examples_folder())
-        .expect("the examples folder")
+    let folders: BTreeSet<String> = support::folders("examples")
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("the examples folder"))
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a UTF-8 name"))
         .collect();
-    let names: BTreeSet<String> = documents().iter().map(|document| document.name.to_owned()).collect();
+    let names: BTreeSet<String> = documents().map(|document| document.name.to_owned()).collect();
     assert_eq!(folders, names);
 }
 
@@ -94,13 +93,9 @@ fn every_place_that_can_reject_has_an_invalid_example() {
     assert!(missing.is_empty(), "no invalid example for {missing:#?}");
 }
 
-fn examples_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
-}
-
 /// The examples of one kind, by path. Panics when there is none, or when one cannot be read.
 fn examples(document: &str, kind: &str) -> Vec<(PathBuf, Value)> {
-    let folder = examples_folder().join(document).join(kind);
+    let folder = support::examples(document).join(kind);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let examples: Vec<_> = entries
         .map(|entry| {

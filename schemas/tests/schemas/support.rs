@@ -1,6 +1,21 @@
-//! Walking the subschemas of a schema document.
+//! The folders of the specifications, and a walk through the subschemas of a schema document.
+
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+/// The folders of that name, `documents` or `examples`: one for each specification and one for what they share.
+pub(crate) fn folders(name: &str) -> Vec<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = top.read_dir().expect("the crate").map(|entry| entry.expect("an entry").path().join(name));
+    folders.filter(|folder| folder.is_dir()).collect()
+}
+
+/// The folder with the examples of a document.
+pub(crate) fn examples(document: &str) -> PathBuf {
+    let all = folders("examples").into_iter().map(|folder| folder.join(document));
+    all.into_iter().find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("{document} has no examples"))
+}
 
 /// Keywords that only describe.
 const ANNOTATIONS: &[&str] = &["$schema", "$id", "title", "description"];

@@ -1,6 +1,6 @@
 //! The clauses that a chain decides. They are judged only when a chain is given; a broken one is a warning.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
     OnChain "4.2" "on-chain.accepted"

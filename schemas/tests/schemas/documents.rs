@@ -1,23 +1,20 @@
 //! The documents as documents: sound JSON Schema 2020-12, named as they are filed, described, and joined without a gap.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
+use crate::support;
 use paymaster_schemas::{Message, document, document_by_id, documents, resolved};
 use serde_json::Value;
 
 #[test]
-fn the_table_and_the_folder_hold_the_same_documents() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("documents");
-    let filed: BTreeSet<String> = fs::read_dir(folder)
-        .expect("the documents folder")
+fn the_tables_and_the_folders_hold_the_same_documents() {
+    let filed: BTreeSet<String> = support::folders("documents")
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("the documents folder"))
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a UTF-8 name"))
         .collect();
-    let listed: Vec<String> =
-        documents().iter().map(|document| format!("{}.schema.json", document.name)).collect();
+    let listed: Vec<String> = documents().map(|document| format!("{}.schema.json", document.name)).collect();
     assert_eq!(filed, listed.iter().cloned().collect());
     assert_eq!(filed.len(), listed.len(), "a document is listed twice");
 }

@@ -1,6 +1,6 @@
 //! The clauses about the plain sense of answers: what is lawful in form and senseless in content. A broken one is a warning.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
     Plausibility "2.7" "plausibility.paymaster-address"

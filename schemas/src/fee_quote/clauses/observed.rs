@@ -1,7 +1,7 @@
 //! The clauses for points where the specification disagrees with itself (*ambiguous*) or is silent (*not shown*). A run
 //! observes and reports them; they never fail a run.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
     Ambiguous "2.1" "dialect.jsonrpc-version"

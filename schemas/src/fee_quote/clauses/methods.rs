@@ -1,6 +1,6 @@
 //! The clauses of section 4: the endpoint, and the numbered rules of the two methods (sections 4.1 and 4.2).
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
     Stated "4" "endpoint.both-methods"

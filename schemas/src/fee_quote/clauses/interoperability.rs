@@ -1,6 +1,6 @@
 //! The clauses that published clients need beyond the specification. A broken one is a warning.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
     Interoperability "2.2" "interoperability.client-forms"

@@ -1,14 +1,14 @@
-//! The clauses: every testable statement of the specification, as data.
+//! The clauses: every testable statement of a specification, as data.
 //!
-//! Each group of clauses has its file; a new clause is one entry of its table. Rules (`paymaster-engine`, `paymaster-fee-quote`) and faults
-//! (`paymaster-reference-server`) refer to a clause by its id only. An id is a public name: renaming one is a breaking change.
+//! Each group of clauses has its file in the folder of its specification; a new clause is one entry of its table. Rules and faults refer
+//! to a clause by its id only. An id is unique among all specifications, and a public name: renaming one is a breaking change.
 
 /// A table of clauses: basis, section, id and text of each; `unjudged` is why no rule and no observer judges it.
 macro_rules! clauses {
     (@reason) => { None };
     (@reason $reason:expr) => { Some($reason) };
     ($($basis:ident $section:literal $id:literal $text:literal $(, unjudged: $reason:expr)?;)*) => {
-        &[$(Clause {
+        &[$($crate::Clause {
             id: $id,
             section: $section,
             basis: $crate::Basis::$basis,
@@ -18,26 +18,19 @@ macro_rules! clauses {
     };
 }
 
-mod errors;
-mod interoperability;
-mod json_rpc;
-mod methods;
-mod observed;
-mod on_chain;
-mod plausibility;
-mod requests;
-mod responses;
-mod results;
+pub(crate) use clauses;
 
 use std::fmt;
 
-use crate::documents::added;
+use crate::definition::all_clauses;
 
 /// The reason why a clause holds. It decides what a broken clause means for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Basis {
     /// The specification states it. A broken clause fails the run.
     Stated,
+    /// The specification recommends it: it says should. A broken clause warns, and fails under `--strict`.
+    Recommended,
     /// JSON-RPC 2.0, or its use over HTTP, recommends it beyond the specification. A broken clause warns, and fails under `--strict`.
     JsonRpc,
     /// Published clients need it beyond the specification. A broken clause warns, and fails under `--strict`.
@@ -54,8 +47,9 @@ pub enum Basis {
 
 impl Basis {
     /// Every basis, the most serious first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Stated,
+        Self::Recommended,
         Self::JsonRpc,
         Self::Interoperability,
         Self::Plausibility,
@@ -68,6 +62,7 @@ impl Basis {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stated => "stated",
+            Self::Recommended => "recommended",
             Self::JsonRpc => "json-rpc",
             Self::Interoperability => "interoperability",
             Self::Plausibility => "plausibility",
@@ -104,26 +99,9 @@ pub struct Clause {
     pub unjudged: Option<&'static str>,
 }
 
-const GROUPS: [&[Clause]; 10] = [
-    requests::CLAUSES,
-    results::CLAUSES,
-    responses::CLAUSES,
-    methods::CLAUSES,
-    errors::CLAUSES,
-    json_rpc::CLAUSES,
-    interoperability::CLAUSES,
-    plausibility::CLAUSES,
-    on_chain::CLAUSES,
-    observed::CLAUSES,
-];
-
-/// Every clause, group by group.
-pub fn clauses() -> impl Iterator<Item = &'static Clause> {
-    GROUPS.into_iter().flatten()
-}
-
+/// The clause of that id, of whatever specification.
 pub fn find_clause(id: &str) -> Option<&'static Clause> {
-    clauses().chain(added().clauses).find(|clause| clause.id == id)
+    all_clauses().find(|clause| clause.id == id)
 }
 
 #[cfg(test)]
@@ -134,7 +112,7 @@ mod tests {
     #[test]
     fn ids_are_unique_and_well_formed() {
         let mut seen = HashSet::new();
-        for clause in clauses() {
+        for clause in all_clauses() {
             assert!(seen.insert(clause.id), "{} is listed twice", clause.id);
             assert!(
                 clause.id.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)),
@@ -146,10 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn every_clause_has_a_section_and_a_text() {
-        for clause in clauses() {
-            let section = clause.section;
-            assert!(section.starts_with(|c: char| c.is_ascii_digit()), "{}: section {section}", clause.id);
+    fn every_clause_has_a_text() {
+        for clause in all_clauses() {
             assert!(clause.text.len() > 20, "{} has no real text", clause.id);
             assert!(clause.unjudged.is_none_or(|reason| reason.len() > 20), "{}: no real reason", clause.id);
         }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support;
 use jsonschema::{Draft, Registry, Resource, Validator};
-use paymaster_schemas::{OPENRPC, documents, resolved};
+use paymaster_schemas::{FEE_QUOTE, documents, resolved};
 use serde_json::{Value, json};
 
 #[test]
@@ -93,7 +94,7 @@ fn its_params_and_results_refuse_those_of_the_other_method() {
 }
 
 fn description() -> Value {
-    serde_json::from_str(OPENRPC).expect("openrpc.json is JSON")
+    serde_json::from_str(FEE_QUOTE.openrpc).expect("openrpc.json is JSON")
 }
 
 fn read(path: &Path) -> Value {
@@ -123,7 +124,7 @@ fn meta_validator() -> Validator {
 
 /// A validator of a schema inside the description, which refers to our documents.
 fn validator(schema: &Value) -> Validator {
-    let resources = documents().iter().map(|document| {
+    let resources = documents().map(|document| {
         let parsed = resolved(document.name).expect("parsed");
         (document.id, Resource::from_contents(parsed.clone()))
     });
@@ -137,7 +138,7 @@ fn validator(schema: &Value) -> Validator {
 }
 
 fn valid_examples(document: &str) -> Vec<(String, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(document).join("valid");
+    let folder = support::examples(document).join("valid");
     let examples: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| {

@@ -1,6 +1,6 @@
 //! The clauses of the result tables (sections 2.6 to 2.9): each member is present and has its type and form.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
     Stated "2.6" "sponsored-result.MODE"

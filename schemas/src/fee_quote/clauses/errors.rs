@@ -1,14 +1,8 @@
-//! The clauses of section 7: which requests get an error, which do not, and the form of an error.
+//! The clauses of section 7: which requests get an error, and which do not.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
-    Stated "7" "error.object"
-        "The member `error` of an answer is an object.";
-    Stated "7" "error.code"
-        "An error object has the member `code`, an integer.";
-    Stated "7" "error.message"
-        "An error object has the member `message`, a string.";
     Stated "4.2" "error.token-absent"
         "A token-mode sponsor request without a token address is answered with an error (rule 4).";
     Stated "4.2" "error.token-unsupported"

@@ -1,6 +1,6 @@
 //! The clauses of the request tables (sections 2.1 to 2.5): what a server must accept.
 
-use super::Clause;
+use super::{Clause, clauses};
 
 /// The reason why a member that is present in every request has no rule of its own.
 const IN_EVERY_REQUEST: &str = "every request has it, so it is judged with the request as a whole: by endpoint.both-methods and the result \

@@ -1,8 +1,48 @@
-//! The clauses that JSON-RPC 2.0, or its use over HTTP, recommends beyond the specification. A broken one is a warning.
+//! What specifications share: the clauses of JSON-RPC and HTTP, and the documents of their parts.
 
-use super::Clause;
+use crate::{Clause, Document, clauses::clauses, documents::table};
 
-pub(super) const CLAUSES: &[Clause] = clauses! {
+/// The documents that specifications refer to.
+pub const DOCUMENTS: &[Document] = table! {
+    "shared";
+    "address" "2.2"
+    "hex-bytes" "2.2"
+    "json-rpc-id" "2.1"
+    "error-object" "7"
+};
+
+/// The form of an answer.
+pub const RESPONSES: &[Clause] = clauses! {
+    Stated "1" "answer.json-text"
+        "The body of an answer is exactly one complete JSON text in UTF-8, without a byte order mark, trailing bytes or NaN.";
+    Stated "1" "answer.http-message"
+        "A served request gets a complete HTTP response: the body has the announced length, and the connection stays open until its end.";
+    Stated "1" "answer.single-valued-members"
+        "No member name occurs twice in one object of an answer with different values, because parsers would then read different answers.";
+    Stated "1" "answer.object"
+        "The answer to a single request is one JSON object.";
+    Stated "1" "answer.result-or-error"
+        "An answer has exactly one of `result` and `error`.";
+    Stated "2.10" "answer.jsonrpc"
+        "An answer has `jsonrpc`, with the version of its request.";
+    Stated "2.10" "answer.id"
+        "An answer has the `id` of its request: the same JSON type and the same value.";
+    Stated "2.10" "answer.result-object"
+        "The member `result` of an answer is an object.";
+};
+
+/// The form of an error.
+pub const ERRORS: &[Clause] = clauses! {
+    Stated "7" "error.object"
+        "The member `error` of an answer is an object.";
+    Stated "7" "error.code"
+        "An error object has the member `code`, an integer.";
+    Stated "7" "error.message"
+        "An error object has the member `message`, a string.";
+};
+
+/// What JSON-RPC 2.0, or its use over HTTP, recommends beyond the specification. A broken one is a warning.
+pub const JSON_RPC: &[Clause] = clauses! {
     JsonRpc "2.10" "json-rpc.large-ids"
         "An integer `id` above 2^53 is echoed exactly. JSON parsers with 64-bit floating-point numbers round such integers.";
     JsonRpc "7" "json-rpc.parse-error"
