@@ -1,6 +1,8 @@
 //! What specifications need of Ethereum, without a socket: operations of EntryPoint 0.6 to 0.9, their hashes and call data, what paymaster
+//! contracts sign, the calls that simulate an operation, and how their results are read.
 
 mod calls;
+mod contracts;
 mod operation;
 mod reading;
 mod window;
@@ -9,6 +11,7 @@ pub use calls::{
     CompletedOperation, PackedUserOperation, UserOperation, hash_call, paymaster_call, simulation_call,
     validation_call,
 };
+pub use contracts::{ContractKind, DataError, PaymasterTerms};
 pub use operation::{EntryPointVersion, Operation, OperationError};
 pub use reading::{
     CallOutcome, NodeError, PaymasterValidation, SimulationOutcome, read_hash, read_paymaster_call,
