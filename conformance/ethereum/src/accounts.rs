@@ -107,45 +107,34 @@ pub static ACCOUNTS: &[AccountForm] = &[
         name: "SimpleAccount 0.6",
         version: EntryPointVersion::V06,
         factory: address!("9406Cc6185a346906296840746125a0E44976454"),
-        call_data: |calls, _| match calls {
-            [call] => execute(call),
-            calls => ListsWithoutValues::executeBatchCall { targets: targets(calls), data: data(calls) }
-                .abi_encode(),
+        call_data: |calls, _| {
+            if let [call] = calls {
+                return execute(call);
+            }
+            let (targets, _, data) = lists(calls);
+            ListsWithoutValues::executeBatchCall { targets, data }.abi_encode()
         },
-        factory_data: owner_and_salt,
-        wraps: false,
+        ..SIMPLE
     },
-    AccountForm {
-        name: "SimpleAccount 0.7",
-        version: EntryPointVersion::V07,
-        factory: address!("91E60e0613810449d098b0b5Ec8b51A0FE8c8985"),
-        call_data: execute_or_lists,
-        factory_data: owner_and_salt,
-        wraps: false,
-    },
+    SIMPLE,
     AccountForm {
         name: "SimpleAccount 0.8",
         version: EntryPointVersion::V08,
         factory: address!("13E9ed32155810FDbd067D4522C492D6f68E5944"),
         call_data: execute_or_structs,
-        factory_data: owner_and_salt,
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "LightAccount 1.1",
         version: EntryPointVersion::V06,
         factory: address!("00004EC70002a32400f8ae005A26081065620D20"),
-        call_data: execute_or_lists,
-        factory_data: owner_and_salt,
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "LightAccount 2.0",
         version: EntryPointVersion::V07,
         factory: address!("0000000000400CdFef5E2714E63d8040b700BC24"),
-        call_data: execute_or_lists,
-        factory_data: owner_and_salt,
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Modular Account 2",
@@ -164,7 +153,7 @@ pub static ACCOUNTS: &[AccountForm] = &[
         factory: address!("0BA5ED0c6AA8c49038F819E587E2633c4A9F428a"),
         call_data: execute_or_structs,
         factory_data: coinbase_factory,
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Coinbase Smart Wallet 1.1",
@@ -172,22 +161,19 @@ pub static ACCOUNTS: &[AccountForm] = &[
         factory: address!("BA5ED110eFDBa3D005bfC882d75358ACBbB85842"),
         call_data: execute_or_structs,
         factory_data: coinbase_factory,
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Biconomy 2",
         version: EntryPointVersion::V06,
         factory: address!("000000a56Aaca3e9a4C479ea6b6CD0DbcB6634F5"),
-        call_data: |calls, _| match calls {
-            [Call { target, value, data }] => {
-                Biconomy::execute_ncCCall { target: *target, value: *value, data: data.clone() }.abi_encode()
+        call_data: |calls, _| {
+            if let [Call { target, value, data }] = calls {
+                let (target, value, data) = (*target, *value, data.clone());
+                return Biconomy::execute_ncCCall { target, value, data }.abi_encode();
             }
-            calls => Biconomy::executeBatch_y6UCall {
-                targets: targets(calls),
-                values: values(calls),
-                data: data(calls),
-            }
-            .abi_encode(),
+            let (targets, values, data) = lists(calls);
+            Biconomy::executeBatch_y6UCall { targets, values, data }.abi_encode()
         },
         factory_data: |draws| {
             let module = draws.known(address!("0000001c5b32F37F5beA87BDD5374eB2aC54eA8e"));
@@ -199,7 +185,7 @@ pub static ACCOUNTS: &[AccountForm] = &[
             }
             .abi_encode()
         },
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Nexus",
@@ -212,7 +198,7 @@ pub static ACCOUNTS: &[AccountForm] = &[
             let threshold = u8::from(!attesters.is_empty());
             Nexus::createAccountCall { owner, index: draws.salt(), attesters, threshold }.abi_encode()
         },
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Kernel 2.4",
@@ -232,7 +218,7 @@ pub static ACCOUNTS: &[AccountForm] = &[
             let data = Kernel2::initializeCall { validator, data }.abi_encode().into();
             Kernel2::createAccountCall { implementation, data, index: draws.salt() }.abi_encode()
         },
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Kernel 3.1",
@@ -268,7 +254,7 @@ pub static ACCOUNTS: &[AccountForm] = &[
             let module = address!("a581c4A4DB7175302464fF3C06380BC3270b4037");
             safe_factory(draws, module, address!("8EcD4ec46D4D2a6B64fE960B3D64e8B94B2234eb"))
         },
-        wraps: false,
+        ..SIMPLE
     },
     AccountForm {
         name: "Safe 1.4.1 for 0.7",
@@ -279,9 +265,19 @@ pub static ACCOUNTS: &[AccountForm] = &[
             let module = address!("75cf11467937ce3F2f357CE24ffc3DBF8fD5c226");
             safe_factory(draws, module, address!("2dd68b007B46fBe91B9A7c3EDa5A7a1063cB5b47"))
         },
-        wraps: false,
+        ..SIMPLE
     },
 ];
+
+/// The account that most others resemble.
+const SIMPLE: AccountForm = AccountForm {
+    name: "SimpleAccount 0.7",
+    version: EntryPointVersion::V07,
+    factory: address!("91E60e0613810449d098b0b5Ec8b51A0FE8c8985"),
+    call_data: execute_or_lists,
+    factory_data: owner_and_salt,
+    wraps: false,
+};
 
 const SAFE_FACTORY: Address = address!("4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67");
 const SAFE_SINGLETON: Address = address!("41675C099F32341bf84BFc5382aF534df5C7461a");
@@ -313,7 +309,7 @@ impl Encoded {
 }
 
 impl AccountForm {
-    /// The accounts of a version of EntryPoint. Those of 0.8 serve 0.9 as well.
+    /// The accounts of a version of EntryPoint. Those of 0.8 stand in for 0.9, for which no account with a known address is published.
     pub fn of(version: EntryPointVersion) -> impl Iterator<Item = &'static Self> {
         let version = version.min(EntryPointVersion::V08);
         ACCOUNTS.iter().filter(move |account| account.version == version)
@@ -349,16 +345,11 @@ impl AccountForm {
     }
 }
 
-fn targets(calls: &[Call]) -> Vec<Address> {
-    calls.iter().map(|call| call.target).collect()
-}
-
-fn values(calls: &[Call]) -> Vec<U256> {
-    calls.iter().map(|call| call.value).collect()
-}
-
-fn data(calls: &[Call]) -> Vec<Bytes> {
-    calls.iter().map(|call| call.data.clone()).collect()
+fn lists(calls: &[Call]) -> (Vec<Address>, Vec<U256>, Vec<Bytes>) {
+    let parts = calls.iter().cloned().map(|Call { target, value, data }| ((target, value), data));
+    let (heads, data): (Vec<_>, _) = parts.unzip();
+    let (targets, values) = heads.into_iter().unzip();
+    (targets, values, data)
 }
 
 fn execute(Call { target, value, data }: &Call) -> Vec<u8> {
@@ -366,13 +357,11 @@ fn execute(Call { target, value, data }: &Call) -> Vec<u8> {
 }
 
 fn execute_or_lists(calls: &[Call], _: bool) -> Vec<u8> {
-    match calls {
-        [call] => execute(call),
-        calls => {
-            Lists::executeBatchCall { targets: targets(calls), values: values(calls), data: data(calls) }
-                .abi_encode()
-        }
+    if let [call] = calls {
+        return execute(call);
     }
+    let (targets, values, data) = lists(calls);
+    Lists::executeBatchCall { targets, values, data }.abi_encode()
 }
 
 fn execute_or_structs(calls: &[Call], _: bool) -> Vec<u8> {

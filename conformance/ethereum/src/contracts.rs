@@ -87,7 +87,7 @@ impl ContractKind {
             }
             Self::Verifying07 => !matches!(version, EntryPointVersion::V06),
             Self::Singleton07 | Self::Coinbase07 => matches!(version, EntryPointVersion::V07),
-            Self::Singleton08 => matches!(version, EntryPointVersion::V08 | EntryPointVersion::V09),
+            Self::Singleton08 => matches!(version, EntryPointVersion::V08),
         }
     }
 
