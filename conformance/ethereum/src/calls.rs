@@ -3,6 +3,8 @@
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::{SolCall, sol};
 
+use crate::operation::{EntryPointVersion, Operation};
+
 sol! {
     /// An operation, as EntryPoint v0.6 takes it.
     #[derive(Debug)]
@@ -18,6 +20,26 @@ sol! {
         uint256 maxPriorityFeePerGas;
         bytes paymasterAndData;
         bytes signature;
+    }
+
+    /// An operation, as EntryPoint 0.7 and later take it.
+    #[derive(Debug, PartialEq, Eq)]
+    struct PackedUserOperation {
+        address sender;
+        uint256 nonce;
+        bytes initCode;
+        bytes callData;
+        bytes32 accountGasLimits;
+        uint256 preVerificationGas;
+        bytes32 gasFees;
+        bytes paymasterAndData;
+        bytes signature;
+    }
+
+    interface Paymaster07 {
+        function validatePaymasterUserOp(PackedUserOperation userOp, bytes32 userOpHash, uint256 maxCost)
+            external
+            returns (bytes memory context, uint256 validationData);
     }
 
     #[derive(Debug)]
@@ -92,16 +114,62 @@ pub fn hash_call(completed: &CompletedOperation) -> Vec<u8> {
 /// The data of the call with which EntryPoint has a paymaster validate the operation of that hash. It is sent alone when the
 /// account makes the whole simulation fail.
 pub fn paymaster_call(completed: &CompletedOperation, hash: B256) -> Vec<u8> {
-    let operation = &completed.operation;
+    unpacked_call(completed.operation.clone(), hash)
+}
+
+fn unpacked_call(operation: UserOperation, hash: B256) -> Vec<u8> {
     let gas = operation
         .verificationGasLimit
         .saturating_mul(VERIFICATIONS)
         .saturating_add(operation.callGasLimit)
         .saturating_add(operation.preVerificationGas);
-    validatePaymasterUserOpCall {
-        userOp: operation.clone(),
-        userOpHash: hash,
-        maxCost: gas.saturating_mul(operation.maxFeePerGas),
+    let cost = gas.saturating_mul(operation.maxFeePerGas);
+    validatePaymasterUserOpCall { userOp: operation, userOpHash: hash, maxCost: cost }.abi_encode()
+}
+
+/// The data of the call with which an EntryPoint of the operation's version has the paymaster validate it. `hash` is the operation's.
+pub fn validation_call(operation: &Operation, hash: B256) -> Vec<u8> {
+    if operation.version == EntryPointVersion::V06 {
+        return unpacked_call(operation.unpacked(), hash);
     }
-    .abi_encode()
+    let [verification, post_op] = operation.paymaster_gas_limits();
+    let gas = [operation.call_gas_limit, operation.verification_gas_limit, verification, post_op]
+        .into_iter()
+        .fold(operation.pre_verification_gas, U256::saturating_add);
+    let cost = gas.saturating_mul(operation.max_fee_per_gas);
+    Paymaster07::validatePaymasterUserOpCall { userOp: operation.packed(), userOpHash: hash, maxCost: cost }
+        .abi_encode()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_paymaster_is_called_with_the_form_of_its_version_and_the_most_it_may_cost() {
+        let members = json!({
+            "sender": "0x1306b01bc3e4ad202612d3843387e94737673f53", "nonce": "0x1", "callData": "0x",
+            "callGasLimit": "0x1", "verificationGasLimit": "0x2", "preVerificationGas": "0x4",
+            "maxFeePerGas": "0xa", "maxPriorityFeePerGas": "0x1",
+            "paymasterAndData": "0x2222222222222222222222222222222222222222",
+            "paymaster": "0x2222222222222222222222222222222222222222",
+            "paymasterVerificationGasLimit": "0x8", "paymasterPostOpGasLimit": "0x10",
+        });
+        let read = |version| Operation::read(version, &[&members]).unwrap();
+        let hash = B256::repeat_byte(9);
+
+        let unpacked = read(EntryPointVersion::V06);
+        let call = validatePaymasterUserOpCall::abi_decode(&validation_call(&unpacked, hash)).unwrap();
+        assert_eq!(call.userOp.sender, unpacked.sender);
+        assert_eq!((call.userOpHash, call.maxCost), (hash, U256::from((3 * 2 + 1 + 4) * 10)));
+
+        for version in [EntryPointVersion::V07, EntryPointVersion::V08, EntryPointVersion::V09] {
+            let packed = read(version);
+            let call = validation_call(&packed, hash);
+            let call = Paymaster07::validatePaymasterUserOpCall::abi_decode(&call).unwrap();
+            assert_eq!(call.userOp, packed.packed());
+            assert_eq!((call.userOpHash, call.maxCost), (hash, U256::from((1 + 2 + 4 + 8 + 16) * 10)));
+        }
+    }
 }

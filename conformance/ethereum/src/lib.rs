@@ -1,10 +1,24 @@
-//! What specifications need of Ethereum, without a socket: the operation that an answer completes, the calls that simulate it with EntryPoint
-//! v0.6, and how their results are read.
+//! What specifications need of Ethereum, without a socket: operations of EntryPoint 0.6 to 0.9, their hashes and call data, what paymaster
+//! contracts sign, the calls that simulate an operation, and how their results are read.
 
+mod accounts;
 mod calls;
+mod contracts;
+mod operation;
 mod reading;
+mod spelling;
+mod window;
 
-pub use calls::{CompletedOperation, UserOperation, hash_call, paymaster_call, simulation_call};
-pub use reading::{
-    CallOutcome, NodeError, SimulationOutcome, read_hash, read_paymaster_call, read_simulation,
+pub use accounts::{ACCOUNTS, AccountForm, CallContext, Encoded};
+pub use calls::{
+    CompletedOperation, PackedUserOperation, UserOperation, hash_call, paymaster_call, simulation_call,
+    validation_call,
 };
+pub use contracts::{ContractKind, DataError, PaymasterTerms};
+pub use operation::{EntryPointVersion, Operation, OperationError};
+pub use reading::{
+    CallOutcome, NodeError, PaymasterValidation, SimulationOutcome, read_hash, read_paymaster_call,
+    read_simulation, read_validation,
+};
+pub use spelling::{checksummed, in_capitals, in_mixed_case};
+pub use window::{Window, zero_bytes};

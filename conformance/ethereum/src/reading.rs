@@ -8,6 +8,7 @@ use crate::calls::{
     FailedOp, ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
     validatePaymasterUserOpCall,
 };
+use crate::window::Window;
 use paymaster_exchange::Simulation;
 
 /// The outcome of an `eth_call`.
@@ -88,7 +89,8 @@ pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> 
                 "the account or the paymaster finds its signature wrong".to_owned(),
             )
         } else {
-            SimulationOutcome::Final(in_time(validAfter.to(), validUntil.to(), now))
+            let window = Window { valid_after: validAfter.to(), valid_until: validUntil.to() };
+            SimulationOutcome::Final(in_time(window, now))
         };
     }
     match FailedOp::abi_decode(data) {
@@ -111,27 +113,56 @@ pub fn read_hash(called: &CallOutcome) -> Option<B256> {
     }
 }
 
-/// Reads the outcome of [`paymaster_call`](crate::paymaster_call). `now` is the time of the chain's last block, in Unix seconds.
-pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Simulation {
+/// What came of having a paymaster validate an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PaymasterValidation {
+    /// It returned this.
+    Returned {
+        /// Whether the signature is right.
+        signature_is_right: bool,
+        window: Window,
+        /// Whether EntryPoint will call postOp: the context is not empty.
+        calls_post_op: bool,
+    },
+    /// It reverted, for this reason.
+    Reverted(String),
+    /// There is no contract at its address.
+    NotDeployed,
+    /// What it returned is not what the function returns.
+    Unreadable,
+}
+
+/// Reads the outcome of [`validation_call`](crate::validation_call), in every version of EntryPoint.
+pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
     let data = match called {
-        CallOutcome::Reverted(data) => {
-            return refused_or_unpaid(format!("AA33 reverted: {}", revert(data)), true, pays_in_tokens);
-        }
-        CallOutcome::Returned(data) if data.is_empty() => {
-            return Simulation::Refused("AA30 paymaster not deployed".to_owned());
-        }
+        CallOutcome::Reverted(data) => return PaymasterValidation::Reverted(revert(data)),
+        CallOutcome::Returned(data) if data.is_empty() => return PaymasterValidation::NotDeployed,
         CallOutcome::Returned(data) => data,
     };
-    match validatePaymasterUserOpCall::abi_decode_returns(data) {
-        Ok(returned) => {
-            let data = ValidationData::unpack(returned.validationData);
-            if data.aggregator.is_zero() {
-                in_time(data.valid_after, data.valid_until, now)
-            } else {
-                Simulation::Refused("AA34 signature error".to_owned())
-            }
+    let Ok(returned) = validatePaymasterUserOpCall::abi_decode_returns(data) else {
+        return PaymasterValidation::Unreadable;
+    };
+    // `aggregator | validUntil << 160 | validAfter << 208`. The aggregator 1 means that the signature is wrong; EntryPoint refuses any
+    // other of a paymaster as well.
+    let word = returned.validationData;
+    let uint48 = |shift: usize| ((word >> shift) & U256::from((1_u64 << 48) - 1)).to::<u64>();
+    PaymasterValidation::Returned {
+        signature_is_right: (word << 96_usize).is_zero(),
+        window: Window { valid_after: uint48(208), valid_until: uint48(160) },
+        calls_post_op: !returned.context.is_empty(),
+    }
+}
+
+/// Reads the outcome of [`paymaster_call`](crate::paymaster_call). `now` is the time of the chain's last block, in Unix seconds.
+pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Simulation {
+    match read_validation(called) {
+        PaymasterValidation::Returned { signature_is_right: true, window, .. } => in_time(window, now),
+        PaymasterValidation::Returned { .. } => Simulation::Refused("AA34 signature error".to_owned()),
+        PaymasterValidation::Reverted(reason) => {
+            refused_or_unpaid(format!("AA33 reverted: {reason}"), true, pays_in_tokens)
         }
-        Err(_) => Simulation::Refused(
+        PaymasterValidation::NotDeployed => Simulation::Refused("AA30 paymaster not deployed".to_owned()),
+        PaymasterValidation::Unreadable => Simulation::Refused(
             "AA33 reverted: what validatePaymasterUserOp returned cannot be read".to_owned(),
         ),
     }
@@ -146,34 +177,14 @@ fn refused_or_unpaid(reason: String, reverted: bool, pays_in_tokens: bool) -> Si
     }
 }
 
-/// EntryPoint's rule: not before `after` and not after `until`; an `until` of 0 means no limit.
-fn in_time(after: u64, until: u64, now: u64) -> Simulation {
-    let expired = until != 0 && now > until;
-    if expired || now < after {
-        Simulation::Refused(format!(
-            "AA32 paymaster expired or not due: good from {after} to {until}, and the chain is at {now}"
-        ))
-    } else {
-        Simulation::Accepted
+fn in_time(window: Window, now: u64) -> Simulation {
+    if window.includes(now) {
+        return Simulation::Accepted;
     }
-}
-
-/// `aggregator | validUntil << 160 | validAfter << 208`. The aggregator 1 means that the signature is wrong.
-struct ValidationData {
-    aggregator: U256,
-    valid_until: u64,
-    valid_after: u64,
-}
-
-impl ValidationData {
-    fn unpack(word: U256) -> Self {
-        let uint48 = |shift: usize| ((word >> shift) & U256::from((1_u64 << 48) - 1)).to::<u64>();
-        Self {
-            aggregator: word & ((U256::ONE << 160) - U256::ONE),
-            valid_until: uint48(160),
-            valid_after: uint48(208),
-        }
-    }
+    let Window { valid_after, valid_until } = window;
+    Simulation::Refused(format!(
+        "AA32 paymaster expired or not due: good from {valid_after} to {valid_until}, and the chain is at {now}"
+    ))
 }
 
 /// The reason of a revert, or its data.
@@ -194,4 +205,36 @@ fn beginning(text: &str) -> String {
 
 fn bytes(text: &str) -> Option<Vec<u8>> {
     hex::decode(text.strip_prefix("0x")?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloy_primitives::Bytes;
+    use alloy_sol_types::SolValue;
+
+    fn returned(context: &[u8], after: u64, until: u64, aggregator: U256) -> CallOutcome {
+        let word = (U256::from(after) << 208) | (U256::from(until) << 160) | aggregator;
+        CallOutcome::Returned((Bytes::copy_from_slice(context), word).abi_encode_params())
+    }
+
+    #[test]
+    fn a_validation_is_read() {
+        let window = Window { valid_after: 10, valid_until: 20 };
+        let wanted = |signature_is_right, calls_post_op| PaymasterValidation::Returned {
+            signature_is_right,
+            window,
+            calls_post_op,
+        };
+        assert_eq!(read_validation(&returned(&[], 10, 20, U256::ZERO)), wanted(true, false));
+        assert_eq!(read_validation(&returned(&[1], 10, 20, U256::ONE)), wanted(false, true));
+        let aggregator = (U256::ONE << 160) - U256::ONE;
+        assert_eq!(read_validation(&returned(&[], 10, 20, aggregator)), wanted(false, false));
+        assert_eq!(read_validation(&CallOutcome::Returned(vec![])), PaymasterValidation::NotDeployed);
+        assert_eq!(read_validation(&CallOutcome::Returned(vec![1])), PaymasterValidation::Unreadable);
+        assert_eq!(
+            read_validation(&CallOutcome::Reverted(vec![])),
+            PaymasterValidation::Reverted("no reason".to_owned())
+        );
+    }
 }
