@@ -3,6 +3,7 @@
 
 pub mod cases;
 pub mod diagnosis;
+pub mod first_profile;
 pub mod generate;
 pub mod json;
 pub mod knowledge;

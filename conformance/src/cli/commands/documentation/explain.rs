@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
-use crate::{cli::process::CommandError, report::text::sections, run::Suite};
+use crate::{cli::process::CommandError, report::text::sections};
 use paymaster_engine::rules::{Check, Rule};
 use paymaster_settings::{
     exit,
     output::{self, terminal::wrapped},
+    specifications::all_rules,
     suggestion::did_you_mean,
 };
 
@@ -17,7 +18,7 @@ const WIDTH: usize = 100;
 
 /// Runs the command.
 pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
-    let rules = Suite::standard().rules;
+    let rules = all_rules();
     let found: Vec<&Rule> = match rules.iter().find(|rule| rule.id == id) {
         Some(rule) => vec![rule],
         None => rules.iter().copied().filter(|rule| rule.clause == id).collect(),
