@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use paymaster_client::stop::Stop;
-use paymaster_conformance::selftest::{self, Cases, Deviation, ProfilePart, ProfileParts, Trials, every_deviation};
+use paymaster_conformance::selftest::{
+    self, Cases, Deviation, ProfilePart, ProfileParts, Trials, every_deviation,
+};
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;

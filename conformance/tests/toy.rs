@@ -294,12 +294,7 @@ impl Survey for Nothing {
     }
 
     fn finish(self: Box<Self>, _: &dyn Fn(&str) -> bool) -> FirstProfile {
-        FirstProfile {
-            access: Access::default(),
-            findings: Vec::new(),
-            tables: String::new(),
-            needs: None,
-        }
+        FirstProfile { access: Access::default(), findings: Vec::new(), tables: String::new(), needs: None }
     }
 }
 

@@ -8,7 +8,10 @@ use paymaster_exchange::Response;
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Variant, faults, find_fault, variants,
 };
-use paymaster_settings::embedded::{Embedded, profile_of};
+use paymaster_settings::{
+    embedded::{Embedded, profile_of},
+    specifications::DEFAULT_SPECIFICATION,
+};
 
 use super::*;
 use crate::scenarios::{
@@ -90,7 +93,7 @@ fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Respo
 
 #[test]
 fn an_answer_beyond_our_limits_is_not_wrong() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix = mix(&context);
     let judge = AnswerJudge::new(context, JudgedShare::ALL, true);
     let template = &mix.sequence(0)[0];
@@ -110,7 +113,7 @@ fn an_answer_beyond_our_limits_is_not_wrong() {
 
 #[tokio::test]
 async fn answers_of_a_correct_server_are_good_and_cached() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix = mix(&context);
     let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let mut server = Server::start(vec![], vec![]).await;
@@ -127,7 +130,7 @@ async fn answers_of_a_correct_server_are_good_and_cached() {
 /// Without this, an answer that is not judged is parsed each time, and `--judge none` costs more than `--judge all`.
 #[tokio::test]
 async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix = mix(&context);
     let none_judged = AnswerJudge::new(context.clone(), JudgedShare::parse("none").unwrap(), false);
     let all_judged = AnswerJudge::new(context, JudgedShare::ALL, false);
@@ -149,7 +152,7 @@ async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
 
 #[tokio::test]
 async fn the_cache_changes_no_outcome_whatever_the_fault() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix = mix(&context);
     let judge = AnswerJudge::new(context, JudgedShare::ALL, true);
     let mut sound = Server::start(vec![], vec![]).await;
@@ -169,7 +172,7 @@ async fn the_cache_changes_no_outcome_whatever_the_fault() {
 
 #[tokio::test]
 async fn a_wrong_answer_in_25_is_4_percent() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix =
         Mix::new("sponsor-sponsored", &Weights::new(), &mut RequestGenerator::new(&context, 1, 6)).unwrap();
     let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
@@ -180,7 +183,7 @@ async fn a_wrong_answer_in_25_is_4_percent() {
 
 #[tokio::test]
 async fn an_answer_to_another_request_is_wrong() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix = mix(&context);
     let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let mut server = Server::start(vec![], vec![]).await;
@@ -202,7 +205,7 @@ async fn an_answer_to_another_request_is_wrong() {
 
 #[test]
 fn without_an_answer_there_is_nothing_to_judge() {
-    let context = Context::new(profile_of(&Config::default()));
+    let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
     let mix = mix(&context);
     let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let template = &mix.sequence(0)[0];

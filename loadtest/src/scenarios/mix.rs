@@ -156,7 +156,7 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
 mod tests {
     use paymaster_fee_quote::target::context::Context;
     use paymaster_reference_server::Config;
-    use paymaster_settings::embedded::profile_of;
+    use paymaster_settings::{embedded::profile_of, specifications::DEFAULT_SPECIFICATION};
 
     use super::*;
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn mix(seed: u64) -> Mix {
-        let context = Context::new(profile_of(&Config::default()));
+        let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
         let mut generator = RequestGenerator::new(&context, seed, 20);
         Mix::new(MIXED, &Weights::new(), &mut generator).unwrap()
     }

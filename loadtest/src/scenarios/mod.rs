@@ -85,7 +85,7 @@ mod tests {
 
     use paymaster_fee_quote::target::context::Context;
     use paymaster_reference_server::Config;
-    use paymaster_settings::embedded::profile_of;
+    use paymaster_settings::{embedded::profile_of, specifications::DEFAULT_SPECIFICATION};
 
     use super::{generator::RequestGenerator, scenario::RequestSequence, *};
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_scenario_makes_distinct_requests_by_its_seed() {
-        let context = Context::new(profile_of(&Config::default()));
+        let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
         for scenario in SCENARIOS {
             let made = |seed| {
                 let mut generator = RequestGenerator::new(&context, seed, 20);

@@ -85,7 +85,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use paymaster_reference_server::Config;
-    use paymaster_settings::embedded::profile_of;
+    use paymaster_settings::{embedded::profile_of, specifications::DEFAULT_SPECIFICATION};
     use serde_json::Value;
 
     use super::*;
@@ -94,7 +94,7 @@ mod tests {
     /// Ids and operations of the first requests of two workers, and of one worker at its last number.
     #[test]
     fn workers_send_no_request_twice() {
-        let context = Context::new(profile_of(&Config::default()));
+        let context = Context::of(&*profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[])).clone();
         let (mut ids, mut operations) = (BTreeSet::new(), BTreeSet::new());
         let mut templates = BTreeSet::new();
         for index in [0, 1, MOST_WORKERS - 1] {
