@@ -10,5 +10,6 @@ pub mod knowledge;
 pub mod message;
 pub mod rules;
 pub mod session;
+pub mod simulation;
 pub mod specification;
 pub mod verdict;
