@@ -18,7 +18,7 @@ use paymaster_conformance::{
 };
 use paymaster_engine::verdict::{conclusion::Conclusion, strictness::Strictness};
 use paymaster_reference_server::Config;
-use paymaster_settings::{embedded::Embedded, settings::Settings};
+use paymaster_settings::{embedded::Embedded, settings::Settings, specifications::DEFAULT_SPECIFICATION};
 
 /// As in the released commands, with `--features mimalloc`.
 #[cfg(feature = "mimalloc")]
@@ -137,7 +137,7 @@ async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failur
     let settings = Settings {
         transport: Transport::new(target, Limits::default(), &[]),
         shown_target: server.url.clone(),
-        profile: server.profile.clone(),
+        profile: server.profile(DEFAULT_SPECIFICATION),
         seed: 1,
         cases,
         jobs: JOBS,

@@ -41,7 +41,7 @@ fn matrix_of(faults: &[&str]) -> Matrix {
     let trials = Trials {
         deviations: &deviations,
         seeds: &[1],
-        profile_parts: &[ProfilePart::Whole],
+        profile_parts: ProfilePart::whole,
         cases: Cases::Fixed(60),
         causes: true,
     };

@@ -12,10 +12,13 @@ use paymaster_conformance::{
     run::{self, Reporter, Suite},
 };
 use paymaster_engine::{cases::plan::Plan, verdict::strictness::Strictness};
-use paymaster_fee_quote::target::{
-    context::{Context, Support},
-    dialect::{Amounts, QuotedTokens},
-    profile::Profile,
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{
+        context::{Context, Support},
+        dialect::{Amounts, QuotedTokens},
+        profile::Profile,
+    },
 };
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use paymaster_settings::{embedded::Embedded, settings::Settings};
@@ -42,7 +45,9 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
     let settings = Settings {
         transport: Transport::new(target, Limits::default(), &[]),
         shown_target: server.url.clone(),
-        profile: Arc::new(Context::new(profile(Context::of(&*server.profile).profile.clone()))),
+        profile: Arc::new(Context::new(profile(
+            Context::of(&*server.profile(&SPECIFICATION)).profile.clone(),
+        ))),
         seed: 3,
         cases: 1,
         jobs: 4,

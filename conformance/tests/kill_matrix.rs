@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use paymaster_client::stop::Stop;
-use paymaster_conformance::selftest::{self, Cases, Deviation, ProfilePart, Trials, every_deviation};
+use paymaster_conformance::selftest::{
+    self, Cases, Deviation, ProfilePart, ProfileParts, Trials, every_deviation,
+};
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;
@@ -12,7 +14,7 @@ const CASES: u32 = 40;
 const FEW_CASES: u32 = 4;
 const SEED: u64 = 7;
 
-fn holds(deviations: &[Deviation], profile_parts: &[ProfilePart], cases: u32) {
+fn holds(deviations: &[Deviation], profile_parts: ProfileParts, cases: u32) {
     let trials =
         Trials { deviations, seeds: &[SEED], profile_parts, cases: Cases::Fixed(cases), causes: false };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
@@ -34,18 +36,18 @@ fn a_fault_of_every_clause_is_caught_by_its_rule_and_by_no_unrelated_one() {
     let first_of_each: Vec<Deviation> = every_deviation()
         .into_iter()
         .filter(|deviation| match deviation {
-            Deviation::Fault(fault) => !fault.about.contains("1 of") && seen.insert(fault.clause),
-            Deviation::Variant(_) => false,
+            Deviation::Fault(_, fault) => !fault.about.contains("1 of") && seen.insert(fault.clause),
+            Deviation::Variant(..) => false,
         })
         .collect();
     assert!(first_of_each.len() > 70, "only {} clauses have a fault", first_of_each.len());
-    holds(&first_of_each, &[ProfilePart::Whole], CASES);
+    holds(&first_of_each, ProfilePart::whole, CASES);
 }
 
 fn variants() -> Vec<Deviation> {
     let variants: Vec<Deviation> = every_deviation()
         .into_iter()
-        .filter(|deviation| matches!(deviation, Deviation::Variant(_)))
+        .filter(|deviation| matches!(deviation, Deviation::Variant(..)))
         .collect();
     assert!(variants.len() >= 90);
     variants
@@ -53,14 +55,14 @@ fn variants() -> Vec<Deviation> {
 
 #[test]
 fn no_lawful_variant_breaks_a_stated_rule() {
-    holds(&variants(), &[ProfilePart::Whole], CASES);
+    holds(&variants(), ProfilePart::whole, CASES);
 }
 
 /// Every part of the profile with a part of the variants. `selftest --sparse-profiles` runs them all.
 #[test]
 fn no_lawful_variant_is_accused_whatever_its_profile_leaves_out() {
     let some: Vec<Deviation> = variants().into_iter().step_by(6).collect();
-    holds(&some, &ProfilePart::SPARSE, FEW_CASES);
+    holds(&some, ProfilePart::sparse, FEW_CASES);
 }
 
 /// A short run sends few of the ways to name a token: the default number of cases reaches this one.
@@ -71,7 +73,7 @@ fn a_fault_that_a_short_run_does_not_catch_gets_a_second_run() {
     let trials = Trials {
         deviations: &deviations,
         seeds: &[1],
-        profile_parts: &[ProfilePart::Whole],
+        profile_parts: ProfilePart::whole,
         cases: Cases::ShortFirst,
         causes: false,
     };

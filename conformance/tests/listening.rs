@@ -12,7 +12,7 @@ use paymaster_conformance::{
     run::{Reporter, Reporters, Suite, check},
 };
 use paymaster_engine::verdict::strictness::Strictness;
-use paymaster_settings::{embedded::Embedded, settings::Settings};
+use paymaster_settings::{embedded::Embedded, settings::Settings, specifications::DEFAULT_SPECIFICATION};
 
 /// Counts what it is told.
 #[derive(Default)]
@@ -45,7 +45,7 @@ async fn every_exchange_is_told_to_who_asks() {
     let settings = Settings {
         transport: Transport::new(Target::parse(&server.url).unwrap(), Limits::default(), &[]),
         shown_target: server.url.clone(),
-        profile: server.profile.clone(),
+        profile: server.profile(DEFAULT_SPECIFICATION),
         seed: 1,
         cases: 8,
         jobs: 20,

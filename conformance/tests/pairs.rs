@@ -3,11 +3,13 @@
 use paymaster_client::stop::Stop;
 use paymaster_conformance::selftest::{FaultPair, fault_pairs, run_pairs};
 use paymaster_reference_server::find_fault;
+use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
 /// Two faults that break one rule are two defects, each with its cause; a replay without one of them reports its defect alone as fixed.
 #[test]
 fn two_faults_of_one_rule_are_two_defects() {
     let pair = |one, two| FaultPair {
+        specification: DEFAULT_SPECIFICATION,
         faults: [one, two].map(|name| find_fault(name).expect("a fault has another name now")),
         is_of_one_rule: true,
     };
@@ -26,7 +28,7 @@ fn two_faults_of_one_rule_are_two_defects() {
 #[test]
 fn pairs_are_drawn_with_a_seed_and_40_of_100_are_of_one_rule() {
     let names = |seed| -> Vec<[&str; 2]> {
-        let pairs = fault_pairs(100, seed);
+        let pairs = fault_pairs(DEFAULT_SPECIFICATION, 100, seed);
         assert_eq!(pairs.len(), 100);
         let of_one_rule = pairs.iter().filter(|pair| pair.is_of_one_rule);
         assert_eq!(of_one_rule.count(), 40);

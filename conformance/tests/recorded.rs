@@ -61,7 +61,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
     let settings = Settings {
         transport: Transport::new(Target::parse(&server.url).expect("its own URL"), limits, &[]),
         shown_target: server.url.clone(),
-        profile: server.profile.clone(),
+        profile: server.profile(&SPECIFICATION),
         seed: 3,
         cases: 5,
         jobs: 16,
@@ -74,7 +74,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
     };
     let mut tape = Tape::default();
     let outcome = run::check(&settings, &Suite::standard(), &Stop::default(), &mut tape).await;
-    let profile = Context::of(&*server.profile).profile.clone();
+    let profile = Context::of(&*server.profile(&SPECIFICATION)).profile.clone();
     server.stop().await;
     let broken = outcome
         .summary

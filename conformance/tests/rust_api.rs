@@ -1,6 +1,9 @@
 //! The API for Rust programs: services of this process, URLs, events, outcomes, strategies.
 
-use paymaster_fee_quote::target::context::Context;
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    target::{context::Context, profile::Profile},
+};
 use std::{
     convert::Infallible,
     error::Error as _,
@@ -55,7 +58,7 @@ fn check<'l>(edit: fn(&mut Value)) -> Check<'l> {
         let service = Arc::clone(&service);
         async move { answered(&service, request.body(), edit) }
     })
-    .profile(profile_of(&Config::default()))
+    .profile(profile_of(&SPECIFICATION, &Config::default(), &[]))
     .cases(20)
 }
 
@@ -135,7 +138,7 @@ async fn a_url_is_judged_with_headers_that_no_text_shows() {
     let url = format!("{}?key=s3cr3t-of-the-url", server.url);
     let outcome = Check::url(&url)
         .expect("it is a URL")
-        .profile(server.profile.clone())
+        .profile(server.profile(&SPECIFICATION))
         .header(HeaderName::from_static("x-api-key"), HeaderValue::from_static("s3cr3t-of-the-header"))
         .cases(2)
         .only_rules(|rule| rule.id.starts_with("answer."))
@@ -162,8 +165,11 @@ async fn a_service_of_hyper_is_judged_and_its_errors_are_violations() {
             Ok::<_, Infallible>(answered(&service, &body, |_| {}))
         }
     });
-    let outcome =
-        Check::hyper_service(service).profile(profile_of(&Config::default())).run().await.expect("it starts");
+    let outcome = Check::hyper_service(service)
+        .profile(profile_of(&SPECIFICATION, &Config::default(), &[]))
+        .run()
+        .await
+        .expect("it starts");
     outcome.assert_conforms();
     assert_eq!(calls.load(Ordering::Relaxed), outcome.summary().requests);
 
@@ -232,13 +238,17 @@ fn what_cannot_start_says_why() {
     assert!(Context::of(&*known).profile.tokens.complete);
 }
 
+fn profile() -> Profile {
+    Context::of(&*profile_of(&SPECIFICATION, &Config::default(), &[])).profile.clone()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// What a vendor writes: every valid request of the profile gets a result.
     #[test]
     fn a_request_of_the_profile_gets_a_result(
-        request in requests(kinds::SPONSOR_ERC20).profile(profile_of(&Config::default()))
+        request in requests(kinds::SPONSOR_ERC20).profile(profile())
     ) {
         let reply = reference().handle_bytes(&request.body(), NOW);
         let answer: Value = serde_json::from_slice(&reply.body.unwrap_or_default()).expect("it is JSON");

@@ -62,8 +62,8 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
 }
 
 async fn discovered(service: &InjectedService) -> Context {
-    let profile = paymaster_settings::embedded::profile_of(&Config::default());
-    let mut discovery = Discovery::new(Context::new(profile), 1);
+    let profile = paymaster_settings::embedded::profile_of(&SPECIFICATION, &Config::default(), &[]);
+    let mut discovery = Discovery::new(Context::of(&*profile).clone(), 1);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
         answers = Vec::new();

@@ -26,13 +26,14 @@ use paymaster_engine::{
         edit::member,
     },
     diagnosis::cause::Cause,
+    first_profile::{FirstProfile, Survey},
     generate::{Overrides, runner, shrink::Change, strategy},
     knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
     load::LoadTest,
     message::request::{Call, Called},
     rules::{Advice, MissingLine, Report, Rule, View, answer_form},
     session::{access::Access, recheck::Original},
-    specification::{Places, Specification},
+    specification::{Page, Places, Specification},
     verdict::strictness::Strictness,
 };
 use paymaster_exchange::Exchange;
@@ -150,6 +151,14 @@ static TOY: Specification = Specification {
     },
     plain_bases: &[Base::accepted(Kind::new(&TOTAL))],
     read_profile: |_| Ok(Arc::new(Nothing)),
+    template: "",
+    survey: |_| Box::new(Nothing),
+    profile_parts: &[],
+    page: Page {
+        introduction: "# The toy specification\n\n",
+        required: |_, _| "no".to_owned(),
+        ordinary_sizes: Vec::new,
+    },
     restore: |_| Ok(Arc::new(Nothing)),
     called: |envelope| {
         if envelope["method"] == TOTAL.method { Called::Kind(Kind::new(&TOTAL)) } else { Called::Unknown }
@@ -291,6 +300,16 @@ impl Discover for Nothing {
 
     fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access) {
         (Arc::new(Self), Access::default())
+    }
+}
+
+impl Survey for Nothing {
+    fn next_round(&mut self, _: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        None
+    }
+
+    fn finish(self: Box<Self>, _: &dyn Fn(&str) -> bool) -> FirstProfile {
+        FirstProfile { access: Access::default(), findings: Vec::new(), tables: String::new(), needs: None }
     }
 }
 

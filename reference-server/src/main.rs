@@ -69,7 +69,11 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
     if arguments.print_config || arguments.print_profile {
-        let printed = if arguments.print_config { config.to_toml() } else { to_profile(&config, &variants) };
+        let printed = if arguments.print_config {
+            config.to_toml()
+        } else {
+            to_profile("fee-quote", &config, &variants)
+        };
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }

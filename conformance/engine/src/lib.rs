@@ -3,6 +3,7 @@
 
 pub mod cases;
 pub mod diagnosis;
+pub mod first_profile;
 pub mod generate;
 pub mod json;
 pub mod knowledge;
@@ -10,5 +11,6 @@ pub mod load;
 pub mod message;
 pub mod rules;
 pub mod session;
+pub mod simulation;
 pub mod specification;
 pub mod verdict;

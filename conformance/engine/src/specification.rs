@@ -2,11 +2,12 @@
 
 use std::{fmt, ptr, sync::Arc, time::Duration};
 
-use paymaster_schemas::{Definition, Kind};
+use paymaster_schemas::{Definition, Document, Kind};
 use serde_json::Value;
 
 use crate::{
     cases::case::{Base, BuildInput, Relation},
+    first_profile::Survey,
     generate::shrink::Change,
     knowledge::Knowledge,
     load::LoadTest,
@@ -42,6 +43,14 @@ pub struct Specification {
     pub plain_bases: &'static [Base],
     /// Reads what a profile says of a target, from TOML. Whoever read the file took the tables that are the same for every specification.
     pub read_profile: fn(&str) -> Result<Arc<dyn Knowledge>, ProfileError>,
+    /// The tables of its profile with every key in a comment, to fill in. Lines with an example begin with `#:`.
+    pub template: &'static str,
+    /// Asks a target what a first profile can state. The requests depend on a seed.
+    pub survey: fn(u64) -> Box<dyn Survey>,
+    /// Parts of a whole profile. A lawful server is accused with none of them.
+    pub profile_parts: &'static [ProfilePart],
+    /// What its page says beside sections, tables, clauses and readings.
+    pub page: Page,
     /// Reads what [`Knowledge::saved`] wrote.
     pub restore: fn(&Value) -> Result<Arc<dyn Knowledge>, serde_json::Error>,
     /// What a request with these members calls.
@@ -72,6 +81,28 @@ pub struct Specification {
     pub free_form: &'static str,
     /// What a load test sends.
     pub load: &'static LoadTest,
+}
+
+/// A part of a whole profile.
+#[derive(Debug)]
+pub struct ProfilePart {
+    /// Its name, for people.
+    pub name: &'static str,
+    /// Whether it states an operation that the whole profile does not list.
+    pub adds_operation: bool,
+    /// What the part says of the target of which the whole profile is known.
+    pub of: fn(&dyn Knowledge) -> Arc<dyn Knowledge>,
+}
+
+/// What the page of a specification says beside its sections, tables, clauses and readings.
+#[derive(Debug)]
+pub struct Page {
+    /// The beginning of the page, with its title, in Markdown.
+    pub introduction: &'static str,
+    /// When a member of a document must be present, where the document itself does not say it.
+    pub required: fn(&Document, &str) -> String,
+    /// What of a request of more than ordinary size may be refused, and why that size is the ordinary one.
+    pub ordinary_sizes: fn() -> Vec<(String, &'static str)>,
 }
 
 /// Places of a request, as JSON pointers.
@@ -187,6 +218,10 @@ pub(crate) static SAMPLE: Specification = Specification {
     places: Places { subject: "", party: "", once: "", bytes: "", kind: "", terms: "", kept_under: &[] },
     plain_bases: &[],
     read_profile: |_| Err(ProfileError { at: None, message: String::new() }),
+    template: "",
+    survey: |_| unimplemented!("the tests know no target"),
+    profile_parts: &[],
+    page: Page { introduction: "", required: |_, _| String::new(), ordinary_sizes: Vec::new },
     restore: |_| Err(serde::de::Error::custom("the tests know no target")),
     called: |_| Called::Unknown,
     shows_answer: |_| false,

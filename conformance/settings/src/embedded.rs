@@ -1,16 +1,11 @@
-//! The embedded server: the reference server on a free loopback port, with the profile that belongs to its configuration.
+//! The embedded server: the reference server on a free loopback port, and the profile that belongs to a configuration.
 
 use std::{io, sync::Arc};
 
 use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, Variant, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::settings::file;
-use paymaster_engine::knowledge::Knowledge;
-use paymaster_fee_quote::{
-    SPECIFICATION,
-    target::{context::Context, profile::Profile},
-};
+use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 
 /// What every report shows where the embedded server was the target.
 pub const EMBEDDED_WARNING: &str = "the target is the embedded reference server: the result is about no other service; give the URL of yours";
@@ -22,8 +17,7 @@ const PIPED_URL: &str = "http://embedded.invalid/";
 #[derive(Debug)]
 pub struct Embedded {
     pub url: String,
-    /// The profile of what it supports.
-    pub profile: Arc<dyn Knowledge>,
+    config: Config,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
@@ -65,7 +59,12 @@ impl Embedded {
             // A dropped sender stops the server too.
             let _ = stopped.await;
         }));
-        Self { url, profile: Arc::new(Context::new(profile_of(config))), shutdown, serving }
+        Self { url, config: config.clone(), shutdown, serving }
+    }
+
+    /// The profile of what it supports.
+    pub fn profile(&self, specification: &Specification) -> Arc<dyn Knowledge> {
+        profile_of(specification, &self.config, &[])
     }
 
     /// Stops the server and waits for its end.
@@ -76,47 +75,41 @@ impl Embedded {
     }
 }
 
-/// The profile of a reference server of that configuration: the one that the server prints with `--print-profile`.
+/// The profile of a reference server of that configuration with these variants: the one that the server prints with `--print-profile`.
 ///
 /// # Panics
 ///
 /// Never: a test holds that the printed profile can be read.
-pub fn profile_of(config: &Config) -> Profile {
-    profile_with(config, &[])
-}
-
-/// The same for a server with these variants.
-///
-/// # Panics
-///
-/// Never: a test holds that the printed profile can be read.
-pub fn profile_with(config: &Config, variants: &[&Variant]) -> Profile {
-    let printed =
-        paymaster_reference_server::to_profile(config, variants).expect("a profile is written as toml");
-    let (profile, _) =
-        file::parse(&printed, Some(&SPECIFICATION)).expect("the reference server prints a valid profile");
-    Context::of(&*profile.known).profile.clone()
+pub fn profile_of(
+    specification: &Specification,
+    config: &Config,
+    variants: &[&Variant],
+) -> Arc<dyn Knowledge> {
+    let printed = paymaster_reference_server::to_profile(specification.name, config, variants)
+        .expect("a profile is written as toml");
+    (specification.read_profile)(&printed).expect("the reference server prints a valid profile")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::specifications::SPECIFICATIONS;
     use paymaster_reference_server::variants;
 
     #[test]
     fn the_profile_that_the_server_prints_can_be_read() {
-        let mut config = Config::default();
-        config.tokens.truncate(2);
-        config.policy.account_names.push("OTHER".to_owned());
-        let profile = profile_of(&config);
-        assert_eq!(profile.tokens.supported.len(), 2);
-        assert_eq!(profile.accounts.len(), 4);
-        assert_eq!(profile.limits.call_data_bytes, Some(65_536));
-        for variant in variants() {
+        for specification in SPECIFICATIONS {
+            let default = profile_of(specification, &Config::default(), &[]);
+            assert_ne!(*default, *specification.unknown());
             let mut config = Config::default();
-            (variant.configure)(&mut config);
-            let profile = profile_with(&config, &[variant]);
-            assert_eq!(profile.limits.call_data_bytes, None, "{}", variant.name);
+            config.tokens.truncate(2);
+            config.policy.account_names.push("OTHER".to_owned());
+            profile_of(specification, &config, &[]);
+            for variant in variants() {
+                let mut config = Config::default();
+                (variant.configure)(&mut config);
+                assert_ne!(*profile_of(specification, &config, &[variant]), *default, "{}", variant.name);
+            }
         }
     }
 }

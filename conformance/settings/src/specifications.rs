@@ -1,14 +1,34 @@
 //! The specifications that targets are judged by.
 
-use paymaster_engine::{rules::Rule, specification::Specification};
+use std::sync::Arc;
 
-use crate::suggestion::did_you_mean;
+use paymaster_engine::{knowledge::Knowledge, rules::Rule, specification::Specification};
+use paymaster_fee_quote::target::profile::Profile;
+
+use crate::{settings::file::TargetProfile, suggestion::did_you_mean};
 
 /// Every specification. A new one is a line here.
 pub static SPECIFICATIONS: &[&Specification] = &[&paymaster_fee_quote::SPECIFICATION];
 
 /// The specification of a target of which nothing is said.
 pub static DEFAULT_SPECIFICATION: &Specification = &paymaster_fee_quote::SPECIFICATION;
+
+/// The rules of all specifications, each once.
+pub fn all_rules() -> Vec<&'static Rule> {
+    let mut rules: Vec<&Rule> = Vec::new();
+    for rule in SPECIFICATIONS.iter().flat_map(|specification| specification.rules()) {
+        if !rules.iter().any(|known| known.id == rule.id) {
+            rules.push(rule);
+        }
+    }
+    rules
+}
+
+impl From<Profile> for TargetProfile {
+    fn from(profile: Profile) -> Self {
+        Arc::<dyn Knowledge>::from(profile).into()
+    }
+}
 
 /// The rule of that id, of whatever specification. The rules of JSON-RPC are the same in each.
 pub fn find_rule(id: &str) -> Option<&'static Rule> {

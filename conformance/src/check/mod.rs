@@ -138,7 +138,8 @@ impl<'l> Check<'l> {
 
     /// Judges the reference server, which is part of this package, with its own profile: a run without a service of yours.
     pub fn reference_server() -> Self {
-        let profile = paymaster_settings::embedded::profile_of(&Config::default());
+        let profile =
+            paymaster_settings::embedded::profile_of(DEFAULT_SPECIFICATION, &Config::default(), &[]);
         Self::of(Judged::ReferenceServer).profile(profile)
     }
 

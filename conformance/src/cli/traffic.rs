@@ -58,8 +58,9 @@ impl TrafficOptions {
     pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, CommandError> {
         let config = file::chosen(args.config.as_deref(), environment)?;
         let (profile, run) = file::read(config.as_deref(), args.spec.as_deref())?;
-        let known = KnownFailures::read(&args.known, run.known_failing.as_ref())?;
-        let standard = Suite::of(profile.known.specification());
+        let specification = profile.known.specification();
+        let known = KnownFailures::read(&args.known, run.known_failing.as_ref(), specification)?;
+        let standard = Suite::of(specification);
         let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
         let suite = Suite { rules, known: Arc::clone(&known.list), ..standard };
         let mut redactor = Redactor::with_public_words(is_common);

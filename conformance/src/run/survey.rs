@@ -8,21 +8,18 @@ use tokio::{sync::mpsc, time::Instant};
 use crate::run::sending::sender::{Notice, Sender};
 use paymaster_client::{
     pace::Pace,
+    redact::Redactor,
     stop::{Reason, Stop},
 };
-use paymaster_engine::cases::case::Group;
+use paymaster_engine::{cases::case::Group, first_profile::FirstProfile};
 use paymaster_exchange::Exchange;
-use paymaster_fee_quote::{
-    survey::{Survey, SurveyResult},
-    target::{context::Context, profile::Profile},
-};
 use paymaster_settings::settings::Settings;
 
 /// A survey that was sent.
 #[derive(Debug)]
 pub struct Surveyed {
     /// What the answers show.
-    pub result: SurveyResult,
+    pub found: FirstProfile,
     /// The rate limit that the target showed, in requests a second.
     pub rate_limit: Option<f64>,
     /// Whether the target asked for a pause.
@@ -33,8 +30,9 @@ pub struct Surveyed {
     pub ended: Option<String>,
 }
 
-/// Asks a target what a first profile can state. Nothing of the profile of `settings` is assumed.
-pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
+/// Asks a target what a first profile can state. Of the profile of `settings`, nothing but its specification is used. What the redactor
+/// hides is not written into the tables.
+pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
     let ends = Instant::now() + settings.time_limit;
     let (notice_sender, mut notices) = mpsc::unbounded_channel();
     let sender = Arc::new(Sender::new(
@@ -51,12 +49,9 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
             stop.trigger(Reason::TimeLimit);
         }
     });
-    let mut survey = Survey::new(Context::new(Profile::default()), settings.seed);
+    let mut survey = (settings.profile.specification().survey)(settings.seed);
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
-    loop {
-        let (next, round) = survey.next_round(&answers);
-        survey = next;
-        let Some(round) = round else { break };
+    while let Some(round) = survey.next_round(&answers) {
         let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
         let delivered = tokio::select! {
             biased;
@@ -77,8 +72,8 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
     while let Ok(notice) = notices.try_recv() {
         was_throttled |= matches!(notice, Notice::Throttled { .. });
     }
-    let result = survey.finish();
-    let denied = result.access.denied();
+    let found = survey.finish(&|text| redactor.apply(text) == text);
+    let denied = found.access.denied();
     let ended = denied.or_else(|| sender.liveness.hopeless()).or_else(|| {
         stop.reason().map(|reason| match reason {
             Reason::Interrupted => "interrupted".to_owned(),
@@ -89,7 +84,7 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
     });
     let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {
-        result,
+        found,
         rate_limit: sender.pace.interval().filter(|_| was_throttled).and_then(detected),
         was_throttled,
         requests: sender.pace.sent(),

@@ -10,7 +10,7 @@ use paymaster_engine::{
 
 use paymaster_reference_server::{Fault, FaultCondition};
 
-use crate::selftest::{Deviation, Matrix, Trial};
+use crate::selftest::{Matrix, Trial};
 
 /// A defect as a run reports it.
 #[derive(Clone, Debug)]
@@ -64,18 +64,12 @@ impl<'a> Causes<'a> {
     /// The causes of these trials.
     pub fn of(matrix: &'a Matrix) -> Self {
         let found = || matrix.trials.iter().filter(|trial| !trial.defects.is_empty());
-        let named = found().filter_map(|trial| match trial.deviation {
-            Deviation::Fault(fault) => Some((trial, trial.defects[0].names(fault.member?))),
-            Deviation::Variant(_) => None,
-        });
-        let mut by_defects: Vec<&Trial> =
-            found().filter(|trial| matches!(trial.deviation, Deviation::Fault(_))).collect();
+        let named = found()
+            .filter_map(|trial| Some((trial, trial.defects[0].names(trial.deviation.fault()?.member?))));
+        let mut by_defects: Vec<&Trial> = found().filter(|trial| trial.deviation.fault().is_some()).collect();
         by_defects.sort_by_key(|trial| std::cmp::Reverse(trial.defects.len()));
         let untrue = found().flat_map(|trial| {
-            let fault = match trial.deviation {
-                Deviation::Fault(fault) => Some(fault),
-                Deviation::Variant(_) => None,
-            };
+            let fault = trial.deviation.fault();
             let defects = trial.defects.iter().map(move |defect| (trial, defect));
             defects.filter(move |(_, defect)| fault.is_some_and(|fault| defect.contradicts(fault)))
         });

@@ -1,7 +1,7 @@
 //! The kill matrix: the results of all trials.
 
-use paymaster_engine::rules::Rule;
-use paymaster_fee_quote::SPECIFICATION;
+use paymaster_engine::{rules::Rule, specification::Specification};
+use paymaster_settings::specifications::SPECIFICATIONS;
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Basis;
@@ -32,21 +32,22 @@ impl Matrix {
         self.trials.iter().filter_map(|trial| Some((trial, trial.problem()?))).collect()
     }
 
-    /// The rules that no fault of their clause broke, so that no trial shows that they work. The rule about a chain is left out: no
-    /// trial uses a chain, and the test with a chain (`interop/chain`) covers it.
-    pub fn unproven(&self) -> Vec<&'static Rule> {
-        let proven: BTreeSet<&str> =
-            self.trials.iter().flat_map(Trial::caught_by).map(|rule| rule.id).collect();
-        SPECIFICATION
-            .rules()
-            .filter(|rule| rule.basis() != Basis::OnChain && !proven.contains(rule.id))
+    /// The rules that no fault of their clause broke, by specification, so that no trial shows that they work. The rules about a chain are
+    /// left out: no trial uses a chain, and the test with a chain (`interop/chain`) covers them.
+    pub fn unproven(&self) -> Vec<(&'static Specification, &'static Rule)> {
+        let proven: BTreeSet<(&str, &str)> = self
+            .trials
+            .iter()
+            .flat_map(|trial| trial.caught_by().map(|rule| (trial.deviation.specification().name, rule.id)))
+            .collect();
+        let all = SPECIFICATIONS.iter().flat_map(|own| own.rules().map(|rule| (*own, rule)));
+        all.filter(|(own, rule)| rule.basis() != Basis::OnChain && !proven.contains(&(own.name, rule.id)))
             .collect()
     }
 
     /// The number of trials with faults, and the number with variants.
     pub fn counts(&self) -> (usize, usize) {
-        let faults =
-            self.trials.iter().filter(|trial| matches!(trial.deviation, Deviation::Fault(_))).count();
+        let faults = self.trials.iter().filter(|trial| trial.deviation.fault().is_some()).count();
         (faults, self.trials.len() - faults)
     }
 
@@ -55,15 +56,17 @@ impl Matrix {
         let mut rows = Vec::<Row>::new();
         let mut places = BTreeMap::new();
         for trial in &self.trials {
-            let place = *places.entry(trial.deviation.name()).or_insert_with(|| {
-                rows.push(Row { deviation: trial.deviation, trials: 0, rules: BTreeMap::new() });
-                rows.len() - 1
-            });
+            let place = *places
+                .entry((trial.deviation.specification().name, trial.deviation.name()))
+                .or_insert_with(|| {
+                    rows.push(Row { deviation: trial.deviation, trials: 0, rules: BTreeMap::new() });
+                    rows.len() - 1
+                });
             let row = &mut rows[place];
             row.trials += 1;
             let rules: Vec<&Rule> = match trial.deviation {
-                Deviation::Fault(_) => trial.caught_by().collect(),
-                Deviation::Variant(_) => trial.wrongly_broken().collect(),
+                Deviation::Fault(..) => trial.caught_by().collect(),
+                Deviation::Variant(..) => trial.wrongly_broken().collect(),
             };
             for rule in rules {
                 *row.rules.entry(rule.id).or_default() += 1;

@@ -13,7 +13,7 @@ mod trial;
 pub use causes::{Causes, NamedDefect};
 pub use matrix::{Matrix, Row};
 pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
-pub use profile_part::ProfilePart;
+pub use profile_part::{ProfilePart, ProfileParts};
 pub use trial::{Deviation, Trial, every_deviation};
 
 use std::{
@@ -30,7 +30,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::run::{PlanCache, Suite};
 use paymaster_client::stop::Stop;
-use paymaster_engine::cases::{case::SHORT_TO, plan::DEFAULT_CASES};
+use paymaster_engine::{
+    cases::{case::SHORT_TO, plan::DEFAULT_CASES},
+    specification::Specification,
+};
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;
@@ -81,8 +84,8 @@ impl Cases {
     fn of(self, deviation: Deviation) -> (u32, Option<u32>) {
         match (self, deviation) {
             (Self::Fixed(cases), _) => (cases, None),
-            (Self::ShortFirst, Deviation::Variant(_)) => (DEFAULT_CASES, None),
-            (Self::ShortFirst, Deviation::Fault(_)) => (SHORT_TO, Some(DEFAULT_CASES)),
+            (Self::ShortFirst, Deviation::Variant(..)) => (DEFAULT_CASES, None),
+            (Self::ShortFirst, Deviation::Fault(..)) => (SHORT_TO, Some(DEFAULT_CASES)),
         }
     }
 }
@@ -95,7 +98,7 @@ pub struct Trials<'a> {
     /// The seeds of the runs.
     pub seeds: &'a [u64],
     /// How much of its profile a run states.
-    pub profile_parts: &'a [ProfilePart],
+    pub profile_parts: ProfileParts,
     /// How many calls of each pair a run sends.
     pub cases: Cases,
     /// Whether the causes of the findings are looked for.
@@ -105,14 +108,15 @@ pub struct Trials<'a> {
 impl Trials<'_> {
     /// The number of trials.
     pub fn count(&self) -> usize {
-        self.deviations.len() * self.seeds.len() * self.profile_parts.len()
+        self.all().len()
     }
 
     fn all(&self) -> Vec<(Deviation, u64, ProfilePart)> {
-        let mut all = Vec::with_capacity(self.count());
+        let mut all = Vec::new();
         for seed in self.seeds {
-            for part in self.profile_parts {
-                all.extend(self.deviations.iter().map(|deviation| (*deviation, *seed, *part)));
+            for deviation in self.deviations {
+                let parts = (self.profile_parts)(deviation.specification());
+                all.extend(parts.into_iter().map(|part| (*deviation, *seed, part)));
             }
         }
         all
@@ -130,7 +134,7 @@ pub fn run(
     on_trial: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Matrix, SelftestError> {
     let work = trials.all();
-    let suite = suite();
+    let plans = Arc::default();
     // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
     let mut done = on_every_core(
         work.len(),
@@ -139,6 +143,7 @@ pub fn run(
             let place = work.len() - taken - 1;
             let (deviation, seed, part) = work[place];
             let (first, second) = trials.cases.of(deviation);
+            let suite = suite(deviation.specification(), &plans);
             let run = |cases| {
                 // What ends one trial early, such as its time limit, does not end the others.
                 let stop = stop.for_part();
@@ -159,9 +164,9 @@ pub fn run(
     Ok(Matrix { trials: done.into_iter().map(|(_, trial)| trial).collect() })
 }
 
-/// The standard suite, with one plan for all trials.
-fn suite() -> Suite {
-    Suite { plan_cache: Some(Arc::new(PlanCache::default())), ..Suite::standard() }
+/// The whole suite of a specification, with the plans of all trials.
+fn suite(specification: &'static Specification, plans: &Arc<PlanCache>) -> Suite {
+    Suite { plan_cache: Some(Arc::clone(plans)), ..Suite::of(specification) }
 }
 
 /// Calls `work` for every number below `count` on every core, and `on_done` for each result. What `stop` cuts short is left out.

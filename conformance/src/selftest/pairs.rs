@@ -1,6 +1,8 @@
 //! Pairs of unrelated faults in one server: each is a defect of its own, and mending one leaves the other.
 
-use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults};
+use std::sync::Arc;
+
+use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of};
 
 use crate::{
     run::{self, ReplayOutcome, RunOutcome, Suite},
@@ -12,8 +14,11 @@ use crate::{
     },
 };
 use paymaster_client::stop::Stop;
-use paymaster_engine::{cases::plan::DEFAULT_CASES, session::recheck::Original, verdict::finding::Finding};
-use paymaster_settings::{embedded, settings::Settings};
+use paymaster_engine::{
+    cases::plan::DEFAULT_CASES, session::recheck::Original, specification::Specification,
+    verdict::finding::Finding,
+};
+use paymaster_settings::settings::Settings;
 
 /// How many of 100 pairs are two faults that one rule catches.
 const OF_ONE_RULE: usize = 40;
@@ -21,6 +26,8 @@ const OF_ONE_RULE: usize = 40;
 /// Two faults that depend on different members of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultPair {
+    /// The specification that the server is judged by.
+    pub specification: &'static Specification,
     /// The faults.
     pub faults: [&'static Fault; 2],
     /// Whether one rule catches both.
@@ -41,9 +48,10 @@ pub struct PairTrial {
     pub is_fixed: [bool; 2],
 }
 
-/// So many pairs of faults, drawn with a seed. Of each 100, 40 are two faults that one rule catches.
-pub fn fault_pairs(count: usize, seed: u64) -> Vec<FaultPair> {
-    let all: Vec<&'static Fault> = faults().filter(|fault| fault.member.is_some()).collect();
+/// So many pairs of faults that show by a specification, drawn with a seed. Of each 100, 40 are two faults that one rule catches.
+pub fn fault_pairs(specification: &'static Specification, count: usize, seed: u64) -> Vec<FaultPair> {
+    let all: Vec<&'static Fault> =
+        faults_of(specification.name).filter(|fault| fault.member.is_some()).collect();
     let mut random = seed;
     let mut pairs: Vec<FaultPair> = Vec::with_capacity(count);
     // Pairs of one rule are rare: a bound ends the search where fewer exist than are asked for.
@@ -62,7 +70,7 @@ pub fn fault_pairs(count: usize, seed: u64) -> Vec<FaultPair> {
             !drawn.iter().all(|fault| pair.faults.iter().any(|other| other.name == fault.name))
         };
         if is_unrelated(drawn) && wants_one_rule == is_of_one_rule(drawn) && pairs.iter().all(is_new) {
-            pairs.push(FaultPair { faults: drawn, is_of_one_rule: wants_one_rule });
+            pairs.push(FaultPair { specification, faults: drawn, is_of_one_rule: wants_one_rule });
         }
     }
     pairs
@@ -98,8 +106,9 @@ pub fn run_pairs(
     stop: &Stop,
     on_trial: &(dyn Fn(&PairTrial) + Sync),
 ) -> Result<Vec<PairTrial>, SelftestError> {
-    let suite = suite();
+    let plans = Arc::default();
     let one = |runtime: &tokio::runtime::Runtime, place: usize| {
+        let suite = suite(pairs[place].specification, &plans);
         let trial = runtime.block_on(PairTrial::run(pairs[place], seed, &suite, &stop.for_part()));
         trial.map(|trial| (place, trial))
     };
@@ -112,7 +121,7 @@ impl PairTrial {
     async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, SelftestError> {
         let config = config();
         let (embedded, transport) = serve(&config, service(&config, &pair.faults)?, false).await?;
-        let profile = embedded::profile_of(&config);
+        let profile = embedded.profile(pair.specification);
         let settings = settings(&embedded, transport, profile, (seed, DEFAULT_CASES), true);
         let outcome = run::check(&settings, suite, stop, &mut Silent).await;
         embedded.stop().await;
@@ -160,7 +169,8 @@ async fn fixed_without(
 ) -> Result<Vec<bool>, SelftestError> {
     let config = config();
     let (embedded, transport) = serve(&config, service(&config, &[left])?, false).await?;
-    let settings = settings(&embedded, transport, embedded::profile_of(&config), (seed, 1), false);
+    let profile = embedded.profile(outcome.context.specification());
+    let settings = settings(&embedded, transport, profile, (seed, 1), false);
     let mut fixed = Vec::new();
     for defect in &outcome.summary.defects {
         let mut is_fixed = true;

@@ -11,16 +11,17 @@ use paymaster_client::{
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::Rule,
+    specification::Specification,
     verdict::{conclusion::Conclusion, strictness::Strictness},
 };
-use paymaster_fee_quote::target::{context::Context, profile::Profile};
 use paymaster_reference_server::{
-    Config, Fault, InjectedService, Service, Statement, Variant, faults, variants,
+    Config, Fault, InjectedService, Service, Statement, Variant, faults_of, variants_of,
 };
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    embedded::{self, Embedded},
+    embedded::Embedded,
     settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
+    specifications::SPECIFICATIONS,
 };
 
 use crate::{
@@ -33,60 +34,76 @@ use crate::{
     },
 };
 
-/// A fault or a lawful variant of the reference server.
+/// A fault or a lawful variant of the reference server, judged by a specification.
 #[derive(Clone, Copy, Debug)]
 pub enum Deviation {
     /// Breaks a clause.
-    Fault(&'static Fault),
+    Fault(&'static Specification, &'static Fault),
     /// Uses an option that the specification allows.
-    Variant(&'static Variant),
+    Variant(&'static Specification, &'static Variant),
 }
 
-/// Every fault and every variant of the reference server.
+/// Every fault and every variant of the reference server, by each specification by which it shows.
 pub fn every_deviation() -> Vec<Deviation> {
-    faults().map(Deviation::Fault).chain(variants().map(Deviation::Variant)).collect()
+    let of = |specification: &&'static Specification| {
+        let (specification, name) = (*specification, specification.name);
+        faults_of(name)
+            .map(|fault| Deviation::Fault(specification, fault))
+            .chain(variants_of(name).map(|variant| Deviation::Variant(specification, variant)))
+            .collect::<Vec<_>>()
+    };
+    SPECIFICATIONS.iter().flat_map(of).collect()
 }
 
 impl Deviation {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Fault(fault) => fault.name,
-            Self::Variant(variant) => variant.name,
+            Self::Fault(_, fault) => fault.name,
+            Self::Variant(_, variant) => variant.name,
+        }
+    }
+
+    /// The specification that the server is judged by.
+    pub fn specification(self) -> &'static Specification {
+        match self {
+            Self::Fault(specification, _) | Self::Variant(specification, _) => specification,
+        }
+    }
+
+    /// The fault, where it is one.
+    pub fn fault(self) -> Option<&'static Fault> {
+        match self {
+            Self::Fault(_, fault) => Some(fault),
+            Self::Variant(..) => None,
+        }
+    }
+
+    /// The variant, where it is one.
+    pub(super) fn variant(self) -> Option<&'static Variant> {
+        match self {
+            Self::Fault(..) => None,
+            Self::Variant(_, variant) => Some(variant),
         }
     }
 
     /// Whether its trial needs TCP: faults that close connections, and every variant, since some concern HTTP. The others use a pipe in
     /// memory, which costs less.
     fn needs_tcp(self) -> bool {
-        match self {
-            Self::Fault(fault) => fault.clause == "answer.http-message",
-            Self::Variant(_) => true,
-        }
-    }
-
-    /// The profile of the server.
-    fn profile(self, config: &Config) -> Profile {
-        match self {
-            Self::Fault(_) => embedded::profile_of(config),
-            Self::Variant(variant) => embedded::profile_with(config, &[variant]),
-        }
+        self.fault().is_none_or(|fault| fault.clause == "answer.http-message")
     }
 
     /// Whether this is true of the server.
     pub(super) fn states(self, statement: Statement) -> bool {
-        match self {
-            Self::Fault(_) => true,
-            Self::Variant(variant) => !variant.untrue.contains(&statement),
-        }
+        self.variant().is_none_or(|variant| !variant.untrue.contains(&statement))
     }
 
     fn service(self, config: &Config) -> Result<InjectedService, SelftestError> {
         let service = Service::new(config).map_err(server_error)?;
         let service = InjectedService::from(service);
         Ok(match self {
-            Self::Fault(fault) => service.with_faults([fault]),
-            Self::Variant(variant) => service.with_variants([variant]),
+            Self::Fault(_, fault) => service.with_faults([fault]),
+            Self::Variant(_, variant) => service.with_variants([variant]),
         })
     }
 }
@@ -136,14 +153,14 @@ impl Trial {
         let mut config = Config::default();
         // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
         config.signing.enabled = false;
-        if let Deviation::Variant(variant) = deviation {
+        if let Some(variant) = deviation.variant() {
             (variant.configure)(&mut config);
         }
         let service = deviation.service(&config)?;
         let (embedded, transport) = serve(&config, service, deviation.needs_tcp()).await?;
-        let profile = profile_part.of(deviation.profile(&config), deviation);
+        let profile = profile_part.of(deviation, &config);
         let mut settings = settings(&embedded, transport, profile, (seed, cases), causes);
-        if profile_part == ProfilePart::Found {
+        if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
         }
         let outcome = run::check(&settings, suite, stop, &mut Silent).await;
@@ -162,19 +179,16 @@ impl Trial {
 
     /// The rules of the fault's own clause that caught it.
     pub fn caught_by(&self) -> impl Iterator<Item = &'static Rule> {
-        let clause = match self.deviation {
-            Deviation::Fault(fault) => Some(fault.clause),
-            Deviation::Variant(_) => None,
-        };
-        self.broken.iter().copied().filter(move |rule| Some(rule.clause) == clause)
+        let fault = self.deviation.fault();
+        self.broken.iter().copied().filter(move |rule| fault.is_some_and(|fault| fault.clause == rule.clause))
     }
 
     /// Rules that should have held: for a fault, those of unrelated clauses; for a variant, the stated ones.
     pub fn wrongly_broken(&self) -> impl Iterator<Item = &'static Rule> {
         let deviation = self.deviation;
         self.broken.iter().copied().filter(move |rule| match deviation {
-            Deviation::Fault(fault) => !is_related(rule.clause, fault),
-            Deviation::Variant(_) => rule.basis() == Basis::Stated,
+            Deviation::Fault(_, fault) => !fault.names(rule.clause),
+            Deviation::Variant(..) => rule.basis() == Basis::Stated,
         })
     }
 
@@ -183,9 +197,8 @@ impl Trial {
         match self.conclusion {
             Conclusion::Conforms => true,
             Conclusion::Incomplete => {
-                let says_less =
-                    matches!(self.deviation, Deviation::Variant(variant) if !variant.untrue.is_empty());
-                says_less || self.profile_part != ProfilePart::Whole
+                let says_less = self.deviation.variant().is_some_and(|variant| !variant.untrue.is_empty());
+                says_less || !matches!(self.profile_part, ProfilePart::Whole)
             }
             _ => false,
         }
@@ -204,10 +217,12 @@ impl Trial {
             ));
         }
         match self.deviation {
-            Deviation::Fault(fault) if self.caught_by().next().is_none() => {
+            Deviation::Fault(_, fault) if self.caught_by().next().is_none() => {
                 Some(format!("was not caught by a rule of {}", fault.clause))
             }
-            Deviation::Variant(_) if !self.is_lawful_end() => Some(format!("ended as {:?}", self.conclusion)),
+            Deviation::Variant(..) if !self.is_lawful_end() => {
+                Some(format!("ended as {:?}", self.conclusion))
+            }
             _ => None,
         }
     }
@@ -235,14 +250,14 @@ pub(super) async fn serve(
 pub(super) fn settings(
     embedded: &Embedded,
     transport: Transport,
-    profile: Profile,
+    profile: Arc<dyn Knowledge>,
     (seed, cases): (u64, u32),
     causes: bool,
 ) -> Settings {
     Settings {
         transport,
         shown_target: embedded.url.clone(),
-        profile: Arc::new(Context::new(profile)),
+        profile,
         seed,
         cases,
         jobs: JOBS,
@@ -258,33 +273,19 @@ pub(super) fn settings(
 
 /// The profile that `init URL` writes.
 async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, SelftestError> {
-    let surveyed = run::survey(settings, stop).await;
+    let redactor = Redactor::default();
+    let surveyed = run::survey(settings, &redactor, stop).await;
     let place = ShownTarget {
         shown: settings.shown_target.clone(),
         literal: Some(settings.shown_target.clone()),
         ..ShownTarget::default()
     };
-    let given = Given { place: &place, redactor: &Redactor::default(), rate: None };
+    let specification = settings.profile.specification();
+    let given = Given { specification, place: &place, redactor: &redactor, rate: None };
     let text = first_profile::text(&surveyed, given);
     let (profile, _) = file::parse(&text, None).map_err(server_error)?;
     // A trial is not slower for a rate limit that was seen.
     Ok(profile.known)
-}
-
-/// The clauses that are also broken where a request is refused that section 2 requires to be accepted: section 4 promises a result.
-const IMPLIED_BY_REFUSAL: [&str; 6] = [
-    "quote.sponsored-result",
-    "quote.erc20-result",
-    "sponsor.sponsored-result",
-    "sponsor.erc20-result",
-    "error.refusal-is-none",
-    "error.unsupported-quote-is-none",
-];
-
-/// Whether a fault may break a rule of this clause: its own clause, one that it names (`request.*` names a group), or one that it
-/// implies.
-fn is_related(clause: &str, fault: &Fault) -> bool {
-    fault.names(clause) || fault.clause.starts_with("request.") && IMPLIED_BY_REFUSAL.contains(&clause)
 }
 
 pub(super) fn server_error(cause: impl std::fmt::Display) -> SelftestError {

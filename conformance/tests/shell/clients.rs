@@ -6,7 +6,7 @@ use std::{
 };
 
 use paymaster_engine::cases::clients::{CLIENTS, client_of_group};
-use paymaster_settings::embedded::profile_of;
+use paymaster_reference_server::{Config, to_profile};
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -70,8 +70,8 @@ fn the_headers_of_the_user_take_precedence() {
 #[test]
 fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() {
     let folder = tempdir().unwrap();
-    let profile = profile_of(&paymaster_reference_server::Config::default());
-    fs::write(folder.path().join("p.toml"), toml::to_string(&profile).unwrap()).unwrap();
+    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
+    fs::write(folder.path().join("p.toml"), profile).unwrap();
     let server = Injected::fault("charset-refused");
     let (code, out, err) = run(
         folder.path(),

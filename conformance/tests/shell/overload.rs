@@ -4,7 +4,7 @@ use std::fs;
 
 use http_body_util::Full;
 use hyper::{Response, body::Bytes};
-use paymaster_settings::embedded::profile_of;
+use paymaster_reference_server::{Config, to_profile};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -16,8 +16,8 @@ use crate::{
 /// A run with 32 jobs: exit code, reports for people, and the observations of the JSON report.
 fn observed(url: &str, more: &[&str]) -> (i32, String, Value) {
     let folder = tempdir().unwrap();
-    let profile = profile_of(&paymaster_reference_server::Config::default());
-    fs::write(folder.path().join("p.toml"), toml::to_string(&profile).unwrap()).unwrap();
+    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
+    fs::write(folder.path().join("p.toml"), profile).unwrap();
     let arguments =
         [url, "--config=p.toml", "--jobs=32", "--cases=4", "--allow-incomplete", "--report=json=r.json"];
     let (code, out, err) = run(folder.path(), &[&arguments, more].concat());

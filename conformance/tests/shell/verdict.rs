@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use http_body_util::Full;
-use paymaster_settings::embedded::profile_of;
+use paymaster_reference_server::{Config, to_profile};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -19,8 +19,8 @@ fn read(folder: &Path, name: &str) -> String {
 
 /// Writes the profile of the reference server as `p.toml`.
 fn profile(folder: &Path) {
-    let profile = profile_of(&paymaster_reference_server::Config::default());
-    fs::write(folder.join("p.toml"), toml::to_string(&profile).unwrap()).unwrap();
+    let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
+    fs::write(folder.join("p.toml"), profile).unwrap();
 }
 
 /// The verdict as every report has it.

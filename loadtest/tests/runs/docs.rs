@@ -77,7 +77,11 @@ fn serve() -> String {
 #[test]
 fn the_commands_of_the_guide_work_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("paymaster.toml"), to_profile(&Config::default(), &[]).unwrap()).unwrap();
+    fs::write(
+        folder.path().join("paymaster.toml"),
+        to_profile("fee-quote", &Config::default(), &[]).unwrap(),
+    )
+    .unwrap();
     let url = serve();
     let commands = commands("load-testing.md");
     assert!(commands.len() > 12, "{}", commands.len());

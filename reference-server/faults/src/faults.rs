@@ -23,7 +23,7 @@ use paymaster_schemas::{member_validator, resolved};
 use serde_json::Value;
 
 use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always, decimal_text};
-use crate::names::{UnknownName, find};
+use crate::names::{ANY, FEE_QUOTE, UnknownName, find};
 
 /// One way to break one clause.
 #[derive(Clone, Copy)]
@@ -34,6 +34,8 @@ pub struct Fault {
     pub clause: &'static str,
     /// The ids of other clauses that the fault breaks unavoidably; `request.*` is every clause of that group.
     pub also: &'static [&'static str],
+    /// The name of the specification whose requests or results it looks at; none where it shows by any specification.
+    pub specification: Option<&'static str>,
     /// What the faulty server does, as a fragment without a subject.
     pub about: &'static str,
     /// The member of the request on which the fault depends, as a JSON pointer into the body; none where no single member decides.
@@ -65,13 +67,14 @@ impl std::fmt::Debug for Fault {
 }
 
 impl Fault {
-    /// Whether the fault is listed to break that clause: as its own, or in the list `also`.
+    /// Whether the fault may break that clause: its own, one in the list `also`, or one that a refusal of its requests implies.
     pub fn names(&self, clause: &str) -> bool {
         let names = |also: &&str| match also.strip_suffix('*') {
             Some(group) => clause.starts_with(group),
             None => clause == *also,
         };
-        clause == self.clause || self.also.iter().any(names)
+        let implied = self.clause.starts_with("request.") && IMPLIED_BY_REFUSAL.contains(&clause);
+        clause == self.clause || implied || self.also.iter().any(names)
     }
 
     /// A fault of which the behaviour follows.
@@ -80,6 +83,7 @@ impl Fault {
             name,
             clause,
             also: &[],
+            specification: None,
             about,
             member: None,
             condition: FaultCondition::Always,
@@ -95,6 +99,11 @@ impl Fault {
     /// The same fault with the member of the request on which it depends.
     const fn depends_on(self, member: &'static str) -> Self {
         Self { member: Some(member), ..self }
+    }
+
+    /// The same fault as one that shows by this specification alone.
+    const fn of_fee_quote(self) -> Self {
+        Self { specification: FEE_QUOTE, ..self }
     }
 
     /// The same fault as one that depends on the request, by what its behaviour looks at.
@@ -153,42 +162,56 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-const GROUPS: [&[Fault]; 23] = [
-    json_rpc::ids::FAULTS,
-    requests::operations::FAULTS,
-    requests::notation::FAULTS,
-    results::sponsored_results::FAULTS,
-    results::quote_results::FAULTS,
-    results::fee_quotes::FAULTS,
-    results::token_sponsor_results::FAULTS,
-    results::data_forms::FAULTS,
-    results::answer::FAULTS,
-    results::texts::FAULTS,
-    http::transport::FAULTS,
-    http::headers::FAULTS,
-    http::overload::FAULTS,
-    requests::methods::FAULTS,
-    requests::tokens::FAULTS,
-    requests::decision::FAULTS,
-    requests::client_forms::FAULTS,
-    requests::letter_case::FAULTS,
-    requests::caches::FAULTS,
-    json_rpc::errors::FAULTS,
-    requests::refusals::FAULTS,
-    results::plausibility::FAULTS,
-    json_rpc::batches::FAULTS,
+/// The clauses that are broken too where a request is refused that section 2 requires to be accepted: section 4 promises a result.
+const IMPLIED_BY_REFUSAL: [&str; 6] = [
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+    "error.refusal-is-none",
+    "error.unsupported-quote-is-none",
+];
+
+/// The groups, each with the specification that it is about.
+const GROUPS: [(Option<&str>, &[Fault]); 23] = [
+    (ANY, json_rpc::ids::FAULTS),
+    (FEE_QUOTE, requests::operations::FAULTS),
+    (FEE_QUOTE, requests::notation::FAULTS),
+    (FEE_QUOTE, results::sponsored_results::FAULTS),
+    (FEE_QUOTE, results::quote_results::FAULTS),
+    (FEE_QUOTE, results::fee_quotes::FAULTS),
+    (FEE_QUOTE, results::token_sponsor_results::FAULTS),
+    (FEE_QUOTE, results::data_forms::FAULTS),
+    (FEE_QUOTE, results::answer::FAULTS),
+    (FEE_QUOTE, results::texts::FAULTS),
+    (ANY, http::transport::FAULTS),
+    (ANY, http::headers::FAULTS),
+    (FEE_QUOTE, http::overload::FAULTS),
+    (FEE_QUOTE, requests::methods::FAULTS),
+    (FEE_QUOTE, requests::tokens::FAULTS),
+    (FEE_QUOTE, requests::decision::FAULTS),
+    (FEE_QUOTE, requests::client_forms::FAULTS),
+    (FEE_QUOTE, requests::letter_case::FAULTS),
+    (FEE_QUOTE, requests::caches::FAULTS),
+    (FEE_QUOTE, json_rpc::errors::FAULTS),
+    (FEE_QUOTE, requests::refusals::FAULTS),
+    (FEE_QUOTE, results::plausibility::FAULTS),
+    (ANY, json_rpc::batches::FAULTS),
 ];
 
 /// Every fault, group by group. The faults that follow from the schema of a row stand before the first other fault of the row.
 static FAULTS: LazyLock<Vec<Fault>> = LazyLock::new(|| {
     let (mut faults, mut rows) = (Vec::new(), HashSet::new());
-    for fault in GROUPS.into_iter().flatten() {
+    for (group, fault) in
+        GROUPS.iter().flat_map(|(group, faults)| faults.iter().map(|fault| (*group, *fault)))
+    {
+        let fault = Fault { specification: fault.specification.or(group), ..fault };
         if let Behaviour::Row { row, .. } = fault.injection.behaviour
             && rows.insert(row)
         {
-            faults.extend(derived(row, fault));
+            faults.extend(derived(row, &fault));
         }
-        faults.push(*fault);
+        faults.push(fault);
     }
     faults
 });
@@ -196,6 +219,11 @@ static FAULTS: LazyLock<Vec<Fault>> = LazyLock::new(|| {
 /// Every fault, group by group.
 pub fn faults() -> impl Iterator<Item = &'static Fault> + Clone {
     FAULTS.iter()
+}
+
+/// The faults that show by a specification: its own, and those of JSON-RPC and HTTP.
+pub fn faults_of(specification: &str) -> impl Iterator<Item = &'static Fault> {
+    faults().filter(move |fault| fault.specification.is_none_or(|own| own == specification))
 }
 
 /// The fault called `name`; the error suggests the most similar name.
@@ -212,7 +240,8 @@ fn derived(row: &'static str, other: &Fault) -> impl Iterator<Item = Fault> {
     let is_number = member_validator(document, member).is_some_and(|schema| schema.is_valid(&1.into()));
     let words = other.name.match_indices('-').nth(1).map_or(other.name, |(end, _)| &other.name[..end]);
     let fault = |name: &str, about: String, change| {
-        Fault::new(row, format!("{words}-{name}").leak(), about.leak()).changes(change).also(other.also)
+        let fault = Fault::new(row, format!("{words}-{name}").leak(), about.leak());
+        Fault { specification: other.specification, ..fault.changes(change).also(other.also) }
     };
     let missing = is_required.then(|| fault("missing", format!("leaves {member} out"), MemberChange::Remove));
     let string =

@@ -8,8 +8,8 @@ mod names;
 mod profile;
 mod variants;
 
-pub use faults::{Fault, FaultCondition, faults, find_fault};
+pub use faults::{Fault, FaultCondition, faults, faults_of, find_fault};
 pub use injection::InjectedService;
 pub use names::UnknownName;
 pub use profile::to_profile;
-pub use variants::{Statement, Variant, find_variant, variants};
+pub use variants::{Statement, Variant, find_variant, variants, variants_of};

@@ -4,6 +4,11 @@ use std::fmt;
 
 use paymaster_service::nearest;
 
+/// A fault or variant that shows by any specification.
+pub(crate) const ANY: Option<&str> = None;
+/// One that looks at requests or results of the first specification.
+pub(crate) const FEE_QUOTE: Option<&str> = Some("fee-quote");
+
 /// A name that is not in its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {

@@ -65,9 +65,21 @@ struct Account<'a> {
     version: &'a str,
 }
 
-/// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration with these variants. It leaves out
-/// what a variant makes untrue, and the sizes that a variant may refuse.
-pub fn to_profile(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
+/// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration with these variants by a specification.
+/// It leaves out what a variant makes untrue, and the sizes that a variant may refuse. By a specification that the server does not serve it is
+/// empty.
+pub fn to_profile(
+    specification: &str,
+    config: &Config,
+    variants: &[&Variant],
+) -> Result<String, ConfigError> {
+    match specification {
+        "fee-quote" => fee_quote(config, variants),
+        _ => Ok(String::new()),
+    }
+}
+
+fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
     let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
     let has_tokens = is_true(Statement::Tokens) && is_true(Statement::OneToken);
     let has_accounts = is_true(Statement::Accounts);

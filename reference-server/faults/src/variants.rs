@@ -17,16 +17,20 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 use paymaster_service::Config;
 
 use crate::injection::{Behaviour, Condition, Injection, always};
-use crate::names::{UnknownName, find};
+use crate::names::{ANY, FEE_QUOTE, UnknownName, find};
 
 /// One lawful difference from the default server.
 #[derive(Clone, Copy)]
 pub struct Variant {
     /// The variant's unique name: lower-case words joined by `-`.
     pub name: &'static str,
+    /// The name of the specification whose requests or results it looks at; none where it shows by any specification.
+    pub specification: Option<&'static str>,
     /// What the server does, as a fragment without a subject.
     pub about: &'static str,
     /// The ids of clauses that the variant breaks although it is lawful. None of them is stated by the specification, so a
@@ -66,7 +70,7 @@ impl Variant {
     /// A variant of which the behaviour or the configuration follows.
     const fn new(name: &'static str, about: &'static str) -> Self {
         let injection = Injection { condition: always, behaviour: Behaviour::NOTHING };
-        Self { name, about, warns: &[], untrue: &[], configure: |_| {}, injection }
+        Self { name, specification: None, about, warns: &[], untrue: &[], configure: |_| {}, injection }
     }
 
     const fn injects(mut self, behaviour: Behaviour) -> Self {
@@ -83,6 +87,11 @@ impl Variant {
     /// Refuses requests that need not be served.
     const fn refuses(self, condition: Condition) -> Self {
         self.injects(Behaviour::Refuse).when(condition)
+    }
+
+    /// The same variant as one that shows by this specification alone.
+    const fn of_fee_quote(self) -> Self {
+        Self { specification: FEE_QUOTE, ..self }
     }
 
     /// The same variant for the requests that meet this condition only.
@@ -104,22 +113,38 @@ impl Variant {
     }
 }
 
-const GROUPS: [&[Variant]; 10] = [
-    requests::VARIANTS,
-    letter_case::VARIANTS,
-    limits::VARIANTS,
-    policies::VARIANTS,
-    shapes::VARIANTS,
-    amounts::VARIANTS,
-    quotes::VARIANTS,
-    errors::VARIANTS,
-    http::VARIANTS,
-    overload::VARIANTS,
+/// The groups, each with the specification that it is about.
+const GROUPS: [(Option<&str>, &[Variant]); 10] = [
+    (FEE_QUOTE, requests::VARIANTS),
+    (FEE_QUOTE, letter_case::VARIANTS),
+    (FEE_QUOTE, limits::VARIANTS),
+    (FEE_QUOTE, policies::VARIANTS),
+    (FEE_QUOTE, shapes::VARIANTS),
+    (FEE_QUOTE, amounts::VARIANTS),
+    (FEE_QUOTE, quotes::VARIANTS),
+    (ANY, errors::VARIANTS),
+    (ANY, http::VARIANTS),
+    (ANY, overload::VARIANTS),
 ];
+
+static VARIANTS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
+    let of_group = |(group, variants): &(Option<&'static str>, &[Variant])| {
+        let group = *group;
+        let variant =
+            move |variant: &Variant| Variant { specification: variant.specification.or(group), ..*variant };
+        variants.iter().map(variant).collect::<Vec<_>>()
+    };
+    GROUPS.iter().flat_map(of_group).collect()
+});
 
 /// Every variant, group by group.
 pub fn variants() -> impl Iterator<Item = &'static Variant> + Clone {
-    GROUPS.into_iter().flatten()
+    VARIANTS.iter()
+}
+
+/// The variants that show by a specification: its own, and those of JSON-RPC and HTTP.
+pub fn variants_of(specification: &str) -> impl Iterator<Item = &'static Variant> {
+    variants().filter(move |variant| variant.specification.is_none_or(|own| own == specification))
 }
 
 /// The variant called `name`; the error suggests the most similar name.

@@ -91,9 +91,9 @@ fn the_printed_command_of_a_variant_names_it() {
     let printed = printed(&["--variant", "large-call-data-refused"]);
     let command = "--variant large-call-data-refused --print-profile >reference-profile.toml";
     assert!(printed.contains(command), "{printed}");
-    let without = to_profile(&Config::default(), &[]).unwrap();
+    let without = to_profile("fee-quote", &Config::default(), &[]).unwrap();
     let variant = find_variant("large-call-data-refused").unwrap();
-    let with = to_profile(&Config::default(), &[variant]).unwrap();
+    let with = to_profile("fee-quote", &Config::default(), &[variant]).unwrap();
     assert!(without.contains("[limits]") && !with.contains("[limits]"), "{with}");
 }
 
@@ -114,6 +114,6 @@ fn the_printed_command_writes_the_profile_of_this_server() {
     let profile = std::fs::read_to_string(folder.path().join("reference-profile.toml")).unwrap();
     let mut expected = Config::from_toml(config).unwrap();
     expected.policy.denied_senders.push(denied.to_owned());
-    assert_eq!(profile, to_profile(&expected, &[]).unwrap());
+    assert_eq!(profile, to_profile("fee-quote", &expected, &[]).unwrap());
     assert!(profile.contains("ONE") && profile.contains(denied), "{profile}");
 }

@@ -9,7 +9,7 @@ use paymaster_exchange::HeaderSet;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use crate::{knowledge::Knowledge, specification::Specification};
+use crate::{knowledge::Knowledge, simulation::SimulationOf, specification::Specification};
 
 /// How the members of a group are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,11 +178,19 @@ pub struct Relation {
     pub order: Order,
     /// Whether its members differ in their request headers alone.
     pub varies_headers: bool,
+    /// What a node is asked about an answer, in a run with a chain.
+    pub simulation: Option<SimulationOf>,
     /// Builds the members.
     pub members: BuildMembers,
 }
 
 impl Relation {
+    /// The same with what a node is asked about each answer.
+    #[must_use]
+    pub const fn simulated(self, simulation: SimulationOf) -> Self {
+        Self { simulation: Some(simulation), ..self }
+    }
+
     /// A relation whose members are sent one after the other. A quick run has one round of it, or two where few base requests are built.
     pub const fn new(
         id: &'static str,
@@ -203,6 +211,7 @@ impl Relation {
             quick_rounds,
             order: Order::Sequential,
             varies_headers: false,
+            simulation: None,
             members,
         }
     }

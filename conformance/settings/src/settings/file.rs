@@ -17,7 +17,6 @@ use crate::{
 };
 use paymaster_client::files;
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
-use paymaster_fee_quote::target::{context::Context, profile::Profile};
 
 /// The file that is read where none is named and this one exists.
 pub const DEFAULT_PATH: &str = "paymaster.toml";
@@ -39,13 +38,6 @@ pub struct TargetProfile {
     pub target: Target,
     /// What is known of it.
     pub known: Arc<dyn Knowledge>,
-}
-
-impl From<Profile> for TargetProfile {
-    fn from(profile: Profile) -> Self {
-        let known: Arc<dyn Knowledge> = Arc::new(Context::new(profile));
-        known.into()
-    }
 }
 
 impl From<Arc<dyn Knowledge>> for TargetProfile {

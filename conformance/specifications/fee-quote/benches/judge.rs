@@ -40,7 +40,7 @@ fn judging(criterion: &mut Criterion) {
     let Ok(service) = Service::new(&config) else {
         return;
     };
-    let context = Context::new(profile_of(&config));
+    let context = Context::of(&*profile_of(&SPECIFICATION, &config, &[])).clone();
     let judge = Judge::new(SPECIFICATION.rules().collect());
     for pair in kinds::ALL {
         let Some(exchange) = exchange(&service, &context, pair) else {

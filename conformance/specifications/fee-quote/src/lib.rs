@@ -4,17 +4,20 @@
 pub mod base;
 pub mod call;
 pub mod discovery;
+mod first_profile;
 pub mod generate;
 pub mod learn;
 pub mod lines;
 mod load;
 pub mod observers;
 pub mod on_chain;
+mod page;
+mod profile_parts;
 pub mod relations;
 mod right_answer;
 pub mod rules;
 mod saved;
-pub mod survey;
+mod survey;
 pub mod tables;
 pub mod target;
 
@@ -22,8 +25,9 @@ use crate::{
     relations as related,
     rules::{requests, results},
     saved::SavedContext,
+    survey::Survey,
     tables::{FEES, GAS},
-    target::{context::Context, profile},
+    target::profile,
 };
 use paymaster_engine::{
     cases::case::Base,
@@ -80,7 +84,11 @@ pub static SPECIFICATION: Specification = Specification {
         ],
     },
     plain_bases: &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
-    read_profile: |text| Ok(Arc::new(Context::new(profile::read(text)?))),
+    read_profile: |text| Ok(profile::read(text)?.into()),
+    template: include_str!("template.toml"),
+    survey: |seed| Box::new(Survey::new(seed)),
+    profile_parts: profile_parts::PARTS,
+    page: page::PAGE,
     restore: |saved| Ok(Arc::new(SavedContext::deserialize(saved)?.context())),
     called: call::called,
     shows_answer: call::omits_fee_token,

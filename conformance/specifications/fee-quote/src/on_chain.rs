@@ -1,16 +1,21 @@
-//! The operation that an answer completes, for its simulation on a chain with EntryPoint v0.6.
+//! The operation that an answer completes, and its simulation on a chain with EntryPoint v0.6.
 
 use crate::{SPECIFICATION, call::CallParts};
 use alloy_primitives::{Bytes, U256, hex};
 use paymaster_engine::{
     json::number::amount,
     message::{answer::Answer, request::ParsedRequest},
+    simulation::{NodeStep, Simulate},
 };
 use paymaster_schemas::Mode;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::mem;
 
-use paymaster_ethereum::{CompletedOperation, UserOperation};
-use paymaster_exchange::Exchange;
+use paymaster_ethereum::{
+    CallOutcome, CompletedOperation, SimulationOutcome, UserOperation, hash_call, paymaster_call, read_hash,
+    read_paymaster_call, read_simulation, simulation_call,
+};
+use paymaster_exchange::{Exchange, Simulation};
 
 /// A well-formed signature of no account: accounts that check it report a wrong signature instead of reverting.
 const DUMMY_SIGNATURE: [u8; 65] = {
@@ -29,6 +34,95 @@ const DUMMY_SIGNATURE: [u8; 65] = {
     signature[64] = 0x1c;
     signature
 };
+
+/// Simulates the operation that an exchange completes.
+pub(crate) fn simulation(exchange: &Exchange, entry_point: &str) -> Option<Box<dyn Simulate>> {
+    let completed = completed(exchange)?;
+    Some(Box::new(OnChain { completed, entry_point: entry_point.to_owned(), now: 0, last: Asked::Nothing }))
+}
+
+/// The simulation of the whole operation, and of the call of its paymaster alone where the account makes the whole fail.
+struct OnChain {
+    completed: CompletedOperation,
+    entry_point: String,
+    /// The time of the last block, in Unix seconds.
+    now: u64,
+    last: Asked,
+}
+
+/// What was asked last.
+enum Asked {
+    Nothing,
+    Time,
+    Whole,
+    /// The hash of the operation, because the simulation of the whole failed for this reason.
+    Hash(String),
+    Paymaster,
+}
+
+impl Simulate for OnChain {
+    fn next(&mut self, answer: Option<&[u8]>) -> NodeStep {
+        let step = self.step(answer.unwrap_or_default());
+        step.unwrap_or_else(|why| NodeStep::Known(Simulation::Unclear(why)))
+    }
+}
+
+impl OnChain {
+    fn step(&mut self, answer: &[u8]) -> Result<NodeStep, String> {
+        let called = || CallOutcome::read(answer).map_err(|cause| cause.to_string());
+        let pays_in_tokens = self.completed.pays_in_tokens;
+        let (asked, step) = match mem::replace(&mut self.last, Asked::Nothing) {
+            Asked::Nothing => (Asked::Time, NodeStep::Ask("eth_getBlockByNumber", json!(["latest", false]))),
+            Asked::Time => {
+                self.now = time(answer)?;
+                (Asked::Whole, call(None, &self.entry_point, &simulation_call(&self.completed)))
+            }
+            Asked::Whole => {
+                let why = match read_simulation(&called()?, pays_in_tokens, self.now) {
+                    SimulationOutcome::Final(simulation) => return Ok(NodeStep::Known(simulation)),
+                    SimulationOutcome::CallThePaymaster(_) if self.completed.paymaster().is_none() => {
+                        let why = "AA93 invalid paymasterAndData: it is shorter than an address";
+                        return Ok(NodeStep::Known(Simulation::Refused(why.to_owned())));
+                    }
+                    SimulationOutcome::CallThePaymaster(why) => why,
+                };
+                (Asked::Hash(why), call(None, &self.entry_point, &hash_call(&self.completed)))
+            }
+            Asked::Hash(why) => {
+                let hash = read_hash(&called()?).ok_or(why)?;
+                let paymaster = self.completed.paymaster().unwrap_or_default();
+                let check = paymaster_call(&self.completed, hash);
+                (Asked::Paymaster, call(Some(&self.entry_point), &paymaster.to_string(), &check))
+            }
+            Asked::Paymaster => {
+                let outcome = read_paymaster_call(&called()?, pays_in_tokens, self.now);
+                return Ok(NodeStep::Known(outcome));
+            }
+        };
+        self.last = asked;
+        Ok(step)
+    }
+}
+
+fn call(from: Option<&str>, to: &str, data: &[u8]) -> NodeStep {
+    let mut call = json!({ "to": to, "data": hex::encode_prefixed(data) });
+    if let Some(from) = from {
+        call["from"] = json!(from);
+    }
+    NodeStep::Ask("eth_call", json!([call, "latest"]))
+}
+
+/// The time of the last block, in Unix seconds.
+fn time(answer: &[u8]) -> Result<u64, String> {
+    let reply: Value =
+        serde_json::from_slice(answer).map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
+    if reply["result"].is_null() {
+        return Err(format!("eth_getBlockByNumber was not answered: {}", reply["error"]));
+    }
+    let time = reply["result"]["timestamp"].as_str().and_then(|text| text.strip_prefix("0x"));
+    time.and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .ok_or_else(|| "the block of the node has no timestamp".to_owned())
+}
 
 /// The operation of an exchange whose result carries a paymasterAndData, `0x` alone excepted.
 pub fn completed(exchange: &Exchange) -> Option<CompletedOperation> {

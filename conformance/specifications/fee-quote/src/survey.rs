@@ -12,13 +12,14 @@ use paymaster_engine::{
         case::{Base, Group},
         plan::{FIRST_ID, group},
     },
+    first_profile::{self, FirstProfile, Reached},
     message::{answer::Answer, request::ParsedRequest},
     session::{access::Access, judge},
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::{collections::BTreeSet, mem};
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::{Kind, Mode, kinds};
+use paymaster_schemas::{Mode, kinds};
 use serde_json::{Map, Value, json};
 
 /// How many made-up operations are sent, each in every pair that was served.
@@ -32,7 +33,7 @@ const TOKEN_LIST_LENGTHS: [u64; 4] = [3, 10, 30, 100];
 
 /// How the target answered a made-up operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// With a result that sponsors it.
     Sponsored,
     /// With a result that does not sponsor it.
@@ -42,140 +43,104 @@ pub enum Decision {
 }
 
 /// A size of a request that was tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TriedSize {
+#[derive(Debug)]
+pub(crate) struct TriedSize {
     /// The key of `[limits]`.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// The size.
-    pub size: u64,
+    pub(crate) size: u64,
     /// Whether the request got a result.
-    pub served: bool,
+    pub(crate) served: bool,
 }
 
-/// What a survey found.
+/// A state machine like [`Discovery`]: it returns the requests of a round, takes their exchanges and learns from them.
 #[derive(Debug)]
-pub struct SurveyResult {
-    /// What discovery found.
-    pub context: Context,
-    /// Whether requests got past HTTP to the service.
-    pub access: Access,
-    /// How many valid requests got a result, and how many an error, by pair.
-    pub reached: BTreeMap<Kind, (u64, u64)>,
-    /// The made-up operations of sponsored mode, each with every answer to it.
-    pub operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
-    /// The sizes, ascending for each key.
-    pub sizes: Vec<TriedSize>,
-}
-
-impl SurveyResult {
-    /// Whether any valid request got a result.
-    pub fn serves_anything(&self) -> bool {
-        self.reached.values().any(|(results, _)| *results > 0)
-    }
-}
-
-/// A state machine like [`Discovery`]: it returns the requests of a round and takes their exchanges.
-#[derive(Debug)]
-pub struct Survey {
+pub(crate) struct Survey {
     stage: Stage,
     seed: u64,
-    reached: BTreeMap<Kind, (u64, u64)>,
-    operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
-    sizes: Vec<TriedSize>,
+    /// What discovery found, once it is over.
+    pub(crate) context: Context,
+    pub(crate) access: Access,
+    pub(crate) reached: Reached,
+    /// The made-up operations of sponsored mode, each with every answer to it.
+    pub(crate) operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
+    /// The sizes, ascending for each key.
+    pub(crate) sizes: Vec<TriedSize>,
 }
 
 #[derive(Debug)]
 enum Stage {
     Discovering(Discovery),
     /// The groups of operations were returned.
-    Operations((Context, Access)),
+    Operations,
     /// The groups of these sizes were returned, in this order.
-    Sizes((Context, Access), Vec<(&'static str, u64)>),
+    Sizes(Vec<(&'static str, u64)>),
 }
 
 impl Survey {
-    /// A survey that starts from the context of a profile.
-    pub fn new(context: Context, seed: u64) -> Self {
+    /// A survey of a target of which nothing is known.
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
-            stage: Stage::Discovering(Discovery::new(context, seed)),
+            stage: Stage::Discovering(Discovery::new(Context::default(), seed)),
             seed,
-            reached: BTreeMap::new(),
+            context: Context::default(),
+            access: Access::default(),
+            reached: Reached::default(),
             operations: Vec::new(),
             sizes: Vec::new(),
         }
     }
 
-    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
-    pub fn next_round(mut self, answers: &[(Group, Vec<Exchange>)]) -> (Self, Option<Vec<Group>>) {
-        for exchange in answers.iter().flat_map(|(_, exchanges)| exchanges) {
-            self.count(exchange);
+    fn end_discovery(&mut self) {
+        if let Stage::Discovering(discovery) = mem::replace(&mut self.stage, Stage::Operations) {
+            (self.context, self.access) = discovery.finish();
         }
-        let (stage, groups) = match self.stage {
-            Stage::Discovering(mut discovery) => {
-                if let Some(groups) = discovery.next_round(answers) {
-                    (Stage::Discovering(discovery), Some(groups))
-                } else {
-                    let found = discovery.finish();
-                    let groups = operations(&found.0, self.seed);
-                    (Stage::Operations(found), Some(groups))
-                }
+    }
+}
+
+impl first_profile::Survey for Survey {
+    fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        let exchanges = || answers.iter().flat_map(|(_, exchanges)| exchanges);
+        for exchange in exchanges() {
+            self.reached.see(exchange, &SPECIFICATION);
+        }
+        match &mut self.stage {
+            Stage::Discovering(discovery) => {
+                let round = discovery.next_round(answers);
+                Some(round.unwrap_or_else(|| {
+                    self.end_discovery();
+                    operations(&self.context, self.seed)
+                }))
             }
-            Stage::Operations(mut found) => {
+            Stage::Operations => {
                 for (group, exchanges) in answers {
-                    for view in judge::read(group, exchanges, &found.0) {
-                        found.1.see(group.relation.id, &view);
+                    for view in judge::read(group, exchanges, &self.context) {
+                        self.access.see(group.relation.id, &view);
                     }
                 }
-                for exchange in answers.iter().flat_map(|(_, exchanges)| exchanges) {
+                for exchange in exchanges() {
                     note_decision(&mut self.operations, exchange);
                 }
-                let (tried, groups) = sizes(&found.0, self.seed);
-                (Stage::Sizes(found, tried), Some(groups))
+                let (tried, groups) = sizes(&self.context, self.seed);
+                self.stage = Stage::Sizes(tried);
+                Some(groups)
             }
-            Stage::Sizes(found, tried) => {
+            Stage::Sizes(tried) => {
                 for (group, exchanges) in answers {
                     let size = tried.get(group.number);
                     if let (Some((key, size)), Some(exchange)) = (size, exchanges.first()) {
-                        self.sizes.push(TriedSize {
-                            key,
-                            size: *size,
-                            served: Answer::of(exchange).result().is_some_and(Value::is_object),
-                        });
+                        let served = Answer::of(exchange).result().is_some_and(Value::is_object);
+                        self.sizes.push(TriedSize { key, size: *size, served });
                     }
                 }
-                (Stage::Sizes(found, Vec::new()), None)
+                None
             }
-        };
-        (Self { stage, ..self }, groups)
-    }
-
-    /// What the survey found.
-    pub fn finish(self) -> SurveyResult {
-        let found = match self.stage {
-            Stage::Discovering(discovery) => discovery.finish(),
-            Stage::Operations(found) | Stage::Sizes(found, _) => found,
-        };
-        SurveyResult {
-            context: found.0,
-            access: found.1,
-            reached: self.reached,
-            operations: self.operations,
-            sizes: self.sizes,
         }
     }
 
-    fn count(&mut self, exchange: &Exchange) {
-        let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
-        let Some(call) = request.valid_call() else {
-            return;
-        };
-        let answer = Answer::of(exchange);
-        let (results, errors) = self.reached.entry(call.pair).or_default();
-        if answer.result().is_some() {
-            *results += 1;
-        } else if answer.error().is_some() {
-            *errors += 1;
-        }
+    fn finish(mut self: Box<Self>, is_public: &dyn Fn(&str) -> bool) -> FirstProfile {
+        self.end_discovery();
+        self.first_profile(is_public)
     }
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use paymaster_engine::cases::scope::Scope;
-use paymaster_fee_quote::target::context::Context;
+use paymaster_reference_server::Config;
 use paymaster_settings::{
-    embedded::Embedded,
+    embedded::{Embedded, profile_of},
     settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
@@ -29,16 +29,13 @@ use crate::{
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
-    let standard = Suite::of(setup.profile.known.specification());
+    let specification = setup.profile.known.specification();
+    let standard = Suite::of(specification);
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
-    let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref())?;
+    let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref(), specification)?;
     let reports = Reports::requested(&args.reports)?;
-    let scope = if args.rules.is_empty() {
-        Scope::default()
-    } else {
-        Scope::of_rules(&rules, standard.specification)
-    };
+    let scope = if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) };
     let suite = Suite {
         rules,
         scope: if args.quick { scope.quick() } else { scope },
@@ -49,13 +46,12 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     Runtime::start()?.block_on(async {
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
-                let profile =
-                    paymaster_settings::embedded::profile_of(&paymaster_reference_server::Config::default());
-                return dry_run::print(&suite, &Context::new(profile), &setup.layer);
+                let profile = profile_of(specification, &Config::default(), &[]);
+                return dry_run::print(&suite, &*profile, &setup.layer);
             }
             let embedded =
                 Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let setup = setup.for_embedded(&*embedded.profile);
+            let setup = setup.for_embedded(&*embedded.profile(specification));
             let result = judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
             embedded.stop().await;
             return result;

@@ -11,9 +11,10 @@ use crate::{
         args::InitArgs,
         process::{CommandError, Runtime, at, stop_at_interrupt},
     },
-    first_profile::{self, Given, ONE_KEY},
+    first_profile::{self, Given},
     run,
 };
+use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     exit,
     output::{self, report_file, terminal::escape_controls},
@@ -22,10 +23,15 @@ use paymaster_settings::{
         file,
         setup::{RunSetup, Setup},
     },
+    specifications::{DEFAULT_SPECIFICATION, specification},
 };
 
-/// The content of the file.
-pub(crate) const TEMPLATE: &str = include_str!("template.toml");
+/// The commented file for a specification, with every key.
+pub(crate) fn template(specification: &Specification) -> String {
+    let is_default = specification == DEFAULT_SPECIFICATION;
+    let spec = format!("{}spec = \"{}\"", if is_default { "#: " } else { "" }, specification.name);
+    include_str!("template.toml").replace("{spec}", &spec).replace("{tables}", specification.template)
+}
 
 /// Runs the command. An existing file is not overwritten.
 pub(crate) fn run(args: &InitArgs, environment: &Environment) -> Result<u8, CommandError> {
@@ -36,8 +42,8 @@ pub(crate) fn run(args: &InitArgs, environment: &Environment) -> Result<u8, Comm
             "`{path}` is no URL, and -o names the file: give an http:// or https:// URL, or one file"
         )
         .into()),
-        Some(path) => fill_in(Path::new(path)),
-        None => fill_in(&path_or_default(output)),
+        Some(path) => fill_in(Path::new(path), args),
+        None => fill_in(&path_or_default(output), args),
     }
 }
 
@@ -51,8 +57,9 @@ fn path_or_default(path: Option<PathBuf>) -> PathBuf {
 }
 
 /// Writes the commented file.
-fn fill_in(path: &Path) -> Result<u8, CommandError> {
-    write(path, TEMPLATE)?;
+fn fill_in(path: &Path, args: &InitArgs) -> Result<u8, CommandError> {
+    let specification = args.run.target.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification)?;
+    write(path, &template(specification))?;
     output::print(&format!(
         "wrote {}: fill in what you know about the target, then run `paymaster-conformance --config {}`\n",
         path.display(),
@@ -69,10 +76,12 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
     report_file::check_writable(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
     let setup = Setup::read(&args.run, Some(url), environment)?;
     let RunSetup { settings, shown_target: place, redactor } = setup.settings(url)?;
-    let given = Given { place: &place, redactor: &redactor, rate: settings.rate };
-    let surveyed = Runtime::start()?
-        .block_on(async { Ok::<_, CommandError>(run::survey(&settings, &stop_at_interrupt()).await) })?;
-    if let Some(cause) = surveyed.ended.as_ref().filter(|_| !surveyed.result.serves_anything()) {
+    let specification = settings.profile.specification();
+    let given = Given { specification, place: &place, redactor: &redactor, rate: settings.rate };
+    let surveyed =
+        Runtime::start()?.block_on(async { run::survey(&settings, &redactor, &stop_at_interrupt()).await });
+    let needs = surveyed.found.needs;
+    if let Some(cause) = surveyed.ended.as_ref().filter(|_| needs.is_some()) {
         let cause = escape_controls(&redactor.apply(cause));
         return Err(CommandError::could_not_test(format!(
             "could not ask {}: {cause}; no file was written",
@@ -84,15 +93,17 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
     write(path, &text)?;
     let shown = path.display();
     let mut lines = first_profile::findings(&surveyed, given);
-    lines.push(if surveyed.result.serves_anything() {
-        format!(
+    lines.push(match needs {
+        None => format!(
             "wrote {shown}: add what only you can say, then run `paymaster-conformance {} --config {shown}`",
             place.shown
-        )
-    } else {
-        format!(
-            "wrote {shown}: it needs one key, in [operations], with an operation that the target sponsors:\n  {ONE_KEY}\n"
-        )
+        ),
+        Some(line) => format!(
+            "wrote {shown}: it needs one key, in {}, with {}:\n  {}\n",
+            line.table,
+            line.meaning,
+            (line.text)(&*settings.profile)
+        ),
     });
     output::print(&(lines.join("\n") + "\n"))?;
     Ok(exit::CONFORMS)
@@ -117,20 +128,22 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_fee_quote::target::context::Context;
-    use paymaster_settings::settings::file;
+    use paymaster_settings::{settings::file, specifications::SPECIFICATIONS};
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {
-        file::parse(TEMPLATE, None).unwrap();
-        let in_force: String = TEMPLATE
-            .lines()
-            .map(|line| line.strip_prefix("#: ").unwrap_or(line))
-            .fold(String::new(), |text, line| text + line + "\n");
-        let (profile, run) = file::parse(&in_force, None).unwrap();
-        let profile = &Context::of(&*profile.known).profile;
-        assert!(!profile.tokens.supported.is_empty());
-        assert!(!profile.operations.sponsorable.is_empty());
-        assert!(run.cases.is_some());
+        for specification in SPECIFICATIONS.iter().copied() {
+            let text = template(specification);
+            let (profile, _) = file::parse(&text, None).unwrap();
+            assert_eq!(*profile.known, *specification.unknown());
+            let in_force: String = text
+                .lines()
+                .map(|line| line.strip_prefix("#: ").unwrap_or(line))
+                .fold(String::new(), |text, line| text + line + "\n");
+            let (profile, run) = file::parse(&in_force, None).unwrap();
+            assert_eq!(profile.known.specification(), specification);
+            assert_ne!(*profile.known, *specification.unknown());
+            assert!(run.cases.is_some());
+        }
     }
 }

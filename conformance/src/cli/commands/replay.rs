@@ -158,7 +158,7 @@ impl Replay {
         let url = match setup.layer.url.clone().or(recorded) {
             Some(url) if url == EMBEDDED => {
                 let server = embedded.started().await?;
-                setup = setup.for_embedded(&*server.profile);
+                setup = setup.for_embedded(&*server.profile(own));
                 server.url.clone()
             }
             Some(url) => url,

@@ -16,12 +16,13 @@ use crate::{
     },
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{
-        self, Cases, Causes, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation,
+        self, Cases, Causes, Deviation, Matrix, ProfilePart, ProfileParts, Row, SelftestError, Trials,
+        every_deviation,
     },
 };
 use paymaster_client::stop::Stop;
-use paymaster_engine::cases::plan::DEFAULT_CASES;
-use paymaster_settings::{exit, output};
+use paymaster_engine::{cases::plan::DEFAULT_CASES, specification::Specification};
+use paymaster_settings::{exit, output, specifications::DEFAULT_SPECIFICATION};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
@@ -30,12 +31,12 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     }
     let deviations = select(&args.only, every_deviation())?;
     let seeds: Vec<u64> = (1..=args.seeds).collect();
-    let profile_parts: &[ProfilePart] =
-        if args.sparse_profiles { &ProfilePart::SPARSE } else { &[ProfilePart::Whole] };
+    let profile_parts: ProfileParts =
+        if args.sparse_profiles { ProfilePart::sparse } else { ProfilePart::whole };
     // A sparse profile promises too little for faults to be caught.
     let deviations: Vec<Deviation> = deviations
         .into_iter()
-        .filter(|deviation| !args.sparse_profiles || matches!(deviation, Deviation::Variant(_)))
+        .filter(|deviation| !args.sparse_profiles || deviation.fault().is_none())
         .collect();
     let trials = Trials {
         deviations: &deviations,
@@ -86,8 +87,8 @@ fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, SelftestError>
 /// error.
 fn select(filters: &[String], all: Vec<Deviation>) -> Result<Vec<Deviation>, CommandError> {
     let names = |deviation: &Deviation| match deviation {
-        Deviation::Fault(fault) => vec![fault.name, fault.clause],
-        Deviation::Variant(variant) => vec![variant.name],
+        Deviation::Fault(_, fault) => vec![fault.name, fault.clause],
+        Deviation::Variant(_, variant) => vec![variant.name],
     };
     filter::select(filters, all, names).map_err(|unmatched| {
         format!(
@@ -119,13 +120,15 @@ impl Report {
         let missing = scope.trials.saturating_sub(matrix.trials.len());
         let unproven = if scope.all && missing == 0 { matrix.unproven() } else { Vec::new() };
         let wrong = matrix.problems().into_iter().map(|(trial, problem)| {
-            let name = trial.deviation.name();
+            let name = named(trial.deviation.specification(), trial.deviation.name());
             match trial.profile_part {
                 ProfilePart::Whole => format!("{name} (seed {}) {problem}", trial.seed),
                 part => format!("{name} (seed {}, {}) {problem}", trial.seed, part.name()),
             }
         });
-        let unproven = unproven.into_iter().map(|rule| format!("no fault proves the rule {}", rule.id));
+        let unproven = unproven.into_iter().map(|(specification, rule)| {
+            format!("no fault proves the rule {}", named(specification, rule.id))
+        });
         Self { problems: wrong.chain(unproven).collect(), missing }
     }
 
@@ -164,6 +167,15 @@ impl Report {
     }
 }
 
+/// A name, with the specification where it is not the default one.
+fn named(specification: &Specification, name: &str) -> String {
+    if specification == DEFAULT_SPECIFICATION {
+        name.to_owned()
+    } else {
+        format!("{}: {name}", specification.name)
+    }
+}
+
 fn text_of(row: &Row) -> String {
     let rules: Vec<String> = row
         .rules
@@ -178,10 +190,11 @@ fn text_of(row: &Row) -> String {
         .collect();
     let rules = if rules.is_empty() { "-".to_owned() } else { rules.join(", ") };
     let (kind, verb) = match row.deviation {
-        Deviation::Fault(_) => ("fault", "caught by"),
-        Deviation::Variant(_) => ("variant", "breaks"),
+        Deviation::Fault(..) => ("fault", "caught by"),
+        Deviation::Variant(..) => ("variant", "breaks"),
     };
-    format!("{kind:<8} {:<42} {verb:<9} {rules}", row.deviation.name())
+    let name = named(row.deviation.specification(), row.deviation.name());
+    format!("{kind:<8} {name:<42} {verb:<9} {rules}")
 }
 
 #[cfg(test)]
@@ -190,7 +203,7 @@ mod tests {
     use super::{Deviation, Matrix, Report, Scope, every_deviation, exit, select};
     use crate::selftest::Trial;
     use paymaster_engine::verdict::conclusion::Conclusion;
-    use paymaster_fee_quote::SPECIFICATION;
+    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
     fn trial(name: &str, seed: u64, broken: &[&str]) -> Trial {
         let named = |deviation: &Deviation| deviation.name() == name;
@@ -199,7 +212,10 @@ mod tests {
             deviation: every_deviation().into_iter().find(named).expect("it is there"),
             seed,
             profile_part: ProfilePart::Whole,
-            broken: broken.iter().map(|id| SPECIFICATION.find_rule(id).expect("it is there")).collect(),
+            broken: broken
+                .iter()
+                .map(|id| DEFAULT_SPECIFICATION.find_rule(id).expect("it is there"))
+                .collect(),
             conclusion: if is_broken { Conclusion::Violations } else { Conclusion::Conforms },
             cut_short: None,
             defects: Vec::new(),

@@ -4,9 +4,10 @@ use std::{fmt, io, path::Path};
 
 use chrono::NaiveDate;
 use paymaster_client::files;
-use paymaster_engine::verdict::known::{KnownFailure, KnownFailureKind};
-use paymaster_fee_quote::SPECIFICATION;
-use paymaster_schemas::{Method, Mode};
+use paymaster_engine::{
+    specification::Specification,
+    verdict::known::{KnownFailure, KnownFailureKind},
+};
 use paymaster_settings::{
     settings::file::{place, suggest},
     suggestion::did_you_mean,
@@ -16,6 +17,9 @@ use toml::{Spanned, value::Datetime};
 
 /// The beginning of a reason or an owner that is not written yet.
 pub(super) const PLACEHOLDER: &str = "TODO";
+
+/// The parameter that selects a kind of call among those of a method, as a row names it.
+const MODE: &str = "mode";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -61,15 +65,15 @@ impl fmt::Display for ListError {
 
 impl std::error::Error for ListError {}
 
-/// Reads a file. The error names the file.
-pub(super) fn read(path: &Path) -> io::Result<Vec<KnownFailure>> {
+/// Reads a file about rules and kinds of calls of a specification. The error names the file.
+pub(super) fn read(path: &Path, specification: &Specification) -> io::Result<Vec<KnownFailure>> {
     let named = |cause: io::Error| io::Error::new(cause.kind(), format!("{}: {cause}", path.display()));
     let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(named)?;
-    parse(&text).map_err(|cause| named(io::Error::new(io::ErrorKind::InvalidData, cause)))
+    parse(&text, specification).map_err(|cause| named(io::Error::new(io::ErrorKind::InvalidData, cause)))
 }
 
 /// Reads the text of a file.
-pub(super) fn parse(text: &str) -> Result<Vec<KnownFailure>, ListError> {
+fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>, ListError> {
     let contents: Contents = toml::from_str(text).map_err(|cause| ListError {
         place: cause.span().map(|span| place(text, span.start)),
         message: suggest(cause.message().lines().next().unwrap_or_default()),
@@ -80,7 +84,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<KnownFailure>, ListError> {
     {
         for row in rows {
             let at = row.rule.span().start;
-            let entry = entry(kind, row, text)?;
+            let entry = entry(kind, row, text, specification)?;
             if entries.iter().any(|known| known.scope() == entry.scope()) {
                 let message = format!("{} is listed twice: delete one", entry.scope());
                 return Err(ListError::at(text, at, message));
@@ -91,19 +95,25 @@ pub(super) fn parse(text: &str) -> Result<Vec<KnownFailure>, ListError> {
     Ok(entries)
 }
 
-fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, ListError> {
-    let rule = SPECIFICATION.find_rule(row.rule.get_ref()).ok_or_else(|| {
+fn entry(
+    kind: KnownFailureKind,
+    row: Row,
+    text: &str,
+    specification: &Specification,
+) -> Result<KnownFailure, ListError> {
+    let rule = specification.find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
-        let hint = did_you_mean(id, SPECIFICATION.rules().map(|rule| rule.id));
+        let hint = did_you_mean(id, specification.rules().map(|rule| rule.id));
         refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
     })?;
-    let method = named(
-        row.method,
-        text,
-        |name| Some(Method::from_name(name)?.name()),
-        "pm_getFeeQuoteOrData or pm_sponsorUserOperation",
-    )?;
-    let selected = named(row.mode, text, |name| Some(Mode::from_name(name)?.name()), "SPONSORED or ERC20")?;
+    let method = named(row.method, text, &specification.methods())?;
+    let mut modes = Vec::new();
+    for (parameter, value) in specification.kinds.iter().filter_map(|kind| kind.selector) {
+        if parameter == MODE && !modes.contains(&value) {
+            modes.push(value);
+        }
+    }
+    let selected = named(row.mode, text, &modes)?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
     {
@@ -125,15 +135,16 @@ fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, L
     })
 }
 
-fn named<T>(
+/// The one of the known names that a row has.
+fn named(
     name: Option<Spanned<String>>,
     text: &str,
-    find: impl Fn(&str) -> Option<T>,
-    known: &str,
-) -> Result<Option<T>, ListError> {
+    known: &[&'static str],
+) -> Result<Option<&'static str>, ListError> {
     let Some(name) = name else { return Ok(None) };
-    find(name.get_ref()).map(Some).ok_or_else(|| {
-        let message = format!("`{}` is none of {known}", name.get_ref());
+    let found = known.iter().copied().find(|known| known == name.get_ref());
+    found.map(Some).ok_or_else(|| {
+        let message = format!("`{}` is none of {}", name.get_ref(), known.join(" or "));
         refusal(text, &name, &message)
     })
 }
@@ -162,6 +173,7 @@ fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ListError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
     fn with(line: &str) -> String {
         let mut rows =
@@ -175,12 +187,12 @@ mod tests {
     fn a_list_is_read() {
         let text = with("pointer = \"/id\"\nmode = \"ERC20\"")
             + "[[flaky]]\nrule = \"answer.id\"\nreason = \"r\"\nowner = \"o\"\nexpires = 2027-01-31\n";
-        let entries = parse(&text).unwrap();
+        let entries = parse(&text, DEFAULT_SPECIFICATION).unwrap();
         assert_eq!(entries[0].kind, KnownFailureKind::Failing);
         assert_eq!(entries[0].selected, Some("ERC20"));
         assert_eq!(entries[0].expires.to_string(), "2027-01-31");
         assert_eq!(entries[1].kind, KnownFailureKind::Flaky);
-        assert!(parse("").unwrap().is_empty());
+        assert!(parse("", DEFAULT_SPECIFICATION).unwrap().is_empty());
     }
 
     #[test]
@@ -198,14 +210,17 @@ mod tests {
             ("ruel = \"answer.id\"", "line 2, column 1", "did you mean `rule`?"),
             ("count = 3", "line 2, column 1", "unknown field"),
         ] {
-            let refusal = parse(&with(line)).unwrap_err().to_string();
+            let refusal = parse(&with(line), DEFAULT_SPECIFICATION).unwrap_err().to_string();
             assert!(refusal.starts_with(place), "{line}: {refusal}");
             assert!(refusal.contains(words), "{line}: {refusal}");
         }
         let twice =
-            parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\""))).unwrap_err().to_string();
+            parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\"")), DEFAULT_SPECIFICATION)
+                .unwrap_err()
+                .to_string();
         assert!(twice.contains("listed twice"), "{twice}");
-        let missing = parse("[[failing]]\nrule = \"answer.id\"\n").unwrap_err().to_string();
+        let missing =
+            parse("[[failing]]\nrule = \"answer.id\"\n", DEFAULT_SPECIFICATION).unwrap_err().to_string();
         assert!(missing.contains("missing field `reason`"), "{missing}");
     }
 }

@@ -8,7 +8,10 @@ use std::{path::PathBuf, sync::Arc};
 use chrono::{NaiveDate, Utc};
 
 use crate::cli::{args::KnownArgs, process::CommandError};
-use paymaster_engine::verdict::{known::KnownFailureList, strictness::Strictness, summary::Summary};
+use paymaster_engine::{
+    specification::Specification,
+    verdict::{known::KnownFailureList, strictness::Strictness, summary::Summary},
+};
 use paymaster_settings::{exit, output};
 
 /// The file to update where none is named.
@@ -24,11 +27,15 @@ pub(crate) struct KnownFailures {
 
 impl KnownFailures {
     /// Reads the file that the argument names, else the one that the configuration file names.
-    pub(crate) fn read(args: &KnownArgs, configured: Option<&PathBuf>) -> Result<Self, CommandError> {
+    pub(crate) fn read(
+        args: &KnownArgs,
+        configured: Option<&PathBuf>,
+        specification: &Specification,
+    ) -> Result<Self, CommandError> {
         let today = Utc::now().date_naive();
         let named = args.known_failing.as_ref().or(configured);
         let entries = match named {
-            Some(path) if path.exists() || !args.update_known_failing => file::read(path)?,
+            Some(path) if path.exists() || !args.update_known_failing => file::read(path, specification)?,
             _ => Vec::new(),
         };
         let update = args.update_known_failing.then(|| update::NewEntries {

@@ -6,7 +6,6 @@ use paymaster_engine::verdict::{
     strictness::{Strictness, fails_the_run},
     summary::Summary,
 };
-use paymaster_fee_quote::SPECIFICATION;
 use std::{
     io::{self, BufRead, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -55,9 +54,8 @@ pub(super) fn write(
         .places
         .iter()
         .filter(|key| {
-            SPECIFICATION
-                .find_rule(key.rule)
-                .is_some_and(|rule| fails_the_run(rule.basis(), strictness.strict))
+            let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
+            outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
         })
         // Expired entries are not added again: their owner decides.
         .filter(|key| !known.entries.iter().any(|entry| entry.matches(key)))

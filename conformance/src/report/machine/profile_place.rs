@@ -80,11 +80,11 @@ fn texts(value: &Value, all: &mut Vec<String>) {
 mod tests {
     use super::*;
     use crate::report::sample;
-    use paymaster_fee_quote::SPECIFICATION;
+    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
     fn line(finding: &Finding, profile: &str) -> usize {
         let profile = ProfileFile::new("p.toml".as_ref(), profile.to_owned());
-        of_finding(finding, SPECIFICATION.places, Some(&profile)).unwrap().line
+        of_finding(finding, DEFAULT_SPECIFICATION.places, Some(&profile)).unwrap().line
     }
 
     #[test]
@@ -97,9 +97,9 @@ mod tests {
         assert_eq!(line(&finding, &profile), 5);
         assert_eq!(line(&finding, "\n[target]\n"), 2);
         assert_eq!(line(&finding, ""), 1);
-        assert!(of_finding(&finding, SPECIFICATION.places, None).is_none());
+        assert!(of_finding(&finding, DEFAULT_SPECIFICATION.places, None).is_none());
         let outside = ProfileFile::new("/etc/p.toml".as_ref(), profile);
-        assert!(of_finding(&finding, SPECIFICATION.places, Some(&outside)).is_none());
+        assert!(of_finding(&finding, DEFAULT_SPECIFICATION.places, Some(&outside)).is_none());
     }
 
     #[test]

@@ -195,8 +195,3 @@ pub(crate) fn is_address(text: &str) -> bool {
     let digits = text.strip_prefix("0x").unwrap_or_default();
     digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
-
-/// The name of a value in a configuration file.
-pub(crate) fn name_of(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
-}

@@ -2,17 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use alloy_primitives::{Address, hex};
+use alloy_primitives::Address;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use paymaster_client::http::transport::{PooledConnection, Transport};
-use paymaster_ethereum::{
-    CallOutcome, CompletedOperation, SimulationOutcome, hash_call, paymaster_call, read_hash,
-    read_paymaster_call, read_simulation, simulation_call,
-};
+use paymaster_engine::simulation::{NodeStep, SimulationOf};
 use paymaster_exchange::{Exchange, Failure, Simulation};
-use paymaster_fee_quote::on_chain::completed;
 
 /// A node of a chain on which EntryPoint v0.6 is deployed. Clones share one node.
 #[derive(Clone, Debug)]
@@ -109,59 +105,25 @@ impl Chain {
         }
     }
 
-    /// Simulates the operation that an exchange returned; none where the exchange returned no `paymasterAndData`.
-    pub(crate) async fn simulate(&self, exchange: &Exchange) -> Option<Simulation> {
-        let completed = completed(exchange)?;
-        let simulated = self.0.simulate(&completed).await;
-        Some(simulated.unwrap_or_else(|cause| Simulation::Unclear(cause.to_string())))
+    /// Simulates what an exchange returned; none where it returned nothing to simulate.
+    pub(crate) async fn simulate(&self, exchange: &Exchange, of: SimulationOf) -> Option<Simulation> {
+        let mut simulation = of(exchange, &self.0.entry_point.to_string())?;
+        let connection = &mut PooledConnection::default();
+        let mut answer = None;
+        loop {
+            let (method, params) = match simulation.next(answer.as_deref()) {
+                NodeStep::Known(outcome) => return Some(outcome),
+                NodeStep::Ask(method, params) => (method, params),
+            };
+            match self.0.request(connection, method, &params).await {
+                Ok(body) => answer = Some(body),
+                Err(cause) => return Some(Simulation::Unclear(cause.to_string())),
+            }
+        }
     }
 }
 
 impl Node {
-    async fn simulate(&self, completed: &CompletedOperation) -> Result<Simulation, NodeError> {
-        let connection = &mut PooledConnection::default();
-        let now = self.time(connection).await?;
-        let called = self.call(connection, None, self.entry_point, &simulation_call(completed)).await?;
-        let why = match read_simulation(&called, completed.pays_in_tokens, now) {
-            SimulationOutcome::Final(simulation) => return Ok(simulation),
-            SimulationOutcome::CallThePaymaster(why) => why,
-        };
-        let Some(paymaster) = completed.paymaster() else {
-            return Ok(Simulation::Refused(
-                "AA93 invalid paymasterAndData: it is shorter than an address".to_owned(),
-            ));
-        };
-        let called = self.call(connection, None, self.entry_point, &hash_call(completed)).await?;
-        let hash = read_hash(&called).ok_or(NodeError::Unreadable(why))?;
-        let check = paymaster_call(completed, hash);
-        let called = self.call(connection, Some(self.entry_point), paymaster, &check).await?;
-        Ok(read_paymaster_call(&called, completed.pays_in_tokens, now))
-    }
-
-    /// The time of the last block, in Unix seconds.
-    async fn time(&self, connection: &mut PooledConnection) -> Result<u64, NodeError> {
-        let block = self.value(connection, "eth_getBlockByNumber", &json!(["latest", false])).await?;
-        block["timestamp"]
-            .as_str()
-            .and_then(|text| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok())
-            .ok_or_else(|| NodeError::Unreadable("the block of the node has no timestamp".to_owned()))
-    }
-
-    async fn call(
-        &self,
-        connection: &mut PooledConnection,
-        from: Option<Address>,
-        to: Address,
-        data: &[u8],
-    ) -> Result<CallOutcome, NodeError> {
-        let mut call = json!({ "to": to.to_string(), "data": hex::encode_prefixed(data) });
-        if let Some(from) = from {
-            call["from"] = json!(from.to_string());
-        }
-        let body = self.request(connection, "eth_call", &json!([call, "latest"])).await?;
-        CallOutcome::read(&body).map_err(|cause| NodeError::Unreadable(cause.to_string()))
-    }
-
     async fn value(
         &self,
         connection: &mut PooledConnection,

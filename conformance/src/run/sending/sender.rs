@@ -21,7 +21,6 @@ use paymaster_client::{
 };
 use paymaster_engine::cases::case::{Group, Order};
 use paymaster_exchange::{Exchange, Failure};
-use paymaster_fee_quote::relations::ON_CHAIN;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
@@ -260,10 +259,8 @@ impl Sender {
         let mut exchanges = Vec::with_capacity(group.members.len());
         for number in 0..group.members.len() {
             let mut exchange = self.send(connection, group, number, share, mode).await?;
-            if let Some(chain) = &self.chain
-                && group.relation.id == ON_CHAIN.id
-            {
-                exchange.on_chain = chain.simulate(&exchange).await;
+            if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
+                exchange.on_chain = chain.simulate(&exchange, simulation).await;
             }
             exchanges.push(exchange);
         }

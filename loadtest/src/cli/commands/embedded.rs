@@ -10,9 +10,8 @@ use std::{
 };
 
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_fee_quote::target::context::Context;
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use paymaster_settings::embedded::profile_of;
+use paymaster_settings::{embedded::profile_of, specifications::DEFAULT_SPECIFICATION};
 use tokio::net::TcpListener;
 
 /// The name of the hidden subcommand.
@@ -102,7 +101,7 @@ impl Embedded {
             let _ = child.wait();
             return Err(EmbeddedError::NoUrl);
         }
-        Ok(Self { url: url.to_owned(), profile: Arc::new(Context::new(profile_of(&config))), child })
+        Ok(Self { url: url.to_owned(), profile: profile_of(DEFAULT_SPECIFICATION, &config, &[]), child })
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) const VARIANTS: &[Variant] = &[
         .when(is_single),
     Variant::new("token-errors-with-404", "errors about tokens come with status 404")
         .injects(Behaviour::Http(|_, response| set_error_status(response, 404)))
-        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+        .when(|view| view.is(Pair::SPONSOR_ERC20))
+        .of_fee_quote(),
 ];
 
 fn is_single(view: &RequestView<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Single calls: most of the requests of a run.
 
 use crate::relations::{MODE, OPERATION};
-use crate::{base, relations::mode_object::other_info, tables::is_hex, target::context::Context};
+use crate::{base, on_chain, relations::mode_object::other_info, tables::is_hex, target::context::Context};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{id_of_any_kind, item_of_round, set, with_own_id},
@@ -54,7 +54,8 @@ pub static ON_CHAIN: Relation = Relation::new(
     ]),
     Rounds::Fixed(8),
     when_asked,
-);
+)
+.simulated(on_chain::simulation);
 
 fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)

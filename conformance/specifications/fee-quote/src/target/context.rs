@@ -315,6 +315,12 @@ impl Context {
     }
 }
 
+impl From<Profile> for Arc<dyn Knowledge> {
+    fn from(profile: Profile) -> Self {
+        Arc::new(Context::new(profile))
+    }
+}
+
 impl Knowledge for Context {
     fn requirement(&self, call: &Call) -> Requirement {
         self.requirement(call)

@@ -12,4 +12,4 @@ mod promises;
 pub mod quoted;
 pub mod spellings;
 mod statements;
-mod validation;
+pub(crate) mod validation;

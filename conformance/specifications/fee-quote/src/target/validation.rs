@@ -6,7 +6,7 @@ use crate::target::profile::Profile;
 
 /// A value of a profile that no paymaster can mean.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ImplausibleValue {
+pub(crate) enum ImplausibleValue {
     /// A text is no Ethereum address.
     #[error("{key}: `{text}` is no address: 0x and 40 hex digits")]
     NoAddress {
@@ -66,10 +66,17 @@ fn sender(operation: &Map<String, Value>) -> Option<&str> {
 }
 
 fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ImplausibleValue> {
-    let well_formed = text
-        .strip_prefix("0x")
-        .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    if well_formed { Ok(()) } else { Err(ImplausibleValue::NoAddress { key: key(), text: text.to_owned() }) }
+    if is_address(text) {
+        Ok(())
+    } else {
+        Err(ImplausibleValue::NoAddress { key: key(), text: text.to_owned() })
+    }
+}
+
+/// Whether a text is an address: 0x and 40 hex digits.
+pub(crate) fn is_address(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]

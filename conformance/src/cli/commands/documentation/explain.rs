@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::{Basis, Clause, FEE_QUOTE, find_clause};
+use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 
-use crate::{cli::process::CommandError, report::text::sections, run::Suite};
+use crate::{cli::process::CommandError, report::text::sections};
 use paymaster_engine::rules::{Check, Rule};
 use paymaster_settings::{
     exit,
     output::{self, terminal::wrapped},
+    specifications::all_rules,
     suggestion::did_you_mean,
 };
 
@@ -17,14 +18,17 @@ const WIDTH: usize = 100;
 
 /// Runs the command.
 pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
-    let rules = Suite::standard().rules;
+    let rules = all_rules();
     let found: Vec<&Rule> = match rules.iter().find(|rule| rule.id == id) {
         Some(rule) => vec![rule],
         None => rules.iter().copied().filter(|rule| rule.clause == id).collect(),
     };
     let clause = found.first().map(|rule| rule.clause()).or_else(|| find_clause(id));
     let Some(clause) = clause else {
-        let known = rules.iter().map(|rule| rule.id).chain(FEE_QUOTE.clauses().map(|clause| clause.id));
+        let known = rules
+            .iter()
+            .map(|rule| rule.id)
+            .chain(DEFINITIONS.iter().flat_map(|one| one.clauses()).map(|clause| clause.id));
         let hint = did_you_mean(id, known);
         return Err(format!("there is no rule or clause `{id}`{hint}").into());
     };

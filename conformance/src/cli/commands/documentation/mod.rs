@@ -7,20 +7,17 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use paymaster_settings::{exit, output};
+use paymaster_settings::{exit, output, specifications::all_rules};
 use serde_json::json;
 
-use crate::{
-    cli::{
-        args::{Cli, RulesArgs},
-        process::{CommandError, at},
-    },
-    run::Suite,
+use crate::cli::{
+    args::{Cli, RulesArgs},
+    process::{CommandError, at},
 };
 
 /// `rules`: every rule in a table.
 pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
-    let rules = Suite::standard().rules;
+    let rules = all_rules();
     if args.json {
         let rows: Vec<_> = rules
             .iter()

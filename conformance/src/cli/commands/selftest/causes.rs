@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     report::text::words::count,
-    selftest::{Causes, Deviation, NamedDefect, Trial},
+    selftest::{Causes, NamedDefect},
 };
 
 /// How many causes are right, how many defects one fault gives, and every fault for which one of the two is not as it should be.
@@ -37,7 +37,11 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
     }
     for (trial, _) in causes.named.iter().filter(|(_, right)| !right) {
         line("");
-        line(&format!("  {} depends on {}", trial.deviation.name(), member(trial).unwrap_or_default()));
+        line(&format!(
+            "  {} depends on {}",
+            trial.deviation.name(),
+            trial.deviation.fault().and_then(|fault| fault.member).unwrap_or_default()
+        ));
         defects(&trial.defects, &mut line);
     }
     for trial in causes.by_defects.iter().filter(|trial| trial.defects.len() > 1) {
@@ -46,13 +50,6 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
         defects(&trial.defects, &mut line);
     }
     text
-}
-
-fn member(trial: &Trial) -> Option<&'static str> {
-    match trial.deviation {
-        Deviation::Fault(fault) => fault.member,
-        Deviation::Variant(_) => None,
-    }
 }
 
 /// The headline and cause of each defect.

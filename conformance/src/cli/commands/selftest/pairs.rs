@@ -11,16 +11,18 @@ use crate::{
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{PairTrial, fault_pairs, run_pairs},
 };
-use paymaster_settings::{exit, output};
+use paymaster_settings::{exit, output, specifications::SPECIFICATIONS};
 
 /// Of how many of 100 pairs the two faults must be two defects, and of how many both causes must be named. A replay must be right for
 /// every pair of which both causes are named.
 const TWO_DEFECTS: usize = 95;
 const BOTH_NAMED: usize = 90;
 
-/// Runs so many pairs with each seed; returns the exit code.
+/// Runs so many pairs of each specification with each seed; returns the exit code.
 pub(super) fn run(number: usize, seeds: u64) -> Result<u8, CommandError> {
-    let asked = number.saturating_mul(usize::try_from(seeds).unwrap_or(usize::MAX));
+    let draws =
+        SPECIFICATIONS.iter().flat_map(|specification| (1..=seeds).map(move |seed| (*specification, seed)));
+    let asked = number.saturating_mul(draws.clone().count());
     let trials = Runtime::start()?.block_on(async {
         let stop = stop_at_interrupt();
         let (status, done) = (StatusLine::default(), AtomicUsize::new(0));
@@ -29,8 +31,8 @@ pub(super) fn run(number: usize, seeds: u64) -> Result<u8, CommandError> {
             status.show(&format!("{done} of {asked} pairs"));
         };
         let trials = tokio::task::block_in_place(|| {
-            (1..=seeds)
-                .map(|seed| run_pairs(&fault_pairs(number, seed), seed, &stop, &on_trial))
+            draws
+                .map(|(own, seed)| run_pairs(&fault_pairs(own, number, seed), seed, &stop, &on_trial))
                 .collect::<Result<Vec<_>, _>>()
         });
         status.show("");

@@ -37,6 +37,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(HEADERS, "origin-not-sponsored", "sponsors nothing for requests with an Origin")
         .injects(Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x")))
         .when(|view| view.is_sponsored_mode() && !view.header("origin").is_empty())
+        .of_fee_quote()
         .also(&["sponsor.sponsorable-is-sponsored", "sponsor.decision-inputs"]),
     Fault::new(MESSAGE, "gzip-cut-short", "leaves out the last bytes of a gzip body")
         .injects(Behaviour::Http(|_, response| {
@@ -54,7 +55,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             compress(response, Coding::Gzip);
             response.framing = Framing::TooLong(before.saturating_sub(length(response)).max(1));
         }))
-        .when(|view| view.accepts_coding("gzip") && view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.accepts_coding("gzip") && view.is(Pair::QUOTE_ERC20))
+        .of_fee_quote(),
     Fault::new(MESSAGE, "deflate-cut-short", "leaves out the last bytes of a deflate body")
         .injects(Behaviour::Http(|_, response| {
             compress(response, Coding::Deflate);

@@ -16,26 +16,32 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "announces 10 bytes more than it sends, when sponsoring in token mode",
     )
     .injects(Behaviour::Http(|_, response| response.framing = Framing::TooLong(10)))
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .of_fee_quote(),
     Fault::new(MESSAGE, "half-of-message", "closes in the middle of the body, when sponsoring in token mode")
         .injects(Behaviour::Http(|_, response| response.framing = Framing::Half))
-        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+        .when(|view| view.is(Pair::SPONSOR_ERC20))
+        .of_fee_quote(),
     Fault::new(MESSAGE, "chunks-without-end", "closes without the last chunk, when sponsoring in token mode")
         .injects(Behaviour::Http(|_, response| response.framing = Framing::CutChunks))
-        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+        .when(|view| view.is(Pair::SPONSOR_ERC20))
+        .of_fee_quote(),
     Fault::new(
         MESSAGE,
         "reset-in-the-middle",
         "resets the connection in the middle of the body, when sponsoring in token mode",
     )
     .injects(Behaviour::Reset)
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .of_fee_quote(),
     Fault::new(MESSAGE, "closed-without-answer", "closes instead of answering 1 of 25 requests")
         .injects(Behaviour::Http(|_, response| response.framing = Framing::Nothing))
-        .when(|view| view.pair().is_some() && view.is_one_in_25()),
+        .when(|view| view.pair().is_some() && view.is_one_in_25())
+        .of_fee_quote(),
     Fault::new(MESSAGE, "reset-now-and-then", "resets the connection in 1 of 25 answers")
         .injects(Behaviour::Reset)
-        .when(|view| view.pair().is_some() && view.is_one_in_25()),
+        .when(|view| view.pair().is_some() && view.is_one_in_25())
+        .of_fee_quote(),
     Fault::new(MESSAGE, "half-of-large-messages", "closes in the middle of an answer above 1024 bytes")
         .depends_on_the_request()
         .injects(Behaviour::Http(|_, response| {
@@ -51,7 +57,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Http(|_, response| set_status(response, 201))),
     Fault::new(STATUS, "result-with-202-in-token-mode", "sends results with status 202 in token mode")
         .injects(Behaviour::Http(|_, response| set_status(response, 202)))
-        .when(|view| view.is_token_mode()),
+        .when(|view| view.is_token_mode())
+        .of_fee_quote(),
     Fault::new(CONTENT_TYPE, "content-type-html", "sends answers as text/html")
         .injects(Behaviour::Http(|_, response| set_content_type(response, Some("text/html; charset=utf-8")))),
     Fault::new(CONTENT_TYPE, "content-type-plain", "sends answers as text/plain")
@@ -62,7 +69,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Http(|_, response| set_content_type(response, None))),
     Fault::new(CONTENT_TYPE, "content-type-html-of-results", "sends token-mode answers as text/html")
         .injects(Behaviour::Http(|_, response| set_content_type(response, Some("text/html"))))
-        .when(|view| view.is_token_mode()),
+        .when(|view| view.is_token_mode())
+        .of_fee_quote(),
 ];
 
 fn set_status(response: &mut WireResponse, status: u16) {

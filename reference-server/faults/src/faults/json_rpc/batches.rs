@@ -64,10 +64,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .injects(Behaviour::Error(|_, error| recode(error, -32002, -32601)))
     .also(&["endpoint.both-methods"])
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    .depends_on("/params/1/tokenInfo/feeTokenAddress")
+    .of_fee_quote(),
     Fault::new(RESERVED, "token-error-parse-error", "returns the code of a parse error for a missing token")
         .injects(Behaviour::Error(|_, error| recode(error, -32001, -32700)))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+        .depends_on("/params/1/tokenInfo/feeTokenAddress")
+        .of_fee_quote(),
     Fault::new(NULL_ID, "null-id-missing", "leaves the id out where it could not be read")
         .injects(Behaviour::Answer(|_, answer| remove(answer, "id")))
         .when(has_no_id),

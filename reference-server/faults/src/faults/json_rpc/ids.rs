@@ -174,7 +174,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/id"),
     Fault::new(ECHO, "id-null-in-token-mode", "returns id null in token mode only")
         .injects(TO_NULL)
-        .when(|view| view.is_token_mode()),
+        .when(|view| view.is_token_mode())
+        .of_fee_quote(),
 ];
 
 const TO_NULL: Behaviour = Behaviour::Answer(|_, answer| set(answer, "id", Value::Null));

@@ -1,79 +1,57 @@
-//! The page `docs/specification.md`: every section of the specification with its tables, statements and open points, made from
+//! The page of a specification, `docs/specification.md` for the default one: every section with its tables, statements and open points, made from
 //! the sections, schema documents, clauses, readings and rules.
 
-use paymaster_fee_quote::{SPECIFICATION, observers::OBSERVERS, tables};
+use paymaster_engine::specification::Specification;
 use std::fmt::Write as _;
 
 use paymaster_schemas::{
-    Basis, Clause, Document, FEE_QUOTE, Kind, Reading, Section, document, kinds, resolved, sections::anchor,
+    Basis, Clause, Document, Kind, Reading, Section, document, resolved, sections::anchor,
 };
 use serde_json::Value;
 
-const INTRODUCTION: &str = "# The specification
-
-This page describes, in our own words, the specification that `paymaster-conformance` tests: a paymaster service for ERC-4337 user
-operations with two JSON-RPC methods, `pm_getFeeQuoteOrData` and `pm_sponsorUserOperation`, and two modes, `SPONSORED` and `ERC20`.
-The numbers of the sections are those of the specification. Rules, reports and `explain` cite them.
-
-Three words are short for a request or a mode:
-
-| word | meaning |
-|---|---|
-| quote request | a call of `pm_getFeeQuoteOrData` |
-| sponsor request | a call of `pm_sponsorUserOperation` |
-| token mode, sponsored mode | `ERC20`, `SPONSORED` |
-
-The column *required* of the tables has one of these values:
-
-| value | meaning |
-|---|---|
-| yes | the member must be present |
-| in ... | the member must be present in this method and mode |
-| listed | a request table lists the member, and the specification does not mark it as required or as optional; a run never fails a server that refuses a request without it |
-| no | the member of a result may be absent |
-
-";
+use super::file;
 
 /// The page.
-pub(super) fn page() -> String {
-    let mut text = INTRODUCTION.to_owned();
-    for section in FEE_QUOTE.sections {
+pub(super) fn page(of: &Specification) -> String {
+    let mut text = of.page.introduction.to_owned();
+    for section in of.definition.sections {
         let _ = writeln!(text, "- [{}](#{})", section.heading(), section.anchor());
     }
     let _ = writeln!(text, "- [{FORMS}](#{})", anchor(FORMS));
-    for section in FEE_QUOTE.sections {
-        about(&mut text, section);
+    for section in of.definition.sections {
+        about(&mut text, section, of);
     }
-    forms(&mut text);
+    forms(&mut text, of);
     text
 }
 
 /// A link from another page of `docs/` to a section.
-pub(super) fn link(number: &str) -> String {
-    let anchor = FEE_QUOTE.find_section(number).map_or(String::new(), Section::anchor);
-    format!("[Section {number}](specification.md#{anchor})")
+pub(super) fn link(number: &str, of: &Specification) -> String {
+    let anchor = of.definition.find_section(number).map_or(String::new(), Section::anchor);
+    format!("[Section {number}]({}#{anchor})", file("specification", of))
 }
 
-fn about(text: &mut String, section: &Section) {
+fn about(text: &mut String, section: &Section, of: &Specification) {
     let _ = writeln!(text, "\n## {}\n\n{}", section.heading(), section.summary);
-    let own = || FEE_QUOTE.documents().filter(|document| document.section == section.number);
+    let own = || of.definition.documents().filter(|document| document.section == section.number);
     for document in own().filter(|document| is_table(schema(document.name))) {
-        table(text, document);
+        table(text, document, of);
     }
-    calls(text, section);
+    calls(text, section, of);
     let of_section = |wanted: fn(Basis) -> bool| -> Vec<&Clause> {
-        FEE_QUOTE
+        of.definition
             .clauses()
             .filter(|clause| clause.section == section.number && wanted(clause.basis))
             .collect()
     };
-    statements(text, "| statement | rule |", &of_section(|basis| basis == Basis::Stated));
+    statements(of, text, "| statement | rule |", &of_section(|basis| basis == Basis::Stated));
     statements(
+        of,
         text,
         "| beyond the specification (a broken rule is a warning) | rule |",
         &of_section(|basis| basis != Basis::Stated && !basis.is_observed()),
     );
-    open_points(text, section, &of_section(Basis::is_observed));
+    open_points(text, section, &of_section(Basis::is_observed), of);
 }
 
 // ---- tables
@@ -88,7 +66,7 @@ fn schema(name: &str) -> &'static Value {
     resolved(name).unwrap_or(&NONE)
 }
 
-fn table(text: &mut String, document: &Document) {
+fn table(text: &mut String, document: &Document, of: &Specification) {
     let whole = schema(document.name);
     let _ = writeln!(
         text,
@@ -102,8 +80,8 @@ fn table(text: &mut String, document: &Document) {
             text,
             "| `{member}` | {} | {} | {} | {} |",
             type_of(own),
-            form_of(own),
-            required(document, member),
+            form_of(own, of),
+            required(document, member, of),
             own["description"].as_str().unwrap_or_default(),
         );
     }
@@ -129,9 +107,9 @@ fn type_of(own: &Value) -> String {
     }
 }
 
-fn form_of(own: &Value) -> String {
+fn form_of(own: &Value, of: &Specification) -> String {
     if let Some(document) = referred(own) {
-        return link_to(document);
+        return link_to(document, of);
     }
     if let Some(value) = own["const"].as_str() {
         return format!("`{value}`");
@@ -140,7 +118,7 @@ fn form_of(own: &Value) -> String {
         return joined(values.iter().filter_map(Value::as_str));
     }
     if let Some(document) = referred(&own["items"]) {
-        return format!("of {}", link_to(document));
+        return format!("of {}", link_to(document, of));
     }
     let mut parts = Vec::new();
     if let Some(count) = own.get("maxItems") {
@@ -161,10 +139,10 @@ fn form_of(own: &Value) -> String {
 }
 
 /// A link to where the page describes a document.
-fn link_to(document: &Document) -> String {
+fn link_to(document: &Document, of: &Specification) -> String {
     let whole = schema(document.name);
     let title = whole["title"].as_str().unwrap_or(document.name).to_lowercase();
-    let place = match FEE_QUOTE.find_section(document.section) {
+    let place = match of.definition.find_section(document.section) {
         Some(section) if is_table(whole) => section.anchor(),
         _ => anchor(FORMS),
     };
@@ -173,79 +151,21 @@ fn link_to(document: &Document) -> String {
 
 // ---- what is required
 
-fn required(document: &Document, member: &str) -> String {
+fn required(document: &Document, member: &str, of: &Specification) -> String {
     let whole = schema(document.name);
     if names(&whole["required"], member) {
         return "yes".to_owned();
     }
-    let one_of = choice(&whole["oneOf"]);
+    let branches = whole["oneOf"].as_array().into_iter().flatten();
+    let one_of: Vec<&str> = branches.filter_map(|branch| branch["required"][0].as_str()).collect();
     if one_of.contains(&member) {
         return format!("exactly one of {}", joined(one_of));
     }
-    let demanding: Vec<Kind> =
-        kinds::ALL.into_iter().filter(|pair| demands(*pair, document.name, member)).collect();
-    if demanding.len() == kinds::ALL.len() {
-        return "yes".to_owned();
-    }
-    if let [pair] = demanding.as_slice() {
-        let names = choice(&info(*pair)["anyOf"]);
-        if names.contains(&member) {
-            return format!("one of {} in {}", joined(names), called(*pair));
-        }
-    }
-    if !demanding.is_empty() {
-        let calls: Vec<String> = demanding.into_iter().map(called).collect();
-        return format!("in {}", calls.join(" and "));
-    }
-    let optional = kinds::ALL
-        .into_iter()
-        .find(|pair| document.name == "user-operation" && tables::is_optional(member, *pair));
-    match optional {
-        Some(pair) => format!("listed; optional in {}", called(pair)),
-        None if is_of_requests(document) => "listed".to_owned(),
-        None => "no".to_owned(),
-    }
-}
-
-/// Whether the requests of a pair must have a member of the mode object, or of its token info.
-fn demands(pair: Kind, document: &str, member: &str) -> bool {
-    match document {
-        "mode-object" => names(&mode_object(pair)["required"], member),
-        "token-info" => choice(&info(pair)["anyOf"]).contains(&member),
-        _ => false,
-    }
-}
-
-fn mode_object(pair: Kind) -> &'static Value {
-    &schema(pair.request_document)["properties"]["params"]["prefixItems"][1]
-}
-
-fn info(pair: Kind) -> &'static Value {
-    &mode_object(pair)["properties"]["tokenInfo"]
-}
-
-/// The members of which a `oneOf` or `anyOf` requires one.
-fn choice(branches: &Value) -> Vec<&str> {
-    let branches = branches.as_array().into_iter().flatten();
-    branches.filter_map(|branch| branch["required"][0].as_str()).collect()
+    (of.page.required)(document, member)
 }
 
 fn names(list: &Value, member: &str) -> bool {
     list.as_array().is_some_and(|list| list.iter().any(|name| name == member))
-}
-
-/// Sections 2.1 to 2.5 are about requests.
-fn is_of_requests(document: &Document) -> bool {
-    ["2.1", "2.2", "2.3", "2.4", "2.5"].contains(&document.section)
-}
-
-/// The value of the parameter that selects a kind of call.
-fn selected(pair: Kind) -> &'static str {
-    pair.selector.map_or("-", |(_, value)| value)
-}
-
-fn called(pair: Kind) -> String {
-    format!("`{}` / `{}`", pair.method, selected(pair))
 }
 
 fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -255,28 +175,37 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 // ---- methods
 
-/// The requests of the method that a section describes: what each mode requires, and what it returns.
-fn calls(text: &mut String, section: &Section) {
-    let own: Vec<Kind> = kinds::ALL
-        .into_iter()
+/// The requests of the method that a section describes: what each kind requires, and what it returns.
+fn calls(text: &mut String, section: &Section, of: &Specification) {
+    let own: Vec<Kind> = of
+        .kinds
+        .iter()
+        .copied()
         .filter(|pair| {
             document(pair.request_document).is_some_and(|document| document.section == section.number)
         })
         .collect();
-    if own.is_empty() {
+    let Some(first) = own.first() else {
         return;
-    }
-    text.push_str("\n| mode | required in `params[1]` | result | schema |\n|---|---|---|---|\n");
+    };
+    let parameter = first.selector.map_or("method", |(parameter, _)| parameter);
+    let (params, place) = of.places.terms.rsplit_once('/').unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "\n| {parameter} | required in `{}[{place}]` | result | schema |\n|---|---|---|---|",
+        params.trim_start_matches('/')
+    );
+    let terms = format!("/properties{params}/prefixItems/{place}/required");
     for pair in own {
-        let required = mode_object(pair)["required"].as_array().into_iter().flatten();
         let request =
             document(pair.request_document).expect("a test holds that every kind has its documents");
+        let required = schema(request.name).pointer(&terms).and_then(Value::as_array).into_iter().flatten();
         let _ = writeln!(
             text,
             "| `{}` | {} | {} | [{}.schema.json](../{}) |",
-            selected(pair),
+            pair.selector.map_or(pair.method, |(_, value)| value),
             joined(required.filter_map(Value::as_str)),
-            document(pair.result_document).map_or(String::new(), link_to),
+            document(pair.result_document).map_or(String::new(), |document| link_to(document, of)),
             request.name,
             request.path(),
         );
@@ -285,40 +214,40 @@ fn calls(text: &mut String, section: &Section) {
 
 // ---- statements and open points
 
-fn statements(text: &mut String, head: &str, clauses: &[&Clause]) {
+fn statements(of: &Specification, text: &mut String, head: &str, clauses: &[&Clause]) {
     if clauses.is_empty() {
         return;
     }
     let _ = writeln!(text, "\n{head}\n|---|---|");
     for clause in clauses {
-        let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause));
+        let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause, of));
     }
 }
 
 /// What judges a clause, with a link to its reference.
-fn judged_by(clause: &Clause) -> String {
+fn judged_by(clause: &Clause, of: &Specification) -> String {
     if let Some(reason) = clause.unjudged {
-        return format!("{}: not judged, {reason}", reference(clause, clause.id));
+        return format!("{}: not judged, {reason}", reference(clause, clause.id, of));
     }
-    let judges: Vec<String> = SPECIFICATION
+    let judges: Vec<String> = of
         .rules()
         .filter(|rule| rule.clause == clause.id)
-        .map(|rule| reference(clause, rule.id))
+        .map(|rule| reference(clause, rule.id, of))
         .collect();
-    if judges.is_empty() && OBSERVERS.iter().any(|observer| observer.clause == clause.id) {
-        return format!("{}: observed", reference(clause, clause.id));
+    if judges.is_empty() && of.observers.iter().any(|observer| observer.clause == clause.id) {
+        return format!("{}: observed", reference(clause, clause.id, of));
     }
     judges.join(", ")
 }
 
-fn reference(clause: &Clause, name: &str) -> String {
-    format!("[`{name}`](reference.md#{})", anchor(clause.id))
+fn reference(clause: &Clause, name: &str, of: &Specification) -> String {
+    format!("[`{name}`]({}#{})", file("reference", of), anchor(clause.id))
 }
 
 /// Where the section is silent or disagrees with itself: the readings, and what is only observed.
-fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
+fn open_points(text: &mut String, section: &Section, observed: &[&Clause], of: &Specification) {
     let readings: Vec<&Reading> =
-        FEE_QUOTE.readings.iter().filter(|reading| reading.section == section.number).collect();
+        of.definition.readings.iter().filter(|reading| reading.section == section.number).collect();
     if readings.is_empty() && observed.is_empty() {
         return;
     }
@@ -327,21 +256,22 @@ fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
         let others = joined(reading.alternatives[1..].iter().copied());
         let _ = writeln!(
             text,
-            "| {} | default `{}`: {}. Also lawful: {others}. See [`{id}`](dialect.md#{id}). |",
+            "| {} | default `{}`: {}. Also lawful: {others}. See [`{id}`]({dialect}#{id}). |",
             reading.question,
             reading.default(),
             reading.why,
             id = reading.id,
+            dialect = file("dialect", of),
         );
     }
     let is_read = |clause: &&&Clause| {
-        FEE_QUOTE
+        of.definition
             .readings
             .iter()
             .any(|reading| clause.id.split_once('.').is_some_and(|(_, rest)| rest == reading.id))
     };
     for clause in observed.iter().filter(|clause| !is_read(clause)) {
-        let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause));
+        let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause, of));
     }
 }
 
@@ -350,9 +280,9 @@ fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
 const FORMS: &str = "Forms";
 
 /// The forms of values that several tables share.
-fn forms(text: &mut String) {
+fn forms(text: &mut String, of: &Specification) {
     let _ = writeln!(text, "\n## {FORMS}\n\n| form | type | meaning |\n|---|---|---|");
-    for document in FEE_QUOTE.documents() {
+    for document in of.definition.documents() {
         let whole = schema(document.name);
         if whole.get("properties").is_some() {
             continue;
@@ -374,12 +304,13 @@ fn forms(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
     #[test]
     fn every_section_that_a_clause_cites_is_a_heading() {
-        let text = page();
-        for clause in FEE_QUOTE.clauses() {
-            let heading = FEE_QUOTE.find_section(clause.section).map(Section::heading);
+        let text = page(DEFAULT_SPECIFICATION);
+        for clause in DEFAULT_SPECIFICATION.definition.clauses() {
+            let heading = DEFAULT_SPECIFICATION.definition.find_section(clause.section).map(Section::heading);
             let heading = heading.unwrap_or_else(|| panic!("{}: section {}", clause.id, clause.section));
             assert_eq!(text.matches(&format!("\n## {heading}\n")).count(), 1, "{heading}");
         }
@@ -387,22 +318,28 @@ mod tests {
 
     #[test]
     fn every_clause_every_rule_and_every_reading_is_on_the_page() {
-        let text = page();
-        for clause in FEE_QUOTE.clauses() {
-            let read = FEE_QUOTE.readings.iter().any(|reading| clause.id.ends_with(reading.id));
+        let text = page(DEFAULT_SPECIFICATION);
+        for clause in DEFAULT_SPECIFICATION.definition.clauses() {
+            let read = DEFAULT_SPECIFICATION
+                .definition
+                .readings
+                .iter()
+                .any(|reading| clause.id.ends_with(reading.id));
             assert!(read || text.contains(clause.text), "{}", clause.id);
         }
-        for rule in SPECIFICATION.rules() {
+        for rule in DEFAULT_SPECIFICATION.rules() {
             assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
         }
-        for reading in FEE_QUOTE.readings {
+        for reading in DEFAULT_SPECIFICATION.definition.readings {
             assert!(text.contains(reading.question), "{}", reading.id);
         }
     }
 
     #[test]
     fn every_member_of_every_table_has_a_type_and_a_meaning() {
-        for document in FEE_QUOTE.documents().filter(|document| is_table(schema(document.name))) {
+        for document in
+            DEFAULT_SPECIFICATION.definition.documents().filter(|document| is_table(schema(document.name)))
+        {
             for (member, own) in schema(document.name)["properties"].as_object().into_iter().flatten() {
                 assert!(!type_of(own).is_empty(), "{} {member}", document.name);
                 assert!(own["description"].is_string(), "{} {member}", document.name);
@@ -413,7 +350,9 @@ mod tests {
     #[test]
     fn what_is_required_depends_on_the_method_and_the_mode() {
         let of = |name: &str, member: &str| {
-            document(name).map(|document| required(document, member)).unwrap_or_default()
+            document(name)
+                .map(|document| required(document, member, DEFAULT_SPECIFICATION))
+                .unwrap_or_default()
         };
         assert_eq!(of("mode-object", "mode"), "yes");
         assert_eq!(of("mode-object", "sponsorshipInfo"), "in `pm_getFeeQuoteOrData` / `SPONSORED`");
