@@ -70,7 +70,7 @@ pub(crate) struct Survey {
 
 #[derive(Debug)]
 enum Stage {
-    Discovering(Discovery),
+    Discovering(Box<Discovery>),
     /// The groups of operations were returned.
     Operations,
     /// The groups of these sizes were returned, in this order.
@@ -81,7 +81,7 @@ impl Survey {
     /// A survey of a target of which nothing is known.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
-            stage: Stage::Discovering(Discovery::new(Context::default(), seed)),
+            stage: Stage::Discovering(Box::new(Discovery::new(Context::default(), seed))),
             seed,
             context: Context::default(),
             access: Access::default(),
