@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use crate::report::{
     Finished, html,
     machine::json,
+    model::{Finding as ReportedFinding, Report},
     text::{compact, words},
 };
 use paymaster_client::redact::Redactor;
@@ -13,14 +14,16 @@ use paymaster_engine::{
     rules::Rule,
     verdict::{
         conclusion::{Conclusion, Verdict},
-        counts::{Counts, RuleState},
+        counts::RuleState,
         finding::Finding,
-        line::VerdictLine,
         strictness::Strictness,
         summary::{RuleOutcome, Summary},
     },
 };
-use paymaster_settings::{output::terminal::wrapped, settings::ShownTarget};
+use paymaster_settings::{
+    output::terminal::{escape_controls, wrapped},
+    settings::ShownTarget,
+};
 
 /// The widest line of [`Outcome`] as text.
 const WIDTH: usize = 110;
@@ -69,12 +72,12 @@ impl Outcome {
 
     /// The report as JSON, with secrets replaced. Its schema is `conformance/report.schema.json`.
     pub fn to_json(&self) -> String {
-        json::text(&self.finished())
+        json::text(&self.report())
     }
 
     /// The report as a page, with secrets replaced.
     pub fn to_html(&self) -> String {
-        html::page(&self.finished())
+        html::page(&self.report())
     }
 
     /// Ends a test: panics with the report unless the service conforms.
@@ -87,75 +90,65 @@ impl Outcome {
         assert!(self.conforms(), "the service does not conform\n\n{self}");
     }
 
-    fn finished(&self) -> Finished<'_> {
-        Finished::new(&self.summary, &*self.context, self.strictness, &self.place, &self.redactor)
+    fn report(&self) -> Report {
+        Report::of(&Finished {
+            summary: &self.summary,
+            context: &*self.context,
+            strictness: self.strictness,
+            place: &self.place,
+            redactor: &self.redactor,
+        })
     }
+}
 
-    /// Text of the target: secrets replaced, control characters escaped.
-    fn foreign(&self, text: &str) -> String {
-        self.finished().safe(text)
-    }
-
-    fn write_finding(&self, f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
-        let violation = &finding.violation;
-        writeln!(
-            f,
-            "  at         {} of {}",
-            self.foreign(words::place(finding)),
-            finding.pair.map_or("any request", |pair| pair.name)
-        )?;
-        writeln!(f, "  expected   {}", self.foreign(&violation.expected))?;
-        writeln!(f, "  actual     {}", self.foreign(&violation.actual))?;
-        let Some(exchange) = finding.exchanges.get(violation.member) else {
-            return Ok(());
-        };
-        let request = String::from_utf8_lossy(&exchange.request);
-        writeln!(f, "  request    {}", self.foreign(&request))?;
-        let response = match &exchange.outcome {
-            Ok(response) => format!("{} {}", response.status, String::from_utf8_lossy(&response.body)),
-            Err(failure) => failure.to_string(),
-        };
-        writeln!(f, "  response   {}", compact::cut(&self.foreign(&response), BODY))
-    }
+fn write_finding(f: &mut fmt::Formatter<'_>, finding: &ReportedFinding) -> fmt::Result {
+    writeln!(f, "  at         {} of {}", escape_controls(finding.at()), finding.call())?;
+    writeln!(f, "  expected   {}", escape_controls(&finding.expected))?;
+    writeln!(f, "  actual     {}", escape_controls(&finding.actual))?;
+    let Some(exchange) = finding.exchange() else {
+        return Ok(());
+    };
+    writeln!(f, "  request    {}", escape_controls(&exchange.request.text))?;
+    let response = match &exchange.answer {
+        Ok(response) => format!("{} {}", response.status, response.body.text),
+        Err(failure) => failure.clone(),
+    };
+    writeln!(f, "  response   {}", compact::cut(&escape_controls(&response), BODY))
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let summary = &self.summary;
-        let verdict = VerdictLine::of(summary, self.strictness);
-        for line in wrapped(&verdict.heading(), WIDTH) {
+        let report = self.report();
+        for line in wrapped(&report.verdict_line().heading(), WIDTH) {
             writeln!(f, "{line}")?;
         }
-        let rules = words::count(summary.rules.len() as u128, "rule");
-        let counts = Counts::of(&summary.rules, self.strictness).line();
-        writeln!(f, "{}", self.place.shown)?;
-        writeln!(f, "{rules}: {counts} · {}", words::sent(summary))?;
-        for warning in self.finished().warnings() {
+        let rules = words::count(report.rules.len() as u128, "rule");
+        writeln!(f, "{}", report.target)?;
+        writeln!(f, "{rules}: {} · {}", report.counts().line(), words::sent(&report))?;
+        for warning in &report.warnings {
             writeln!(f, "warning: {warning}")?;
         }
-        if let Some(cause) = &summary.cut_short {
-            writeln!(f, "cut short: {}", self.foreign(cause))?;
+        if let Some(cause) = &report.cut_short {
+            writeln!(f, "cut short: {}", escape_controls(cause))?;
         }
-        for outcome in &summary.rules {
-            let label = match RuleState::of(outcome, self.strictness) {
-                RuleState::Broken if outcome.verdict == Verdict::Flaky => "FLAKY",
+        for rule in &report.rules {
+            let label = match report.state(rule) {
+                RuleState::Broken if rule.verdict == Verdict::Flaky => "FLAKY",
                 RuleState::Broken => "FAILED",
                 RuleState::Warned => "WARNING",
                 _ => continue,
             };
-            let clause = outcome.rule.clause();
-            writeln!(f, "\n{label} {}  section {}", outcome.rule.id, clause.section)?;
-            for line in wrapped(clause.text, WIDTH - 2) {
+            writeln!(f, "\n{label} {}  section {}", rule.id, rule.section)?;
+            for line in wrapped(&rule.text, WIDTH - 2) {
                 writeln!(f, "  {line}")?;
             }
-            let mut own = summary.findings.iter();
-            if let Some(finding) = own.find(|finding| finding.rule.id == outcome.rule.id) {
-                self.write_finding(f, finding)?;
+            if let Some(finding) = report.findings.iter().find(|finding| finding.rule == rule.id) {
+                write_finding(f, finding)?;
             }
         }
-        for (reason, outcomes) in words::by_reason(&summary.rules, Verdict::Inconclusive) {
-            let rules = words::count(outcomes.len() as u128, "rule");
-            writeln!(f, "\ninconclusive: {rules}: {}", self.foreign(reason))?;
+        for (reason, rules) in words::by_reason(&report, Verdict::Inconclusive) {
+            let rules = words::count(rules.len() as u128, "rule");
+            writeln!(f, "\ninconclusive: {rules}: {}", escape_controls(reason))?;
         }
         Ok(())
     }

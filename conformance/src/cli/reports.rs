@@ -21,6 +21,7 @@ use crate::{
     report::{
         Finished, ReportLog,
         formats::{self, FORMATS, Format, Render},
+        model::Report,
         replay_folder, terminal,
     },
     run::Reporter,
@@ -95,9 +96,11 @@ impl Reports {
         known: &KnownFailures,
         environment: &Environment,
     ) -> u8 {
-        let replays = replay_folder::write_all(replay_dir, finished);
+        let mut report = Report::of(finished);
+        let replays = replay_folder::write_all(replay_dir, &report);
+        report.add_replays(&replays.paths, finished.place);
         let mut errors = replays.errors;
-        errors.extend(self.write(&Finished { replays: &replays.paths, ..*finished }, environment));
+        errors.extend(self.write(&report, environment));
         for cause in &errors {
             output::error(cause);
         }
@@ -106,10 +109,10 @@ impl Reports {
     }
 
     /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.
-    fn write(self, finished: &Finished<'_>, environment: &Environment) -> Vec<String> {
+    fn write(self, whole: &Report, environment: &Environment) -> Vec<String> {
         let mut errors = Vec::new();
         let stdout_taken = self.0.iter().any(|report| report.destination == Destination::Stdout);
-        let text = terminal::render(finished, output::paint(environment, stdout_taken));
+        let text = terminal::render(whole, output::paint(environment, stdout_taken));
         if stdout_taken {
             output::eprint(&text);
         } else if let Err(cause) = output::print(&text) {
@@ -117,7 +120,7 @@ impl Reports {
         }
         for report in self.0 {
             let (format, destination) = (report.format, report.destination.clone());
-            if let Err(cause) = report.write(finished) {
+            if let Err(cause) = report.write(whole) {
                 errors.push(not_written(format, &named(&destination, &cause)));
             }
         }
@@ -126,11 +129,11 @@ impl Reports {
 }
 
 impl RequestedReport {
-    fn write(self, finished: &Finished<'_>) -> io::Result<()> {
+    fn write(self, report: &Report) -> io::Result<()> {
         if let Some(open) = self.log {
-            return open.end(finished);
+            return open.end(report);
         }
-        self.destination.write(&self.format.render(finished)?)
+        self.destination.write(&self.format.render(report)?)
     }
 }
 
@@ -151,8 +154,8 @@ impl OpenLog {
         }
     }
 
-    fn end(mut self, finished: &Finished<'_>) -> io::Result<()> {
-        self.attempt(|log, out| log.end(finished, out));
+    fn end(mut self, report: &Report) -> io::Result<()> {
+        self.attempt(|log, out| log.end(report, out));
         match self.out.and_then(PendingFile::complete) {
             // A closed pipe is not an error: its reader has what it wants.
             Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -3,9 +3,10 @@
 use std::io;
 
 use crate::report::{
-    Finished, ReportLog, html,
+    ReportLog, html,
     machine::{github, har, json, junit, ndjson, sarif},
     markdown,
+    model::Report,
 };
 use paymaster_client::redact::Redactor;
 use paymaster_settings::{output::report_file::FormatNames, settings::ShownTarget};
@@ -81,9 +82,9 @@ pub struct Format {
 #[derive(Clone, Copy, Debug)]
 pub enum Render {
     /// From a finished run.
-    Text(fn(&Finished<'_>) -> String),
+    Text(fn(&Report) -> String),
     /// From a finished run, where rendering can fail.
-    Fallible(fn(&Finished<'_>) -> io::Result<String>),
+    Fallible(fn(&Report) -> io::Result<String>),
     /// Event by event while the run goes on.
     Log(fn(&ShownTarget, &Redactor) -> Box<dyn ReportLog>),
 }
@@ -107,13 +108,13 @@ impl Format {
     /// # Errors
     ///
     /// When the report cannot be rendered.
-    pub fn render(&self, finished: &Finished<'_>) -> io::Result<String> {
+    pub fn render(&self, report: &Report) -> io::Result<String> {
         match self.render {
-            Text(render) => Ok(render(finished)),
-            Fallible(render) => render(finished),
+            Text(render) => Ok(render(report)),
+            Fallible(render) => render(report),
             Log(open) => {
                 let mut bytes = Vec::new();
-                open(finished.place, finished.redactor).end(finished, &mut bytes)?;
+                open(&ShownTarget::default(), &Redactor::default()).end(report, &mut bytes)?;
                 String::from_utf8(bytes).map_err(io::Error::other)
             }
         }
@@ -286,8 +287,8 @@ mod tests {
         });
         sample.place.embedded = true;
         let paint = paymaster_settings::output::terminal::Paint::default();
-        let terminal = ("terminal", terminal::render(&sample.finished(), paint));
-        let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.finished()).unwrap()));
+        let terminal = ("terminal", terminal::render(&sample.report(), paint));
+        let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.report()).unwrap()));
         for (name, text) in files.chain([terminal]) {
             assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'), "{name}");
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -302,7 +303,7 @@ mod tests {
         }
         sample.place.embedded = false;
         for format in FORMATS {
-            let text = format.render(&sample.finished()).unwrap();
+            let text = format.render(&sample.report()).unwrap();
             assert!(!text.contains("embedded reference server"), "{}", format.name);
         }
     }
@@ -311,7 +312,7 @@ mod tests {
     fn every_report_names_the_specification_its_version_and_its_place() {
         let sample = sample::violations();
         for format in FORMATS {
-            let text = format.render(&sample.finished()).unwrap();
+            let text = format.render(&sample.report()).unwrap();
             for part in [
                 "fee-quote",
                 "Paymaster JSON-RPC Service Specification",
@@ -327,7 +328,7 @@ mod tests {
     fn every_report_shows_the_same_counts() {
         let mut seen = BTreeSet::new();
         for sample in [sample::violations(), sample::known(), sample::recorded()] {
-            let finished = sample.finished();
+            let finished = sample.report();
             let counts = Counts::of(&finished.summary.rules, finished.strictness);
             let expected: BTreeMap<_, _> =
                 RuleState::ALL.into_iter().map(|state| (state.name(), counts.get(state))).collect();

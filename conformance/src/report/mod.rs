@@ -4,7 +4,9 @@ pub(crate) mod comparison;
 pub(crate) mod formats;
 pub(crate) mod html;
 pub(crate) mod machine;
+mod making;
 mod markdown;
+pub(crate) mod model;
 pub(crate) mod replay_file;
 pub(crate) mod replay_folder;
 #[cfg(test)]
@@ -12,82 +14,38 @@ pub(crate) mod sample;
 pub(crate) mod terminal;
 pub(crate) mod text;
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::io::{self, Write};
 
-use crate::events::Event;
-
-use paymaster_schemas::Basis;
-use paymaster_settings::{output::terminal::escape_controls, settings::ShownTarget};
+use crate::{events::Event, report::model::Report};
 
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
     knowledge::Knowledge,
-    verdict::{counts, line::VerdictLine, strictness::Strictness, summary::Summary},
+    verdict::{counts, strictness::Strictness, summary::Summary},
 };
+use paymaster_settings::settings::ShownTarget;
 
-/// A finished run, with what its reports need.
+pub(crate) use making::Maker;
+
+/// A finished run, from which its report is made.
 #[derive(Debug)]
-pub struct Finished<'a> {
+pub(crate) struct Finished<'a> {
     /// The summary.
-    pub summary: &'a Summary,
+    pub(crate) summary: &'a Summary,
     /// What is known about the target.
-    pub context: &'a dyn Knowledge,
+    pub(crate) context: &'a dyn Knowledge,
     /// How strictly the run was concluded.
-    pub strictness: Strictness,
+    pub(crate) strictness: Strictness,
     /// The URL of the target as it may be shown, and the options that repeat requests.
-    pub place: &'a ShownTarget,
+    pub(crate) place: &'a ShownTarget,
     /// Replaces the secrets in texts.
-    pub redactor: &'a Redactor,
-    /// The replay file of each finding, in the order of the findings, where one was written.
-    pub replays: &'a [Option<PathBuf>],
+    pub(crate) redactor: &'a Redactor,
 }
 
 impl<'a> Finished<'a> {
-    /// A finished run without replay files.
-    pub(crate) fn new(
-        summary: &'a Summary,
-        context: &'a dyn Knowledge,
-        strictness: Strictness,
-        place: &'a ShownTarget,
-        redactor: &'a Redactor,
-    ) -> Self {
-        Self { summary, context, strictness, place, redactor, replays: &[] }
-    }
-
-    /// A text without its secrets.
-    pub(crate) fn redacted(&self, text: &str) -> String {
-        self.redactor.apply(text).into_owned()
-    }
-
-    /// A text on one line without its secrets, with escapes in place of control characters.
-    pub(crate) fn safe(&self, text: &str) -> String {
-        escape_controls(&self.redactor.apply(text))
-    }
-
-    /// The command line that replays the finding with this index; none where it has no replay file.
-    pub(crate) fn replay_line(&self, number: usize) -> Option<String> {
-        let path = self.replays.get(number)?.as_ref()?;
-        let on_chain = self.summary.findings.get(number)?.basis == Basis::OnChain;
-        Some(text::curl::replay(self.place, path, on_chain))
-    }
-
-    /// What limits the whole run, each on one line and without secrets: what the target refuses with the same error message throughout, and
-    /// the warnings of the command line.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        let refusals = self.summary.refusal.iter();
-        let refusals = refusals.map(|refusal| {
-            text::words::refused(refusal, self.context.specification().kinds.len(), self.redactor)
-        });
-        let warnings = self.place.warnings();
-        refusals.chain(warnings.map(|text| self.safe(text))).collect()
-    }
-
-    /// The verdict in words.
-    pub fn verdict(&self) -> VerdictLine {
-        VerdictLine::of(self.summary, self.strictness)
+    /// What makes the parts of its report.
+    pub(crate) fn maker(&self) -> Maker<'a> {
+        Maker { redactor: self.redactor, place: self.place }
     }
 }
 
@@ -110,5 +68,5 @@ pub trait ReportLog {
     /// # Errors
     ///
     /// When `out` fails.
-    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()>;
+    fn end(&mut self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
 }

@@ -17,14 +17,16 @@ use paymaster_engine::{
     knowledge::Knowledge,
     session::recheck::Original,
     specification::Specification,
-    verdict::finding::Finding,
 };
 use paymaster_exchange::HeaderSet;
-use paymaster_settings::specifications::{UnknownSpecification, specification};
+use paymaster_settings::{
+    output::terminal::escape_controls,
+    specifications::{UnknownSpecification, specification},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::report::Finished;
+use crate::report::model::{Report, Request};
 
 /// The format that this version writes.
 pub(crate) const FORMAT: &str = "paymaster-replay/v2";
@@ -101,27 +103,28 @@ pub(crate) struct ReplayRequest {
 }
 
 impl ReplayFile {
-    /// The replay file of a finding that belongs to this defect.
-    pub(crate) fn of(finding: &Finding, defect: Option<ReplayDefect>, finished: &Finished<'_>) -> Self {
-        let summary = finished.summary;
-        let mut original = Original::of(finding, summary, finished.context.specification());
-        for text in [&mut original.pointer, &mut original.expected, &mut original.actual] {
-            *text = finished.redacted(text);
-        }
-        Self {
+    /// The replay file of the finding with this index; none where the finding is of a report that was read back.
+    pub(crate) fn of(number: usize, report: &Report) -> Option<Self> {
+        let finding = report.findings.get(number)?;
+        let (pair, twist) = finding.details.made_for.clone();
+        let defect = report.defect_of(number);
+        Some(Self {
             format: FORMAT.to_owned(),
-            spec: finished.context.specification().name.to_owned(),
-            rule: finding.rule.id.to_owned(),
-            finding: original,
-            defect,
-            target: target_of(finished),
-            seed: summary.seed,
-            relation: finding.group.relation.id.to_owned(),
-            pair: finding.group.pair.map(|pair| pair.name.to_owned()),
-            twist: finding.group.round,
-            members: finding.group.members.iter().map(ReplayRequest::of).collect(),
-            known: finished.context.saved(),
-        }
+            spec: report.specification.name.clone(),
+            rule: finding.rule.clone(),
+            finding: finding.details.original.clone()?,
+            defect: defect.map(|defect| ReplayDefect {
+                number: defect.number,
+                headline: escape_controls(&defect.headline),
+            }),
+            target: target_of(report),
+            seed: report.seed,
+            relation: finding.relation.clone(),
+            pair,
+            twist,
+            members: finding.requests.iter().map(ReplayRequest::of).collect(),
+            known: report.details.known.clone(),
+        })
     }
 
     /// What was known of the target.
@@ -173,20 +176,16 @@ impl ReplayFile {
 }
 
 impl ReplayRequest {
-    fn of(member: &Member) -> Self {
-        let text = std::str::from_utf8(&member.body).ok();
+    fn of(request: &Request) -> Self {
+        let body = &request.body;
+        let is_text = body.base64.is_none() && !body.has_secret;
         Self {
-            role: member.role.name().to_owned(),
-            label: member.label.clone(),
-            body: text.map(str::to_owned),
-            body_base64: text.is_none().then(|| BASE64_STANDARD.encode(&member.body)),
-            client: member.sent_as.map(|client| client.name.to_owned()),
-            headers: member
-                .sent_as
-                .iter()
-                .flat_map(|client| client.lines)
-                .map(|(name, value)| format!("{name}: {value}"))
-                .collect(),
+            role: request.role.clone(),
+            label: request.label.clone(),
+            body: is_text.then(|| body.text.clone()),
+            body_base64: body.base64.clone(),
+            client: request.client.clone(),
+            headers: request.client_lines.clone(),
         }
     }
 
@@ -239,14 +238,14 @@ pub(crate) enum ReplayFileError {
     /// A body is not base64.
     #[error("a body is not base64: {0}")]
     NotBase64(#[source] base64::DecodeError),
-    /// A member has no body, or two.
-    #[error("a member needs exactly one of body and body_base64")]
+    /// A member has no body, or two. A body with a secret is not written, as it could not be sent again without it.
+    #[error("a member needs exactly one of body and body_base64; a body with a secret is not written")]
     NotOneBody,
 }
 
 /// The target of a run as its replay files name it.
-pub(crate) fn target_of(finished: &Finished<'_>) -> String {
-    if finished.place.embedded { EMBEDDED.to_owned() } else { finished.place.shown.clone() }
+pub(crate) fn target_of(report: &Report) -> String {
+    if report.embedded { EMBEDDED.to_owned() } else { report.target.clone() }
 }
 
 fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {

@@ -10,9 +10,8 @@ use std::{
 use serde::Deserialize;
 
 use crate::report::{
-    Finished,
-    replay_file::{FORMAT, ReplayDefect, ReplayFile, target_of},
-    text::defects,
+    model::Report,
+    replay_file::{FORMAT, ReplayFile, target_of},
 };
 use paymaster_client::files as input;
 use paymaster_engine::verdict::conclusion::Conclusion;
@@ -56,22 +55,20 @@ const EARLIER: &str = "earlier";
 /// Removes the replay files of earlier runs against this target, for the rules that this run judged. A run that ended early, and
 /// recorded traffic, show too little to say that anything is fixed: before they write files, those of earlier runs are moved into
 /// [`EARLIER`], as are those for rules that this run did not judge. Returns messages about files that could not be removed or moved.
-fn clear_earlier(folder: &Path, finished: &Finished<'_>) -> Vec<String> {
-    let summary = finished.summary;
-    let is_whole = summary.cut_short.is_none()
-        && summary.recorded.is_none()
-        && summary.conclusion != Conclusion::CouldNotTest;
-    let target = target_of(finished);
-    let judged = |rule: &str| summary.rules.iter().any(|outcome| outcome.rule.id == rule);
+fn clear_earlier(folder: &Path, report: &Report) -> Vec<String> {
+    let is_whole = report.cut_short.is_none()
+        && report.recorded.is_none()
+        && report.conclusion != Conclusion::CouldNotTest;
+    let target = target_of(report);
     let mut errors = Vec::new();
     // A folder that cannot be read is one that is not there yet, or is reported when a file is written.
     for path in files(folder).unwrap_or_default() {
         let Some(label) = Label::read(&path).filter(|label| label.target == target) else {
             continue;
         };
-        let cleared = if is_whole && judged(&label.rule) {
+        let cleared = if is_whole && report.rule(&label.rule).is_some() {
             fs::remove_file(&path)
-        } else if summary.findings.is_empty() {
+        } else if report.findings.is_empty() {
             Ok(())
         } else {
             set_aside(folder, &path)
@@ -99,9 +96,9 @@ pub(crate) struct WrittenReplays {
 }
 
 /// Writes one file for each finding, after those of earlier runs against the same target were removed or set aside.
-pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplays {
-    let findings = &finished.summary.findings;
-    let mut errors = clear_earlier(folder, finished);
+pub(crate) fn write_all(folder: &Path, report: &Report) -> WrittenReplays {
+    let findings = &report.findings;
+    let mut errors = clear_earlier(folder, report);
     if !findings.is_empty()
         && let Err(cause) = fs::create_dir_all(folder)
     {
@@ -109,26 +106,17 @@ pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplay
         return WrittenReplays { paths: vec![None; findings.len()], errors };
     }
     let mut of_rule = BTreeMap::<&str, usize>::new();
-    let defects = defects::shown(finished);
-    let paths = findings
-        .iter()
-        .enumerate()
-        .map(|(place, finding)| {
-            let defect = defects.iter().find(|defect| defect.findings.contains(&place));
-            let defect = defect
-                .map(|defect| ReplayDefect { number: defect.number, headline: defect.headline.clone() });
-            let number = of_rule.entry(finding.rule.id).or_default();
-            *number += 1;
-            let path = folder.join(format!("{}-{number}.json", finding.rule.id));
-            match write(&path, &ReplayFile::of(finding, defect, finished)) {
-                Ok(()) => Some(path),
-                Err(cause) => {
-                    errors.push(format!("{}: {cause}", path.display()));
-                    None
-                }
-            }
-        })
-        .collect();
+    let mut paths = Vec::new();
+    for (place, finding) in findings.iter().enumerate() {
+        let number = of_rule.entry(&finding.rule).or_default();
+        *number += 1;
+        let path = folder.join(format!("{}-{number}.json", finding.rule));
+        let written = ReplayFile::of(place, report).map(|replay| write(&path, &replay));
+        paths.push(written.and_then(|written| {
+            let failed = |cause| errors.push(format!("{}: {cause}", path.display()));
+            written.map_err(failed).ok().map(|()| path.clone())
+        }));
+    }
     WrittenReplays { paths, errors }
 }
 

@@ -32,7 +32,7 @@ use paymaster_schemas::kinds;
 use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
 use serde_json::{Value, json};
 
-use crate::report::Finished;
+use crate::report::{Finished, model::Report};
 
 /// The profile of the target. It names the sender of the requests.
 const PROFILE: &str = r#"[target]
@@ -56,9 +56,19 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn finished(&self) -> Finished<'_> {
-        let strictness = Strictness::default();
-        let finished = Finished::new(&self.summary, &self.context, strictness, &self.place, &self.redactor);
-        Finished { replays: &self.replays, ..finished }
+        Finished {
+            summary: &self.summary,
+            context: &self.context,
+            strictness: Strictness::default(),
+            place: &self.place,
+            redactor: &self.redactor,
+        }
+    }
+
+    pub(crate) fn report(&self) -> Report {
+        let mut report = Report::of(&self.finished());
+        report.add_replays(&self.replays, &self.place);
+        report
     }
 }
 

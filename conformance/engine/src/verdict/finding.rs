@@ -1,6 +1,7 @@
 //! A broken rule, with everything that reproduces it.
 
 use paymaster_schemas::{Basis, Kind};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     cases::case::Group,
@@ -81,7 +82,7 @@ pub struct Finding {
 }
 
 /// How many of the requests of one method and mode that a rule judged broke it at the place of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindShare {
     /// Requests that broke it there.
     pub broken: usize,

@@ -4,7 +4,7 @@
 //! list is kept up to date. An entry names a rule and a place, never a number of failures.
 
 use chrono::NaiveDate;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     rules::Rule,
@@ -83,7 +83,7 @@ pub struct KnownFailureList {
 }
 
 /// The state of an entry at the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryState {
     /// The listed failure occurred.

@@ -18,11 +18,8 @@ use crate::{
     },
     report::{
         Finished,
-        comparison::{
-            compare::{SideNames, compare, render},
-            saved_report::SavedReport,
-        },
-        machine::json,
+        comparison::compare::{SideNames, compare, render},
+        model::Report,
         terminal::progress::Progress,
     },
     run::{self, Suite},
@@ -61,7 +58,7 @@ enum Source {
 /// The report of one side, under the name of its file or its target.
 struct NamedReport {
     name: String,
-    report: SavedReport,
+    report: Report,
 }
 
 impl<'a> Side<'a> {
@@ -72,7 +69,7 @@ impl<'a> Side<'a> {
     fn open(&self, args: &CompareArgs, environment: &Environment) -> Result<Source, CommandError> {
         match self {
             Self::File(path) => {
-                let report = SavedReport::read(path)?;
+                let report = Report::read(path)?;
                 let name = path.display().to_string();
                 Ok(Source::Report(Box::new(NamedReport { name, report })))
             }
@@ -100,9 +97,13 @@ impl Source {
         let url = setup.layer.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
-        let (summary, context) = (&outcome.summary, &*outcome.context);
-        let finished = Finished::new(summary, context, settings.strictness, &place, &redactor);
-        let report = serde_json::from_value::<SavedReport>(json::report(&finished))?;
+        let report = Report::of(&Finished {
+            summary: &outcome.summary,
+            context: &*outcome.context,
+            strictness: settings.strictness,
+            place: &place,
+            redactor: &redactor,
+        });
         let name = place.shown;
         Ok(NamedReport { name, report })
     }

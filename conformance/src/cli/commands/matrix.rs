@@ -9,10 +9,12 @@ use crate::cli::{
     args::MatrixArgs,
     process::{CommandError, PathError, at},
 };
-use crate::report::comparison::{
-    badge,
-    matrix::{self, Column},
-    saved_report::SavedReport,
+use crate::report::{
+    comparison::{
+        badge,
+        matrix::{self, Column},
+    },
+    model::Report,
 };
 use paymaster_settings::output;
 use paymaster_settings::{exit, output::report_file};
@@ -22,7 +24,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
     let mut columns = Vec::new();
     let mut errors = Vec::new();
     for path in &args.reports {
-        match SavedReport::read(path) {
+        match Report::read(path) {
             Ok(run) => columns.push(Column { name: name(path, &args.reports), run }),
             Err(cause) => errors.push(cause),
         }

@@ -11,8 +11,9 @@ use crate::{
         process::{CommandError, Runtime, stop_at_interrupt},
     },
     report::{
+        Maker,
         replay_file::{EMBEDDED, ReplayFile},
-        text::{compact, words},
+        text::compact,
     },
     run::{self, ReplayOutcome, Suite},
 };
@@ -26,6 +27,7 @@ use paymaster_settings::{
     exit,
     output::{self, terminal::escape_controls},
     settings::{
+        ShownTarget,
         environment::Environment,
         setup::{RunSetup, Setup},
     },
@@ -216,7 +218,8 @@ impl Sent {
                 format!("expected {expected}, got {actual}")
             }
             ReplayOutcome::NotProved { reason, answer } => {
-                let answer = answer.as_ref().map(|answer| format!(": {}", words::answer(answer)));
+                let maker = Maker { redactor: &self.redactor, place: &ShownTarget::default() };
+                let answer = answer.as_ref().map(|answer| format!(": {}", maker.exchange(answer).line()));
                 let text = self.shown(&format!("{reason}{}", answer.unwrap_or_default()));
                 compact::cut(&text, LONGEST_ANSWER)
             }

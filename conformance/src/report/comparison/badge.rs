@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::report::{comparison::saved_report::SavedReport, counts::RuleState};
+use crate::report::{counts::RuleState, model::Report};
 use paymaster_engine::verdict::conclusion::Conclusion;
 use paymaster_settings::embedded::EMBEDDED_WARNING;
 
@@ -31,17 +31,17 @@ pub(crate) enum NoBadge {
 }
 
 /// The badge as an SVG file.
-pub(crate) fn svg(run: &SavedReport) -> Result<String, NoBadge> {
+pub(crate) fn svg(run: &Report) -> Result<String, NoBadge> {
     Ok(markup(run)?.into_string() + "\n")
 }
 
 /// The badge as an element of a page.
-pub(crate) fn markup(run: &SavedReport) -> Result<Markup, NoBadge> {
+pub(crate) fn markup(run: &Report) -> Result<Markup, NoBadge> {
     if run.embedded {
         return Err(NoBadge::Embedded);
     }
     if run.left_out > 0 {
-        return Err(NoBadge::PartialRun { judged: run.verdict().share(), left_out: run.left_out });
+        return Err(NoBadge::PartialRun { judged: run.verdict_line().share(), left_out: run.left_out });
     }
     let (text, colour) = message(run);
     let width = |text: &str| text.chars().count() * LETTER;
@@ -61,8 +61,8 @@ pub(crate) fn markup(run: &SavedReport) -> Result<Markup, NoBadge> {
 }
 
 /// The text of the right half and its colour, dark enough for white letters.
-fn message(run: &SavedReport) -> (String, &'static str) {
-    let verdict = run.verdict();
+fn message(run: &Report) -> (String, &'static str) {
+    let verdict = run.verdict_line();
     let number = |state| verdict.counts.get(state);
     match run.conclusion {
         Conclusion::Conforms if number(RuleState::KnownFailing) > 0 => (verdict.sentence(), "#8a5a00"),
@@ -79,12 +79,11 @@ fn message(run: &SavedReport) -> (String, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{machine::json, sample};
+    use crate::report::sample;
 
     #[test]
     fn a_badge_shows_how_the_run_ended() {
-        let mut run =
-            serde_json::from_value::<SavedReport>(json::report(&sample::violations().finished())).unwrap();
+        let mut run = sample::violations().report();
         run.unjudged.clear();
         insta::assert_snapshot!("badge", svg(&run).unwrap());
         for (conclusion, words) in [

@@ -6,9 +6,10 @@ use maud::{Markup, html};
 use paymaster_schemas::find_clause;
 
 use crate::report::{
-    comparison::{badge, saved_report::SavedReport},
+    comparison::badge,
     counts::{Counts, RuleState},
     html::{id, mark, shell},
+    model::Report,
     text::{compact::cut, sections, words},
 };
 use paymaster_settings::{embedded::EMBEDDED_WARNING, output::terminal::escape_controls};
@@ -17,7 +18,7 @@ use paymaster_settings::{embedded::EMBEDDED_WARNING, output::terminal::escape_co
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    pub(crate) run: SavedReport,
+    pub(crate) run: Report,
 }
 
 /// How many values of one observation are listed. The rest is counted.
@@ -101,7 +102,7 @@ const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
 ];
 
 /// The state of a clause in a report: the worst of its rules.
-fn state(clause: Clause<'_>, run: &SavedReport) -> Option<RuleState> {
+fn state(clause: Clause<'_>, run: &Report) -> Option<RuleState> {
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
     let states: Vec<RuleState> = own.map(|rule| run.state(rule)).collect();
     WORST_FIRST.into_iter().find(|state| states.contains(state))
@@ -114,7 +115,7 @@ fn head(column: &Column) -> Markup {
             @if let Ok(badge) = badge::markup(run) { (badge) }
             span.target { (run.target) }
             @if run.embedded { span.target { (EMBEDDED_WARNING) } }
-            span.target { (run.verdict().sentence()) }
+            span.target { (run.verdict_line().sentence()) }
             span.target { "seed " (run.seed) @if run.strict { ", strict" } }
         }
     }
@@ -190,7 +191,7 @@ fn fingerprint(columns: &[Column]) -> Markup {
                         @for name in dialect {
                             tr {
                                 th scope="row" { (name.replace('-', " ")) }
-                                @for column in columns { td { @if let Some(value) = column.run.dialect.get(name) { code { (escape_controls(value)) } } } }
+                                @for column in columns { td { @if let Some(value) = column.run.dialect.get(name) { code { (escape_controls(value.as_str().unwrap_or_default())) } } } }
                             }
                         }
                         @for clause in clauses {
@@ -243,14 +244,13 @@ pub(crate) fn file(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{machine::json, sample};
+    use crate::report::sample;
     use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
 
     const EVIL: &str = "</script><img src=x onerror=alert(1)>";
 
-    fn column(name: &str, change: impl FnOnce(&mut SavedReport)) -> Column {
-        let mut run =
-            serde_json::from_value::<SavedReport>(json::report(&sample::violations().finished())).unwrap();
+    fn column(name: &str, change: impl FnOnce(&mut Report)) -> Column {
+        let mut run = sample::violations().report();
         change(&mut run);
         Column { name: name.to_owned(), run }
     }
@@ -304,7 +304,7 @@ mod tests {
             EVIL.clone_into(&mut run.target);
             run.rules[0].clause = EVIL.to_owned();
             run.rules[0].section = EVIL.to_owned();
-            run.dialect.insert(EVIL.to_owned(), EVIL.to_owned());
+            run.dialect.insert(EVIL.to_owned(), EVIL.into());
             run.observations.insert(EVIL.to_owned(), [(EVIL.to_owned(), 1)].into());
         });
         let html = page(&[evil]);

@@ -5,17 +5,9 @@ use maud::{Markup, html};
 
 use crate::report::{
     counts::RuleState,
-    html::{
-        Page,
-        finding::{Shown, pointers},
-        marks,
-    },
-    text::{
-        defects::{self, ShownDefect},
-        words,
-    },
+    html::{Page, escape_controls, finding::Shown, marks},
+    model::{Defect, Finding, JudgedRule},
 };
-use paymaster_engine::{rules::Rule, verdict::finding::Finding};
 
 impl Page<'_> {
     /// The defects: those that fail the run, then those that only warn.
@@ -24,16 +16,16 @@ impl Page<'_> {
         html! {
             @for (state, title) in groups {
                 @let fails = state == RuleState::Broken;
-                @let own: Vec<&ShownDefect<'_>> = self.defects.iter().filter(|defect| defect.fails == fails).collect();
-                @let unexplained = defects::unexplained(self.finished, state, &self.defects);
+                @let own: Vec<&Defect> = self.report.defects.iter().filter(|defect| defect.fails == fails).collect();
+                @let unexplained = self.report.unexplained(state);
                 @if own.len() + unexplained.len() > 0 {
                     section id=(state.name()) {
                         h2 { (title) }
-                        @if own.len() > 1 { (contents(&own)) }
+                        @if own.len() > 1 { (self.contents(&own)) }
                         @for defect in &own { (self.defect(defect, state)) }
                         @if !unexplained.is_empty() {
                             p { "Broken, without a request that shows it:" }
-                            ul.breaks { @for outcome in unexplained { li { (rule_line(outcome.rule)) } } }
+                            ul.breaks { @for rule in unexplained { li { (rule_line(rule)) } } }
                         }
                     }
                 }
@@ -41,84 +33,79 @@ impl Page<'_> {
         }
     }
 
-    fn defect(&self, defect: &ShownDefect<'_>, state: RuleState) -> Markup {
-        let finding = defect.shown;
-        let hints: Vec<&Rule> = defect.rules.iter().copied().filter(|rule| !rule.hint.is_empty()).collect();
+    fn defect(&self, defect: &Defect, state: RuleState) -> Markup {
+        let rules: Vec<&JudgedRule> = self.report.rules_of(defect).collect();
+        let findings =
+            defect.findings.iter().filter_map(|number| Some((*number, self.report.findings.get(*number)?)));
         html! {
             article.defect id=(id(defect)) data-state=(state.name()) {
-                h3 { span.number { (defect.number) } (defect.headline) "." }
-                @if let Some(cause) = &defect.cause { p.cause { b { "Cause: " } (cause) "." } }
-                (self.evidence(finding))
-                (self.contrast(finding))
-                h4 { "It " (defect.extent()) }
-                ul.breaks { @for rule in &defect.rules { li { (rule_line(rule)) } } }
-                @if let Some(rule) = hints.first() { p.hint { b { "Where to look: " } (rule.hint) } }
-                @if let Some(first) = defect.findings.first() { (self.repeat(*first, finding)) }
-                @for (number, other) in self.others(defect) {
-                    details.more {
-                        summary {
-                            "Also " (other.pair.map_or("any request", |pair| pair.name)) " at "
-                            code { (self.foreign(words::place(other))) } ", " (marks::id(other.rule.id))
+                h3 { span.number { (defect.number) } (escape_controls(&defect.headline)) "." }
+                @if let Some(cause) = &defect.cause_in_words { p.cause { b { "Cause: " } (escape_controls(cause)) "." } }
+                @if let Some(finding) = self.report.shown(defect) {
+                    (self.evidence(finding))
+                    (self.contrast(finding))
+                }
+                h4 { "It " (self.report.extent(defect)) }
+                ul.breaks { @for rule in &rules { li { (rule_line(rule)) } } }
+                @if let Some(rule) = rules.iter().find(|rule| !rule.hint.is_empty()) { p.hint { b { "Where to look: " } (rule.hint) } }
+                @for (place, (number, finding)) in findings.enumerate() {
+                    @if place == 0 {
+                        (self.repeat(number, finding))
+                    } @else {
+                        details.more {
+                            summary {
+                                "Also " (finding.call()) " at "
+                                code { (escape_controls(finding.at())) } ", " (marks::id(&finding.rule))
+                            }
+                            (self.finding(number, finding))
                         }
-                        (self.finding(number, other))
                     }
                 }
             }
         }
-    }
-
-    /// The findings of a defect, but for the one that is shown.
-    fn others(&self, defect: &ShownDefect<'_>) -> Vec<(usize, &Finding)> {
-        let findings = &self.finished.summary.findings;
-        let others = defect.findings.iter().skip(1);
-        others.filter_map(|number| Some((*number, findings.get(*number)?))).collect()
     }
 
     /// The nearest request that does not break the rule, and its answer.
     fn contrast(&self, finding: &Finding) -> Markup {
-        let Some(contrast) = &finding.contrast else {
-            return html! {};
-        };
-        let Some(sent) = contrast.group.members.get(contrast.member) else {
-            return html! {};
-        };
+        let contrast = finding.details.contrast.as_ref();
         html! {
-            details.more.contrast {
-                summary { "The nearest request that does not break it" }
-                (self.pair(&Shown {
-                    sent,
-                    request_marks: pointers(finding),
-                    exchange: contrast.exchanges.get(contrast.member),
-                    answer_marks: Vec::new(),
-                    wrong: false,
-                }))
+            @if let Some((contrast, sent)) = contrast.and_then(|contrast| Some((contrast, contrast.requests.get(contrast.member)?))) {
+                details.more.contrast {
+                    summary { "The nearest request that does not break it" }
+                    (self.pair(&Shown {
+                        sent,
+                        request_marks: finding.deciding(),
+                        exchange: contrast.exchanges.get(contrast.member),
+                        answer_marks: Vec::new(),
+                        wrong: false,
+                    }))
+                }
             }
         }
     }
-}
 
-/// The links to the defects, where there are several.
-fn contents(defects: &[&ShownDefect<'_>]) -> Markup {
-    html! {
-        ol.defects {
-            @for defect in defects {
-                li { span.number { (defect.number) } a href=(format!("#{}", id(defect))) { (defect.headline) } " " span.held { (defect.extent()) } }
+    /// The links to the defects, where there are several.
+    fn contents(&self, defects: &[&Defect]) -> Markup {
+        html! {
+            ol.defects {
+                @for defect in defects {
+                    li { span.number { (defect.number) } a href=(format!("#{}", id(defect))) { (escape_controls(&defect.headline)) } " " span.held { (self.report.extent(defect)) } }
+                }
             }
         }
     }
 }
 
 /// The statement that a rule checks, with a link to the rule.
-fn rule_line(rule: &Rule) -> Markup {
-    let clause = rule.clause();
+fn rule_line(rule: &JudgedRule) -> Markup {
     html! {
-        (marks::code_spans(clause.text)) " "
-        a.rule-id href=(format!("#{}", rule.id)) { (marks::id(rule.id)) }
-        " " span.held { "section " (clause.section) ", " (clause.basis.name()) }
+        (marks::code_spans(&rule.text)) " "
+        a.rule-id href=(format!("#{}", rule.id)) { (marks::id(&rule.id)) }
+        " " span.held { "section " (rule.section) ", " (rule.basis) }
     }
 }
 
 /// The id of a defect's part of the page.
-pub(super) fn id(defect: &ShownDefect<'_>) -> String {
+pub(super) fn id(defect: &Defect) -> String {
     format!("defect-{}", defect.number)
 }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 
 use crate::report::{
-    html::Page,
+    html::{Page, escape_controls},
     text::{compact, words},
 };
-use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_engine::verdict::{conclusion::Conclusion, summary::Reached};
 
 /// How many values of one observation are listed. The rest is counted.
 const MOST_VALUES: usize = 12;
@@ -16,8 +16,8 @@ const LONGEST_VALUE: usize = 80;
 
 impl Page<'_> {
     pub(super) fn fingerprint(&self) -> Markup {
-        let summary = self.finished.summary;
-        if summary.conclusion == Conclusion::CouldNotTest {
+        let report = self.report;
+        if report.conclusion == Conclusion::CouldNotTest {
             return html! {};
         }
         html! {
@@ -29,16 +29,16 @@ impl Page<'_> {
                     p { "How the target reads what the specification leaves open. None of this is a failure." }
                 }
                 dl.dialect {
-                    @for (name, value) in compact::members(&summary.dialect) {
-                        div { dt { (name.replace('-', " ")) } dd { code { (self.foreign(&value)) } } }
+                    @for (name, value) in compact::members(&report.dialect) {
+                        div { dt { (name.replace('-', " ")) } dd { code { (escape_controls(&value)) } } }
                     }
                 }
-                @if !summary.observations.is_empty() {
+                @if !report.observations.is_empty() {
                     div.scroll tabindex="0" role="region" aria-label="Observed behaviour" {
                         table {
                             thead { tr { th scope="col" { "observed" } th scope="col" { "values, and how often" } } }
                             tbody {
-                                @for (clause, values) in &summary.observations {
+                                @for (clause, values) in &report.observations {
                                     @let sorted = words::by_frequency(values);
                                     tr {
                                         th scope="row" { a href=(format!("#{clause}")) { (clause) } }
@@ -58,7 +58,7 @@ impl Page<'_> {
         html! {
             ul.values {
                 @for (value, times) in sorted.iter().take(MOST_VALUES) {
-                    li { code { (compact::cut(&self.foreign(value), LONGEST_VALUE)) } " " span.held { (times) "×" } }
+                    li { code { (compact::cut(&escape_controls(value), LONGEST_VALUE)) } " " span.held { (times) "×" } }
                 }
                 @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
             }
@@ -66,8 +66,8 @@ impl Page<'_> {
     }
 
     pub(super) fn reached(&self) -> Markup {
-        let summary = self.finished.summary;
-        if summary.reached.is_empty() {
+        let report = self.report;
+        if report.reached.iter().all(|(_, reached)| *reached == Reached::default()) {
             return html! {};
         }
         html! {
@@ -82,10 +82,9 @@ impl Page<'_> {
                             th scope="col" { "unreadable" }
                         } }
                         tbody {
-                            @for pair in self.finished.context.specification().kinds {
-                                @let reached = summary.reached.get(pair.name).copied().unwrap_or_default();
+                            @for (call, reached) in &report.reached {
                                 tr {
-                                    th scope="row" { (pair.name) }
+                                    th scope="row" { (call) }
                                     td { (reached.results) }
                                     td { (reached.errors) }
                                     td { (reached.unreadable) }

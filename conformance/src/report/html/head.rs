@@ -6,16 +6,16 @@ use maud::{Markup, html};
 
 use crate::report::{
     counts::RuleState,
-    html::{Page, shell},
+    html::{Page, escape_controls, shell},
     machine::moment,
-    text::{contradictions, words},
+    text::words,
 };
 use paymaster_engine::verdict::conclusion::Conclusion;
 
 impl Page<'_> {
     pub(super) fn head(&self) -> Markup {
-        let summary = self.finished.summary;
-        let conclusion = summary.conclusion;
+        let report = self.report;
+        let conclusion = report.conclusion;
         let counts = &self.verdict.counts;
         html! {
             header.verdict data-conclusion=(conclusion.name()) {
@@ -26,7 +26,7 @@ impl Page<'_> {
                         @let limits = self.verdict.qualification();
                         @if !limits.is_empty() { span.limits { (limits.trim_start_matches([':', ';', ' '])) } }
                         " "
-                        span.target { (self.finished.place.shown) }
+                        span.target { (report.target) }
                     }
                     p.meaning { (self.meaning()) }
                     (shell::bar(counts))
@@ -39,37 +39,37 @@ impl Page<'_> {
                         }
                     }
                     dl.facts {
-                        div { dt { "target" } dd { (self.finished.place.shown) } }
-                        div { dt { "specification" } dd { (self.finished.context.specification().line()) } }
-                        div { dt { "profile" } dd { (self.profile()) } }
-                        @if let Some(recorded) = &summary.recorded {
+                        div { dt { "target" } dd { (report.target) } }
+                        div { dt { "specification" } dd { (report.details.specification) } }
+                        div { dt { "profile" } dd { (escape_controls(&report.details.profile)) } }
+                        @if let Some(recorded) = &report.recorded {
                             div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
                         } @else {
-                            div { dt { "seed" } dd { (summary.seed) } }
-                            div { dt { "requests" } dd { (summary.requests) } }
-                            div { dt { "duration" } dd { (words::time(summary.took)) } }
+                            div { dt { "seed" } dd { (report.seed) } }
+                            div { dt { "requests" } dd { (report.requests) } }
+                            div { dt { "duration" } dd { (words::time(report.details.took)) } }
                         }
                         div { dt { "rules" } dd { (counts.rules()) } }
-                        div { dt { "exit code" } dd { (paymaster_settings::exit::code(conclusion)) } }
-                        @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
+                        div { dt { "exit code" } dd { (report.exit_code) } }
+                        @if report.strict { div { dt { "strict" } dd { "yes" } } }
                     }
-                    @for warning in self.finished.warnings() {
+                    @for warning in &report.warnings {
                         p.note { b { "Warning: " } (warning) }
                     }
                     (self.contradictions())
-                    @if let Some((about, line)) = words::missing_line(self.finished) {
+                    @if let Some((about, line)) = &report.details.missing_line {
                         div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
                     }
-                    @if let Some(cause) = &summary.cut_short {
-                        p.note { b { "Cut short: " } (self.foreign(cause)) }
+                    @if let Some(cause) = &report.cut_short {
+                        p.note { b { "Cut short: " } (escape_controls(cause)) }
                     }
-                    @for (reason, entries) in summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
-                        p.note { b { "Left out: " } (words::count(*entries, "exchange")) ", " (self.foreign(reason)) }
+                    @for skipped in report.recorded.iter().flat_map(|recorded| &recorded.skipped) {
+                        p.note { b { "Left out: " } (words::count(skipped.entries, "exchange")) ", " (escape_controls(&skipped.reason)) }
                     }
-                    @for (reason, groups) in &summary.unjudged {
+                    @for unjudged in &report.unjudged {
                         p.note {
                             b { "Not judged: " }
-                            (words::count(*groups as u128, "group")) " of requests: " (self.foreign(reason))
+                            (words::count(unjudged.groups as u128, "group")) " of requests: " (escape_controls(&unjudged.reason))
                         }
                     }
                 }
@@ -79,13 +79,13 @@ impl Page<'_> {
 
     /// Where profile and target contradict each other.
     fn contradictions(&self) -> Markup {
-        let all = contradictions::shown(self.finished, &self.defects);
+        let all = &self.report.details.contradictions;
         html! {
             @if !all.is_empty() {
                 div.note #contradictions {
                     p { b { "Profile and target contradict each other. " } "One of the two is wrong: correct the line of the profile, or the target." }
                     ul {
-                        @for one in &all {
+                        @for one in all {
                             li {
                                 p { code { (one.entry) } @if let Some(place) = &one.place { " (" (place) ")" } " states that " (one.states) "." }
                                 p {
@@ -102,7 +102,7 @@ impl Page<'_> {
     }
 
     fn meaning(&self) -> &'static str {
-        match self.finished.summary.conclusion {
+        match self.report.conclusion {
             Conclusion::ListOutOfDate => {
                 "Nothing new failed, but the list of known failures is out of date: update it, as described below."
             }
@@ -120,15 +120,6 @@ impl Page<'_> {
             Conclusion::CouldNotTest => {
                 "Look at the cause below: whether the target is running, and whether host, port, path, headers and key are right; then run again."
             }
-        }
-    }
-
-    fn profile(&self) -> String {
-        let place = self.finished.place;
-        match &place.profile {
-            Some(profile) => self.foreign(&profile.shown),
-            None if place.embedded => "of the embedded server".to_owned(),
-            None => "none".to_owned(),
         }
     }
 }

@@ -4,7 +4,7 @@ use paymaster_engine::rules::Violation;
 #[test]
 fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
     let sample = sample::violations();
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     for part in [
         "VIOLATIONS",
         "id=\"answer.id\"",
@@ -33,7 +33,7 @@ fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
 #[test]
 fn what_profile_and_target_contradict_stands_below_the_headline() {
     let sample = sample::contradicted();
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     let head = html.split("</header>").next().unwrap();
     for part in [
         "either the profile or the target is wrong about tokens.supported[1], operations.sponsorable[0]",
@@ -46,14 +46,14 @@ fn what_profile_and_target_contradict_stands_below_the_headline() {
         assert!(head.contains(part), "{part} is missing: {head}");
     }
     assert!(!html.contains("s3cr3t-key"));
-    let without = page(&sample::violations().finished());
+    let without = page(&sample::violations().report());
     assert!(!without.contains("id=\"contradictions\""));
 }
 
 #[test]
 fn a_run_without_answers() {
     let sample = sample::unanswered();
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     assert!(html.contains("COULD NOT TEST") && html.contains("no answer from 127.0.0.1:3000"));
     assert!(!html.contains("<h2>What is broken") && !html.contains("<h2>Dialect and behaviour"));
 }
@@ -61,7 +61,7 @@ fn a_run_without_answers() {
 #[test]
 fn known_failures_are_shown_apart_from_broken_rules() {
     let sample = sample::known();
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     assert!(!html.contains("<h2>What is broken"));
     for part in [
         "<h2>Known failures",
@@ -78,7 +78,7 @@ fn known_failures_are_shown_apart_from_broken_rules() {
 #[test]
 fn ids_are_unique_and_every_finding_is_shown_once() {
     for sample in [sample::violations(), sample::known(), sample::recorded()] {
-        let html = page(&sample.finished());
+        let html = page(&sample.report());
         let mut ids: Vec<&str> =
             html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
         let all = ids.len();
@@ -93,7 +93,7 @@ fn ids_are_unique_and_every_finding_is_shown_once() {
 
 #[test]
 fn what_passed_is_folded() {
-    let html = page(&sample::violations().finished());
+    let html = page(&sample::violations().report());
     let fold = html.split("<details class=\"fold\">").nth(1).unwrap();
     assert!(fold.split("</section>").next().unwrap().contains("id=\"quote-result.MODE\""));
     assert_eq!(html.matches("<details class=\"fold\">").count(), 1);
@@ -103,7 +103,7 @@ fn what_passed_is_folded() {
 #[test]
 fn every_link_has_a_target() {
     for sample in [sample::violations(), sample::known(), sample::recorded()] {
-        let html = page(&sample.finished());
+        let html = page(&sample.report());
         for link in html.split("href=\"#").skip(1) {
             let id = link.split('"').next().unwrap();
             assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
@@ -114,7 +114,7 @@ fn every_link_has_a_target() {
 #[test]
 fn recorded_traffic_has_no_seed() {
     let sample = sample::recorded();
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     assert!(html.contains("<dt>recorded exchanges</dt>") && !html.contains("<dt>seed</dt>"));
     assert!(html.contains("Left out: "));
 }
@@ -148,7 +148,7 @@ fn markup_from_the_target_stays_text() {
     let values = sample.summary.observations.get_mut("behaviour.error-status").unwrap();
     values.insert(EVIL.to_owned(), 1);
     sample.summary.dialect.insert("jsonrpc-version".to_owned(), EVIL.into());
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     assert!(!html.contains("<img"), "markup got through");
     assert!(!html.contains('\u{202e}'), "what reorders lines got through");
     assert_eq!(html.matches("</script>").count(), 1);
@@ -160,7 +160,7 @@ fn markup_from_the_target_stays_text() {
 #[test]
 fn nothing_is_loaded_from_anywhere() {
     let sample = sample::violations();
-    let html = page(&sample.finished());
+    let html = page(&sample.report());
     for word in [" src=", "@import", "url(", "<link", "<iframe", "fetch(", "XMLHttpRequest"] {
         assert!(!html.contains(word), "{word}");
     }

@@ -8,33 +8,34 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 use crate::report::{
     counts::{Counts, RuleState},
     html::{
-        Page, defect,
+        Page, defect, escape_controls,
         marks::{OBSERVED, code_spans, id, legend, mark, observed_mark},
     },
+    model::JudgedRule,
     text::{compact, sections, words},
 };
-use paymaster_engine::verdict::summary::RuleOutcome;
+use paymaster_engine::verdict::conclusion::Verdict;
 
 /// A row of the tree.
 enum Row<'a> {
-    Rule(&'a RuleOutcome),
+    Rule(&'a JudgedRule),
     /// A clause that cannot fail a run, and the values seen.
     Observed(&'static Clause, &'a BTreeMap<String, u64>),
 }
 
 impl Page<'_> {
     pub(super) fn rules(&self) -> Markup {
-        let summary = self.finished.summary;
+        let report = self.report;
         let mut sections: BTreeMap<Vec<u32>, (&str, Vec<Row<'_>>)> = BTreeMap::new();
-        let mut add = |section: &'static str, row| {
+        let mut add = |section, row| {
             let (_, rows) = sections.entry(sections::key(section)).or_insert((section, Vec::new()));
             rows.push(row);
         };
-        for outcome in &summary.rules {
-            add(outcome.rule.clause().section, Row::Rule(outcome));
+        for rule in &report.rules {
+            add(&rule.section, Row::Rule(rule));
         }
         let mut observed = 0;
-        for (id, values) in &summary.observations {
+        for (id, values) in &report.observations {
             if let Some(clause) = find_clause(id) {
                 add(clause.section, Row::Observed(clause, values));
                 observed += 1;
@@ -78,10 +79,10 @@ impl Page<'_> {
     }
 
     fn filters(&self, observed: usize) -> Markup {
-        let rules = &self.finished.summary.rules;
+        let report = self.report;
         let seen = |basis: Basis| {
-            let watched = self.finished.summary.observations.keys();
-            rules.iter().any(|rule| rule.rule.basis() == basis)
+            let watched = report.observations.keys();
+            report.rules.iter().any(|rule| rule.basis() == basis)
                 || watched.filter_map(|id| find_clause(id)).any(|clause| clause.basis == basis)
         };
         html! {
@@ -119,7 +120,7 @@ impl Page<'_> {
 
     fn counts<'r>(&self, rows: impl IntoIterator<Item = &'r Row<'r>>) -> Counts {
         Counts::of_states(rows.into_iter().filter_map(|row| match row {
-            Row::Rule(outcome) => Some(self.state(outcome)),
+            Row::Rule(rule) => Some(self.report.state(rule)),
             Row::Observed(..) => None,
         }))
     }
@@ -138,15 +139,15 @@ impl Page<'_> {
 
     fn row(&self, row: &Row<'_>) -> Markup {
         match row {
-            Row::Rule(outcome) => self.rule(outcome),
+            Row::Rule(rule) => self.rule(rule),
             Row::Observed(clause, values) => self.observed(clause, values),
         }
     }
 
     /// Rules that need no attention stand in a fold at the end of their section.
     fn is_folded(&self, row: &Row<'_>) -> bool {
-        matches!(row, Row::Rule(outcome)
-            if matches!(self.state(outcome), RuleState::Passed | RuleState::NotApplicable))
+        matches!(row, Row::Rule(rule)
+            if matches!(self.report.state(rule), RuleState::Passed | RuleState::NotApplicable))
     }
 
     /// `✓ 12 passed – 1 not applicable`.
@@ -161,49 +162,45 @@ impl Page<'_> {
         }
     }
 
-    fn rule(&self, outcome: &RuleOutcome) -> Markup {
-        let rule = outcome.rule;
-        let clause = rule.clause();
-        let state = self.state(outcome);
-        let open = outcome.verdict.is_broken();
+    fn rule(&self, rule: &JudgedRule) -> Markup {
+        let state = self.report.state(rule);
+        let open = rule.verdict.is_broken();
         html! {
-            details.rule id=(rule.id) open[open] data-state=(state.name()) data-basis=(clause.basis.name()) {
+            details.rule id=(rule.id) open[open] data-state=(state.name()) data-basis=(rule.basis) {
                 summary {
                     (mark(state))
-                    span.title { (code_spans(clause.text)) }
-                    span.state { (word(outcome, state)) }
+                    span.title { (code_spans(&rule.text)) }
+                    span.state { (word(rule, state)) }
                     span.under {
-                        span.id { (id(rule.id)) } " "
-                        span.basis { (clause.basis.name()) } " "
-                        span.times { (times(outcome)) }
+                        span.id { (id(&rule.id)) } " "
+                        span.basis { (rule.basis) } " "
+                        span.times { (times(rule)) }
                     }
                 }
                 div.about {
-                    @for defect in self.defects.iter().filter(|defect| defect.breaks(rule)) {
-                        p.defect-link { a href=(format!("#{}", defect::id(defect))) { "Defect " (defect.number) } ": " (defect.headline) "." }
+                    @for defect in self.report.defects.iter().filter(|defect| defect.rules.contains(&rule.id)) {
+                        p.defect-link { a href=(format!("#{}", defect::id(defect))) { "Defect " (defect.number) } ": " (escape_controls(&defect.headline)) "." }
                     }
-                    @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
-                    @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(outcome, state)) } (self.foreign(reason)) } }
+                    @if rule.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
+                    @if let Some(reason) = &rule.reason { p.hint { b { (reason_title(rule, state)) } (escape_controls(reason)) } }
                     p.meta {
-                        "Held " (words::count(outcome.held, "time"))
-                        @if outcome.broken > 0 { ", broken " (outcome.broken) "." } @else { "; it passes with " (outcome.quota) "." }
-                        @if rule.id != clause.id { " Clause " code { (clause.id) } "." }
-                        " " (specification(clause))
+                        "Held " (words::count(rule.held, "time"))
+                        @if rule.broken > 0 { ", broken " (rule.broken) "." } @else { "; it passes with " (rule.quota) "." }
+                        @if rule.id != rule.clause { " Clause " code { (rule.clause) } "." }
+                        " " (specification(&rule.section))
                         " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
-                    (self.excused(outcome))
+                    (self.excused(rule))
                 }
             }
         }
     }
 
     /// The findings of a rule that are known failures. The others are shown at their defects.
-    fn excused(&self, outcome: &RuleOutcome) -> Markup {
-        let all = self.finished.summary.findings.iter().enumerate();
-        let known = all.filter(|(_, finding)| {
-            finding.rule.id == outcome.rule.id && self.finished.summary.known_entry(finding).is_some()
-        });
+    fn excused(&self, rule: &JudgedRule) -> Markup {
+        let all = self.report.findings.iter().enumerate();
+        let known = all.filter(|(_, finding)| finding.rule == rule.id && finding.details.known.is_some());
         html! { @for (number, finding) in known { (self.finding(number, finding)) } }
     }
 
@@ -218,7 +215,7 @@ impl Page<'_> {
                     span.under {
                         span.id { (id(clause.id)) } " "
                         span.basis { (clause.basis.name()) } " "
-                        span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&self.foreign(value), 48))) }
+                        span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&escape_controls(value), 48))) }
                     }
                 }
                 div.about {
@@ -232,12 +229,12 @@ impl Page<'_> {
 
 /// Where the documentation describes the section of a clause. The page does not know where the repository is, so it names the
 /// file instead of linking to it.
-fn specification(clause: &Clause) -> Markup {
-    html! { "Specification: " code { (sections::place(clause.section)) } "." }
+fn specification(section: &str) -> Markup {
+    html! { "Specification: " code { (sections::place(section)) } "." }
 }
 
-fn word(outcome: &RuleOutcome, state: RuleState) -> &'static str {
-    if outcome.verdict == paymaster_engine::verdict::conclusion::Verdict::Flaky {
+fn word(rule: &JudgedRule, state: RuleState) -> &'static str {
+    if rule.verdict == Verdict::Flaky {
         return "flaky";
     }
     match state {
@@ -246,16 +243,16 @@ fn word(outcome: &RuleOutcome, state: RuleState) -> &'static str {
     }
 }
 
-fn reason_title(outcome: &RuleOutcome, state: RuleState) -> &'static str {
+fn reason_title(rule: &JudgedRule, state: RuleState) -> &'static str {
     match state {
-        RuleState::Inconclusive if outcome.waits_for.is_some() => "To judge it: ",
+        RuleState::Inconclusive if rule.waits => "To judge it: ",
         RuleState::UnexpectedlyPassing => "To do: ",
         _ => "Why: ",
     }
 }
 
-fn times(outcome: &RuleOutcome) -> String {
-    match (outcome.held, outcome.broken) {
+fn times(rule: &JudgedRule) -> String {
+    match (rule.held, rule.broken) {
         (0, 0) => "never exercised".to_owned(),
         (held, 0) => format!("held {held}×"),
         (held, broken) => format!("broken {broken}×, held {held}×"),

@@ -1,77 +1,26 @@
-//! Exchanges in reports for machines: bodies, headers and times, with secrets replaced.
+//! Bodies and times of exchanges in reports for machines.
 
 use std::time::{Duration, SystemTime};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::report::text::curl;
-use paymaster_client::redact::Redactor;
-use paymaster_exchange::{Exchange, HeaderSet};
-use paymaster_settings::settings::ShownTarget;
+use crate::report::model::Body;
 
-/// The encoding of a body in a report.
-pub(crate) enum EncodedBody {
-    /// Text, with its secrets replaced.
-    Text(String),
-    /// Base64 of bytes that are not UTF-8.
-    Base64(String),
+/// A body as text, or in base64 where it is not UTF-8.
+#[derive(Serialize)]
+pub(crate) enum EncodedBody<'a> {
+    #[serde(rename = "body")]
+    Text(&'a str),
+    #[serde(rename = "body_base64")]
+    Base64(&'a str),
 }
 
-/// Encodes a body. Bytes that are not UTF-8 are encoded in base64, unless they contain a secret.
-pub(crate) fn body(bytes: &[u8], redactor: &Redactor) -> EncodedBody {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return EncodedBody::Text(redactor.apply(text).into_owned());
+impl<'a> EncodedBody<'a> {
+    pub(crate) fn of(body: &'a Body) -> Self {
+        body.base64.as_deref().map_or(Self::Text(&body.text), Self::Base64)
     }
-    let lossy = String::from_utf8_lossy(bytes);
-    let clean = redactor.apply(&lossy);
-    if clean == lossy {
-        EncodedBody::Base64(BASE64_STANDARD.encode(bytes))
-    } else {
-        EncodedBody::Text(clean.into_owned())
-    }
-}
-
-impl EncodedBody {
-    /// `{"body": "..."}` or `{"body_base64": "..."}`.
-    pub(crate) fn json(self) -> Value {
-        match self {
-            Self::Text(text) => json!({"body": text}),
-            Self::Base64(text) => json!({"body_base64": text}),
-        }
-    }
-}
-
-/// The response as JSON: status, headers and body, or why there is no response.
-pub(crate) fn answer(exchange: &Exchange, redactor: &Redactor) -> Value {
-    match &exchange.outcome {
-        Ok(response) => {
-            let mut value = body(&response.body, redactor).json();
-            value["status"] = response.status.into();
-            value["headers"] = headers(&response.headers, redactor);
-            value
-        }
-        Err(failure) => json!({"failure": redactor.apply(&failure.to_string())}),
-    }
-}
-
-/// `[{"name": ..., "value": ...}]`. The values of cookies are credentials and are replaced.
-pub(crate) fn headers(headers: &[(String, String)], redactor: &Redactor) -> Value {
-    let shown = headers.iter().map(|(name, value)| {
-        let value = if name == "set-cookie" {
-            paymaster_client::redact::REDACTED.into()
-        } else {
-            redactor.apply(value)
-        };
-        json!({"name": name, "value": value})
-    });
-    shown.collect()
-}
-
-/// The headers of a published client as they were sent, in the same form.
-pub(crate) fn sent_headers(headers: &HeaderSet, place: &ShownTarget) -> Vec<Value> {
-    curl::sent_headers(headers, place).map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
 /// A time, such as `2026-01-31T12:00:00.000Z`.

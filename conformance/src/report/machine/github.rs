@@ -1,49 +1,33 @@
 //! Annotations of a GitHub workflow: one workflow command for each defect, and the verdict as a notice.
 
-use crate::report::{
-    Finished,
-    counts::Counts,
-    machine::profile_place,
-    text::{defects, words},
-};
+use crate::report::{machine::profile_place::ProfilePlace, model::Report, text::words};
+use paymaster_settings::output::terminal::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.
 const MOST: usize = 10;
 
 /// The workflow commands, one a line.
-pub(crate) fn text(finished: &Finished<'_>) -> String {
-    let summary = finished.summary;
+pub(crate) fn text(report: &Report) -> String {
     let mut errors = Vec::new();
-    let cut_short = summary.cut_short.iter().map(|text| finished.safe(text));
-    let mut warnings: Vec<String> = finished
-        .warnings()
-        .into_iter()
-        .chain(cut_short)
-        .map(|text| command("warning", "Paymaster conformance", None, &[&text]))
-        .collect();
-    for known in summary.known.iter().filter(|known| known.state.fails_the_run()) {
-        let text = format!("known failure {}: {}", known.entry.scope(), words::known_advice(known));
-        errors.push(command("error", "Paymaster conformance", None, &[&finished.safe(&text)]));
+    let whole = report.warnings.iter().chain(&report.cut_short);
+    let mut warnings: Vec<String> =
+        whole.map(|text| command("warning", "Paymaster conformance", None, &[text])).collect();
+    for known in report.stale_and_known().0 {
+        let text = format!("known failure {}: {}", known.scope, known.advice);
+        errors.push(command("error", "Paymaster conformance", None, &[&text]));
     }
-    let all = defects::shown(finished);
-    for defect in &all {
+    for defect in &report.defects {
         let (level, list) = if defect.fails { ("error", &mut errors) } else { ("warning", &mut warnings) };
-        let title = format!("Paymaster defect {} of {}", defect.number, all.len());
-        let place = profile_place::of_finding(
-            defect.shown,
-            finished.context.specification().places,
-            finished.place.profile.as_ref(),
-        );
-        let cause = defect.cause.as_ref().map(|cause| format!("cause: {cause}"));
-        let extent = format!("{}: {}", defect.extent(), defect.rule_ids());
+        let title = format!("Paymaster defect {} of {}", defect.number, report.defects.len());
+        let place = report.shown(defect).and_then(|finding| finding.details.place.as_ref());
+        let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
+        let extent = format!("{}: {}", report.extent(defect), defect.rules.join(", "));
         let lines: Vec<&str> =
             [Some(defect.headline.as_str()), cause.as_deref(), Some(&extent)].into_iter().flatten().collect();
-        list.push(command(level, &title, place.as_ref(), &lines));
+        list.push(command(level, &title, place, &lines));
     }
-    let verdict = finished.verdict().sentence();
-    let counts = Counts::of(&summary.rules, finished.strictness).line();
-    let specification = finished.context.specification().line();
-    let notice = format!("{verdict} · {counts} · {specification}");
+    let notice =
+        format!("{} · {} · {}", report.verdict, report.counts().line(), report.details.specification);
     let mut text = limited(errors, "error") + &limited(warnings, "warning");
     text.push_str(&command("notice", "Paymaster conformance", None, &[&notice]));
     text
@@ -60,15 +44,10 @@ fn limited(mut commands: Vec<String>, level: &str) -> String {
     commands.concat()
 }
 
-fn command(
-    level: &str,
-    title: &str,
-    place: Option<&profile_place::ProfilePlace<'_>>,
-    lines: &[&str],
-) -> String {
+fn command(level: &str, title: &str, place: Option<&ProfilePlace>, lines: &[&str]) -> String {
     let place =
-        place.map_or(String::new(), |place| format!(",file={},line={}", property(place.path), place.line));
-    let lines: Vec<String> = lines.iter().map(|line| data(line)).collect();
+        place.map_or(String::new(), |place| format!(",file={},line={}", property(&place.path), place.line));
+    let lines: Vec<String> = lines.iter().map(|line| data(&escape_controls(line))).collect();
     format!("::{level} title={}{place}::{}\n", property(title), lines.join("%0A"))
 }
 
@@ -89,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_run_with_violations() {
-        let text = text(&sample::violations().finished());
+        let text = text(&sample::violations().report());
         assert!(!text.contains("s3cr3t-key"), "{text}");
         insta::assert_snapshot!("github_violations", text);
     }
@@ -98,7 +77,7 @@ mod tests {
     fn every_line_is_a_command_whatever_the_target_answers() {
         let mut sample = sample::violations();
         "x\r\n::error::50% ,: \u{1b}[31m".clone_into(&mut sample.summary.findings[0].violation.actual);
-        let text = text(&sample.finished());
+        let text = text(&sample.report());
         assert!(text.lines().all(|line| line.starts_with("::")), "{text}");
         assert!(text.contains("x\\r\\n::error::50%25 ,: \\u{1b}[31m"), "{text}");
         assert_eq!(property("a: 1, 2"), "a%3A 1%2C 2");
@@ -115,7 +94,7 @@ mod tests {
 
     #[test]
     fn entries_that_are_out_of_date_are_errors() {
-        let text = text(&sample::known().finished());
+        let text = text(&sample::known().report());
         assert!(text.contains("::error title=Paymaster conformance::known failure "), "{text}");
     }
 }

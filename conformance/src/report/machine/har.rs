@@ -6,18 +6,15 @@ use std::{
 };
 
 use paymaster_client::redact::Redactor;
-use paymaster_engine::verdict::finding::Finding;
-use paymaster_exchange::Exchange;
 use paymaster_settings::settings::ShownTarget;
 use serde_json::{Value, json};
 
 use crate::{
     events::{Event, SentExchange},
     report::{
-        Finished, ReportLog,
-        counts::Counts,
-        machine::exchange::{self, EncodedBody},
-        text::words,
+        Maker, ReportLog,
+        machine::exchange::{EncodedBody, milliseconds, moment},
+        model::{Body, Exchanged, Finding, Header, Report, Tool},
     },
 };
 
@@ -25,29 +22,27 @@ use crate::{
 const PAGE: &str = "run";
 
 /// The exchanges of every finding: those of the smallest group, then those of each repeat.
-pub(crate) fn failing(finished: &Finished<'_>) -> String {
-    let summary = finished.summary;
-    let began = SystemTime::now().checked_sub(summary.took);
+pub(crate) fn failing(report: &Report) -> String {
+    let began = SystemTime::now().checked_sub(report.details.took).unwrap_or(SystemTime::UNIX_EPOCH);
     // When these exchanges happened was not kept: each is written as if it began when the previous one ended.
-    let mut clock = began.unwrap_or(SystemTime::UNIX_EPOCH);
-    let head = Head { place: finished.place, redactor: finished.redactor };
+    let mut clock = began;
+    let head = Head { target: &report.target, own_headers: &report.details.own_headers };
     let mut entries = Vec::new();
-    for finding in &summary.findings {
+    for finding in &report.findings {
         let again = finding.attempts.iter().map(|attempt| &attempt.exchanges);
         for (number, exchanges) in std::iter::once(&finding.exchanges).chain(again).enumerate() {
             for (member, exchange) in exchanges.iter().enumerate() {
-                let comment = head.about(finding, number, member);
-                entries.push(head.entry(exchange, clock, &comment));
+                entries.push(head.entry(exchange, clock, &about(finding, number, member)));
                 clock += exchange.took;
             }
         }
     }
     let log = json!({"log": {
         "version": "1.2",
-        "creator": creator(),
-        "pages": [head.page(began.unwrap_or(SystemTime::UNIX_EPOCH))],
+        "creator": Tool::this(),
+        "pages": [head.page(began)],
         "entries": entries,
-        "comment": comment(finished),
+        "comment": comment(report),
     }});
     format!("{log:#}\n")
 }
@@ -77,32 +72,32 @@ impl ReportLog for All {
         }
     }
 
-    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.begin(out)?;
-        writeln!(out, "\n],\"comment\":{}}}}}", json!(comment(finished)))
+        writeln!(out, "\n],\"comment\":{}}}}}", json!(comment(report)))
     }
 }
 
 impl All {
-    fn head(&self) -> Head<'_> {
-        Head { place: &self.place, redactor: &self.redactor }
-    }
-
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if self.entries.is_some() {
             return Ok(());
         }
         self.entries = Some(0);
-        let page = self.head().page(SystemTime::now());
-        let creator = creator();
+        let page = Head { target: &self.place.shown, own_headers: &[] }.page(SystemTime::now());
+        let creator = json!(Tool::this());
         write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":[")
     }
 
     fn add(&mut self, sent: &SentExchange, out: &mut dyn Write) -> io::Result<()> {
         self.begin(out)?;
         let began = sent.ended.checked_sub(sent.exchange.took);
-        let comment = format!("{}, group {}: {} {}", sent.relation, sent.group, sent.role, sent.label);
-        let entry = self.head().entry(&sent.exchange, began.unwrap_or(sent.ended), comment.trim_end());
+        let maker = Maker { redactor: &self.redactor, place: &self.place };
+        let comment =
+            maker.text(&format!("{}, group {}: {} {}", sent.relation, sent.group, sent.role, sent.label));
+        let head = Head { target: &self.place.shown, own_headers: &maker.own_headers() };
+        let exchange = maker.exchange(&sent.exchange);
+        let entry = head.entry(&exchange, began.unwrap_or(sent.ended), comment.trim_end());
         let first = self.entries == Some(0);
         self.entries = self.entries.map(|number| number + 1);
         write!(out, "{}\n{entry}", if first { "" } else { "," })
@@ -111,25 +106,25 @@ impl All {
 
 /// What all entries have in common.
 struct Head<'a> {
-    place: &'a ShownTarget,
-    redactor: &'a Redactor,
+    target: &'a str,
+    own_headers: &'a [Header],
 }
 
 impl Head<'_> {
     fn page(&self, began: SystemTime) -> Value {
         json!({
-            "startedDateTime": exchange::moment(began),
+            "startedDateTime": moment(began),
             "id": PAGE,
-            "title": format!("paymaster-conformance {}", self.place.shown),
+            "title": format!("paymaster-conformance {}", self.target),
             "pageTimings": {},
         })
     }
 
-    fn entry(&self, exchange: &Exchange, began: SystemTime, comment: &str) -> Value {
-        let took = exchange::milliseconds(exchange.took);
+    fn entry(&self, exchange: &Exchanged, began: SystemTime, comment: &str) -> Value {
+        let took = milliseconds(exchange.took);
         json!({
             "pageref": PAGE,
-            "startedDateTime": exchange::moment(began),
+            "startedDateTime": moment(began),
             "time": took,
             "request": self.request(exchange),
             "response": self.response(exchange),
@@ -139,8 +134,8 @@ impl Head<'_> {
         })
     }
 
-    fn request(&self, exchange: &Exchange) -> Value {
-        let shown = &self.place.shown;
+    fn request(&self, exchange: &Exchanged) -> Value {
+        let shown = self.target;
         let query = shown.split_once('?').map_or("", |(_, query)| query);
         let query: Vec<Value> = query
             .split('&')
@@ -150,25 +145,18 @@ impl Head<'_> {
                 json!({"name": name, "value": value})
             })
             .collect();
-        let mut headers = match exchange.sent_as {
-            Some(headers) => exchange::sent_headers(headers, self.place),
-            None => vec![
-                json!({"name": "content-type", "value": "application/json"}),
-                json!({"name": "accept", "value": "application/json"}),
-            ],
+        let mut headers = match &exchange.headers {
+            Some(headers) => json!(headers),
+            None => json!([
+                {"name": "content-type", "value": "application/json"},
+                {"name": "accept", "value": "application/json"},
+            ]),
         };
-        for (name, shell) in &self.place.headers {
-            headers.push(json!({"name": name, "value": self.redactor.apply(shell)}));
+        if let Some(headers) = headers.as_array_mut() {
+            headers.extend(self.own_headers.iter().map(|header| json!(header)));
         }
-        let mut data = json!({"mimeType": "application/json"});
-        match exchange::body(&exchange.request, self.redactor) {
-            EncodedBody::Text(text) => data["text"] = text.into(),
-            // HAR defines base64 for responses only; custom members begin with an underscore.
-            EncodedBody::Base64(text) => {
-                data["text"] = text.into();
-                data["_encoding"] = "base64".into();
-            }
-        }
+        // HAR defines base64 for responses only; custom members begin with an underscore.
+        let data = with_text(json!({"mimeType": "application/json"}), &exchange.request, "_encoding");
         json!({
             "method": "POST",
             "url": shown,
@@ -178,17 +166,17 @@ impl Head<'_> {
             "queryString": query,
             "postData": data,
             "headersSize": -1,
-            "bodySize": exchange.request.len(),
+            "bodySize": exchange.request.bytes,
         })
     }
 
     /// The HTTP version. With TLS it may be HTTP/2; an exchange does not keep the version.
     fn version(&self) -> &'static str {
-        if self.place.shown.starts_with("http://") { "HTTP/1.1" } else { "unknown" }
+        if self.target.starts_with("http://") { "HTTP/1.1" } else { "unknown" }
     }
 
-    fn response(&self, exchange: &Exchange) -> Value {
-        let response = match &exchange.outcome {
+    fn response(&self, exchange: &Exchanged) -> Value {
+        let response = match &exchange.answer {
             Ok(response) => response,
             // The form in which Chromium writes a request without response.
             Err(failure) => {
@@ -202,71 +190,61 @@ impl Head<'_> {
                     "redirectURL": "",
                     "headersSize": -1,
                     "bodySize": -1,
-                    "_error": self.redactor.apply(&failure.to_string()),
+                    "_error": failure,
                 });
             }
         };
-        let kind = response.header("content-type").unwrap_or("x-unknown");
-        let mut content = json!({"size": response.body.len(), "mimeType": self.redactor.apply(kind)});
-        match exchange::body(&response.body, self.redactor) {
-            EncodedBody::Text(text) => content["text"] = text.into(),
-            EncodedBody::Base64(text) => {
-                content["text"] = text.into();
-                content["encoding"] = "base64".into();
-            }
-        }
+        let kind = response.headers.iter().find(|header| header.name == "content-type");
+        let kind = kind.map_or("x-unknown", |header| header.value.as_str());
+        let content =
+            with_text(json!({"size": response.body.bytes, "mimeType": kind}), &response.body, "encoding");
         let reason = hyper::StatusCode::from_u16(response.status).ok();
         json!({
             "status": response.status,
             "statusText": reason.and_then(|status| status.canonical_reason()).unwrap_or_default(),
             "httpVersion": self.version(),
             "cookies": [],
-            "headers": exchange::headers(&response.headers, self.redactor),
+            "headers": response.headers,
             "content": content,
             "redirectURL": "",
             "headersSize": -1,
-            "bodySize": response.body.len(),
+            "bodySize": response.body.bytes,
         })
     }
+}
 
-    fn about(&self, finding: &Finding, attempt: usize, member: usize) -> String {
-        let violation = &finding.violation;
-        let when = if attempt == 0 {
-            "as found".to_owned()
-        } else {
-            format!("sent again, {attempt} of {}", finding.attempts.len())
-        };
-        let text = if member == violation.member {
-            format!(
-                "{}, {when}: expected {}, got {} at {}",
-                finding.rule.id,
-                violation.expected,
-                violation.actual,
-                words::place(finding)
-            )
-        } else {
-            let role = finding.group.members.get(member).map_or("", |member| member.role.name());
-            format!("{}, {when}: {role}", finding.rule.id)
-        };
-        self.redactor.apply(&text).into_owned()
+/// Adds the text of a body to the object that holds it.
+fn with_text(mut holder: Value, body: &Body, encoding: &str) -> Value {
+    match EncodedBody::of(body) {
+        EncodedBody::Text(text) => holder["text"] = text.into(),
+        EncodedBody::Base64(text) => {
+            holder["text"] = text.into();
+            holder[encoding] = "base64".into();
+        }
     }
+    holder
 }
 
-fn creator() -> Value {
-    json!({"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")})
+fn about(finding: &Finding, attempt: usize, member: usize) -> String {
+    let Finding { rule, expected, actual, .. } = finding;
+    let when = if attempt == 0 {
+        "as found".to_owned()
+    } else {
+        format!("sent again, {attempt} of {}", finding.attempts.len())
+    };
+    if member == finding.member {
+        return format!("{rule}, {when}: expected {expected}, got {actual} at {}", finding.at());
+    }
+    let role = finding.requests.get(member).map_or("", |request| &request.role);
+    format!("{rule}, {when}: {role}")
 }
 
-fn comment(finished: &Finished<'_>) -> String {
-    let summary = finished.summary;
-    let mut text = format!(
-        "{} · {}",
-        finished.verdict().heading(),
-        Counts::of(&summary.rules, finished.strictness).line()
-    );
-    for warning in finished.warnings() {
+fn comment(report: &Report) -> String {
+    let mut text = format!("{} · {}", report.verdict_line().heading(), report.counts().line());
+    for warning in &report.warnings {
         text = format!("{text}; warning: {warning}");
     }
-    format!("{text}; specification {}", finished.context.specification().line())
+    format!("{text}; specification {}", report.details.specification)
 }
 
 #[cfg(test)]
@@ -280,7 +258,7 @@ mod tests {
     #[test]
     fn entries_have_the_members_that_har_requires() {
         let sample = sample::violations();
-        let text = failing(&sample.finished());
+        let text = failing(&sample.report());
         let har: Value = serde_json::from_str(&text).unwrap();
         let entries = har["log"]["entries"].as_array().unwrap();
         // Three findings, each seen once and sent again three times, with two members.
@@ -340,7 +318,7 @@ mod tests {
         for sent in [&sent, &odd] {
             log.event(&Event::Exchanged(sent), &mut bytes).unwrap();
         }
-        log.end(&finished, &mut bytes).unwrap();
+        log.end(&sample.report(), &mut bytes).unwrap();
         let har: Value = serde_json::from_slice(&bytes).unwrap();
         let entries = har["log"]["entries"].as_array().unwrap();
         assert_eq!(entries.len(), 2);

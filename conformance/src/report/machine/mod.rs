@@ -6,7 +6,7 @@ pub(crate) mod har;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod ndjson;
-mod profile_place;
+pub(crate) mod profile_place;
 pub(crate) mod sarif;
 
 pub(crate) use exchange::moment;

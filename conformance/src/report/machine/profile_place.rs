@@ -12,29 +12,30 @@ use crate::report::text::words::is_address;
 const SHORTEST_VALUE: usize = 4;
 
 /// A line of a file of the user's repository.
-pub(super) struct ProfilePlace<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct ProfilePlace {
     /// The path from the root of the repository, with `/` between its parts.
-    pub(super) path: &'a str,
+    pub(crate) path: String,
     /// The line, from 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
 }
 
 /// The line of the profile with a value of the request that breaks the rule: what the cause names, a token or the sender. Otherwise
 /// the beginning of `[target]`, or of the file. None where no profile of the repository describes the target.
-pub(super) fn of_finding<'a>(
+pub(crate) fn of_finding(
     finding: &Finding,
     places: Places,
-    profile: Option<&'a ProfileFile>,
-) -> Option<ProfilePlace<'a>> {
+    profile: Option<&ProfileFile>,
+) -> Option<ProfilePlace> {
     let profile = profile?;
-    let path = profile.in_repository.as_deref()?;
+    let path = profile.in_repository.clone()?;
     let values = values(finding, places);
     let line = values.iter().find_map(|value| profile.line_with(value));
     Some(ProfilePlace { path, line: line.or_else(|| profile.line_of_table("target")).unwrap_or(1) })
 }
 
 /// The path as a relative reference (RFC 3986).
-pub(super) fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {

@@ -1,27 +1,18 @@
 //! SARIF 2.1.0, for code scanning. Each finding is a result; passed rules are not results, because viewers would list them.
 
-use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
 use crate::report::{
-    Finished,
-    counts::{Counts, RuleState},
+    counts::RuleState,
     machine::profile_place,
-    text::{
-        compact, curl,
-        defects::{self, ShownDefect},
-        sections, words,
-    },
+    model::{Finding, JudgedRule, Report},
+    text::{compact, sections, words},
 };
 use paymaster_engine::{
-    diagnosis::{cause::Cause, sentence},
-    rules::Rule,
-    verdict::{
-        conclusion::Conclusion,
-        finding::{Finding, Key},
-        summary::RuleOutcome,
-    },
+    diagnosis::sentence,
+    verdict::{conclusion::Conclusion, finding::without_indices},
 };
+use paymaster_settings::output::terminal::escape_controls;
 
 /// The longest value in a message, in characters.
 const LONGEST_VALUE: usize = 120;
@@ -30,139 +21,129 @@ const LONGEST_VALUE: usize = 120;
 const LONGEST_BODY: usize = 2000;
 
 /// The log of one run.
-pub(crate) fn text(finished: &Finished<'_>) -> String {
-    let summary = finished.summary;
-    let counts = Counts::of(&summary.rules, finished.strictness);
-    let defects = defects::shown(finished);
-    let results: Vec<Value> = summary
-        .findings
-        .iter()
-        .enumerate()
-        .map(|(number, finding)| result(number, finding, &defects, finished))
-        .collect();
+pub(crate) fn text(report: &Report) -> String {
+    let results = report.findings.iter().enumerate().map(|(number, finding)| result(number, finding, report));
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": {
-                "name": "paymaster-conformance",
-                "version": env!("CARGO_PKG_VERSION"),
-                "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": summary.rules.iter().map(|outcome| rule(outcome, finished)).collect::<Vec<_>>(),
+                "name": report.tool.name,
+                "version": report.tool.version,
+                "semanticVersion": report.tool.version,
+                "rules": report.rules.iter().map(|judged| rule(judged, report)).collect::<Vec<_>>(),
             }},
-            "automationDetails": {"id": format!("paymaster-conformance/{}", finished.place.shown)},
+            "automationDetails": {"id": format!("paymaster-conformance/{}", report.target)},
             "columnKind": "unicodeCodePoints",
             "invocations": [{
-                "executionSuccessful": summary.conclusion != Conclusion::CouldNotTest,
-                "exitCode": paymaster_settings::exit::code(summary.conclusion),
-                "exitCodeDescription": finished.verdict().sentence(),
-                "toolConfigurationNotifications": stale(finished),
-                "toolExecutionNotifications": notifications(finished),
+                "executionSuccessful": report.conclusion != Conclusion::CouldNotTest,
+                "exitCode": report.exit_code,
+                "exitCodeDescription": report.verdict,
+                "toolConfigurationNotifications": stale(report),
+                "toolExecutionNotifications": notifications(report),
             }],
-            "results": results,
-            "properties": {"verdict": finished.verdict().sentence(), "specification": finished.context.specification().line(), "counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
+            "results": results.collect::<Vec<_>>(),
+            "properties": {"verdict": report.verdict, "specification": report.details.specification, "counts": report.counts().json(), "seed": report.seed, "requests": report.requests},
         }],
     });
     format!("{log:#}\n")
 }
 
-fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
-    let rule = outcome.rule;
-    let clause = rule.clause();
-    let section = format!("section {}, {}", clause.section, sections::name(clause.section));
-    let help = [clause.text, rule.hint].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
-    let fails =
-        paymaster_engine::verdict::strictness::fails_the_run(clause.basis, finished.strictness.strict);
+fn level(fails: bool) -> &'static str {
+    if fails { "error" } else { "warning" }
+}
+
+fn rule(rule: &JudgedRule, report: &Report) -> Value {
+    let JudgedRule { id, text, section, basis, .. } = rule;
+    let place = format!("section {section}, {}", sections::name(section));
+    let help = [text.as_str(), &rule.hint].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
     json!({
-        "id": rule.id,
-        "shortDescription": {"text": clause.text},
-        "fullDescription": {"text": format!("{} ({section}; {}.)", clause.text, clause.basis)},
+        "id": id,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": format!("{text} ({place}; {basis}.)")},
         "help": {
-            "text": format!("{}\n\nSpecification: {section}. `paymaster-conformance explain {}` says how it is judged.", help.join("\n\nWhere to look: "), rule.id),
-            "markdown": format!("{}\n\n*Specification: {section}; {}.* `paymaster-conformance explain {}` says how it is judged.", help.join("\n\n**Where to look:** "), clause.basis, rule.id),
+            "text": format!("{}\n\nSpecification: {place}. `paymaster-conformance explain {id}` says how it is judged.", help.join("\n\nWhere to look: ")),
+            "markdown": format!("{}\n\n*Specification: {place}; {basis}.* `paymaster-conformance explain {id}` says how it is judged.", help.join("\n\n**Where to look:** ")),
         },
-        "defaultConfiguration": {"level": if fails { "error" } else { "warning" }},
+        "defaultConfiguration": {"level": level(report.fails(rule))},
         "properties": {
-            "tags": [format!("section-{}", clause.section), clause.basis.name()],
-            "clause": clause.id,
-            "held": outcome.held,
-            "broken": outcome.broken,
+            "tags": [format!("section-{section}"), basis],
+            "clause": rule.clause,
+            "held": rule.held,
+            "broken": rule.broken,
         },
     })
 }
 
-fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finished: &Finished<'_>) -> Value {
-    let violation = &finding.violation;
-    // In a message, `](` in a text of the target would make a link.
-    let safe = |text: &str| finished.safe(text).replace("](", "] (");
-    let call = finding.pair.map_or("any request".to_owned(), Kind::words);
-    let pointer = safe(words::place(finding));
-    let own = format!(
-        "{call}: expected {}, got {} at {pointer}",
-        safe(&violation.expected),
-        safe(&violation.actual)
-    );
+/// A text without control characters. In a message, `](` in a text of the target would make a link.
+fn safe(text: &str) -> String {
+    escape_controls(text).replace("](", "] (")
+}
+
+fn call(finding: &Finding) -> &str {
+    finding.details.call_in_words.as_deref().unwrap_or("any request")
+}
+
+fn result(number: usize, finding: &Finding, report: &Report) -> Value {
+    let (call, pointer) = (call(finding), safe(finding.at()));
+    let own =
+        format!("{call}: expected {}, got {} at {pointer}", safe(&finding.expected), safe(&finding.actual));
     // A finding that another one stands for says first what the defect is, then what is wrong here.
-    let defect = defects.iter().find(|defect| defect.findings.contains(&number));
+    let defect = report.defect_of(number);
     let message = match defect {
         None => own,
         Some(defect) => {
-            let cause =
-                defect.cause.as_ref().map_or(String::new(), |cause| format!(". Cause: {}", safe(cause)));
+            let cause = defect
+                .cause_in_words
+                .as_ref()
+                .map_or(String::new(), |cause| format!(". Cause: {}", safe(cause)));
             let is_shown = defect.findings.first() == Some(&number);
             let here = if is_shown { String::new() } else { format!(". Here: {own}") };
             format!("{}{cause}{here}", safe(&defect.headline))
         }
     };
     let mut value = json!({
-        "ruleId": finding.rule.id,
-        "ruleIndex": index(finding.rule, finished),
+        "ruleId": finding.rule,
+        "ruleIndex": index(&finding.rule, report),
         "kind": "fail",
-        "level": if paymaster_engine::verdict::strictness::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
+        "level": level(report.rule(&finding.rule).is_some_and(|rule| report.fails(rule))),
         "message": {"text": format!("{message} ({})", words::reproduced(finding))},
-        "locations": [location(&format!("{call}: answer {pointer}"), finding, finished)],
-        "relatedLocations": related(finding, &call, &safe, finished),
+        "locations": [location(&format!("{call}: answer {pointer}"), finding)],
+        "relatedLocations": related(finding),
         "occurrenceCount": finding.times,
         "partialFingerprints": {"finding/v1": fingerprint(finding)},
     });
     if let Some(defect) = defect {
         value["properties"]["defect"] = defect.number.into();
     }
-    if let Some(entry) = finished.summary.known_entry(finding) {
+    if let Some(known) = &finding.details.known {
         value["suppressions"] = json!([{
             "kind": "external",
             "status": "accepted",
-            "justification": format!("{} ({}, until {})", safe(&entry.reason), safe(&entry.owner), entry.expires),
+            "justification": format!("{} ({}, until {})", safe(&known.reason), safe(&known.owner), known.expires),
         }]);
     }
-    let broken = finding.group.members.get(violation.member);
-    if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
-        value["properties"]["curl"] = line.into();
-    }
-    if let Some(path) = finished.replays.get(number).and_then(Option::as_ref) {
-        value["properties"]["replay"] = path.display().to_string().into();
+    for (name, text) in [("curl", &finding.curl), ("replay", &finding.replay_file)] {
+        if let Some(text) = text {
+            value["properties"][name] = text.as_str().into();
+        }
     }
     value
 }
 
 /// A text that is the same for the same finding in every run: indices of lists are left out.
 fn fingerprint(finding: &Finding) -> String {
-    let key = Key::of(finding.rule, finding.pair, &finding.violation);
-    let pair = key.pair.map_or("any", |pair| pair.name);
-    format!("{} {pair} {}", key.rule, key.pointer)
+    let call = finding.details.call.as_deref().unwrap_or("any");
+    format!("{} {call} {}", finding.rule, without_indices(&finding.pointer))
 }
 
 /// A location by its logical name and, where a profile describes the target, by the line that the finding is about: code scanning of
 /// GitHub refuses a file in which any location is in no file.
-fn location(name: &str, finding: &Finding, finished: &Finished<'_>) -> Value {
+fn location(name: &str, finding: &Finding) -> Value {
     let mut location = json!({"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]});
-    if let Some(place) = profile_place::of_finding(
-        finding,
-        finished.context.specification().places,
-        finished.place.profile.as_ref(),
-    ) {
+    if let Some(place) = &finding.details.place {
         location["physicalLocation"] = json!({
-            "artifactLocation": {"uri": profile_place::uri(place.path), "uriBaseId": "%SRCROOT%"},
+            "artifactLocation": {"uri": profile_place::uri(&place.path), "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": place.line},
         });
     }
@@ -170,32 +151,27 @@ fn location(name: &str, finding: &Finding, finished: &Finished<'_>) -> Value {
 }
 
 /// The members of the request that decide, and the nearest request that does not break the rule.
-fn related(
-    finding: &Finding,
-    call: &str,
-    safe: &dyn Fn(&str) -> String,
-    finished: &Finished<'_>,
-) -> Vec<Value> {
-    let members = finding.cause.iter().flat_map(Cause::members);
-    let decide = members.map(|member| {
-        let side = |value: &Option<Value>| match value {
-            Some(value) => compact::cut(&safe(&value.to_string()), LONGEST_VALUE),
-            None => "missing".to_owned(),
-        };
-        let about = match finding.cause {
-            Some(Cause::Members(_) | Cause::Recorded { .. }) => format!(
-                "here {}, in a request that does not break the rule {}",
-                side(&member.failing),
-                side(&member.passing)
-            ),
-            _ => format!("here {}", side(&member.failing)),
-        };
-        let name = safe(&sentence::member_name(&member.pointer));
-        (format!("{call}: request {}", safe(&member.pointer)), format!("{name}: {about}"))
+fn related(finding: &Finding) -> Vec<Value> {
+    let call = call(finding);
+    let side = |value: &Option<Value>| match value {
+        Some(value) => compact::cut(&safe(&value.to_string()), LONGEST_VALUE),
+        None => "missing".to_owned(),
+    };
+    let decide = finding.details.cause.iter().flat_map(|cause| {
+        cause.members.iter().map(move |member| {
+            let right = if cause.is_compared {
+                format!(", in a request that does not break the rule {}", side(&member.passing))
+            } else {
+                String::new()
+            };
+            let name = safe(&sentence::member_name(&member.pointer));
+            let about = format!("{name}: here {}{right}", side(&member.failing));
+            (format!("{call}: request {}", safe(&member.pointer)), about)
+        })
     });
-    let contrast = finding.contrast.iter().filter_map(|contrast| {
-        let body = &contrast.group.members.get(contrast.member)?.body;
-        let request = compact::cut(&safe(&String::from_utf8_lossy(body)), LONGEST_BODY);
+    let contrast = finding.details.contrast.iter().filter_map(|contrast| {
+        let body = &contrast.requests.get(contrast.member)?.body;
+        let request = compact::cut(&safe(&body.text), LONGEST_BODY);
         Some((
             format!("{call}: contrast"),
             format!("the nearest request that does not break the rule: {request}"),
@@ -203,7 +179,7 @@ fn related(
     });
     let all = decide.chain(contrast).enumerate();
     all.map(|(number, (name, text))| {
-        let mut location = location(&name, finding, finished);
+        let mut location = location(&name, finding);
         location["id"] = number.into();
         location["message"] = json!({"text": text});
         location
@@ -212,42 +188,33 @@ fn related(
 }
 
 /// The entries of the list of known failures that fail the run.
-fn stale(finished: &Finished<'_>) -> Vec<Value> {
-    let known = finished.summary.known.iter().filter(|known| known.state.fails_the_run());
-    let notifications = known.map(|known| {
-        let text = format!("known failure {}: {}", known.entry.scope(), words::known_advice(known));
-        json!({"level": "error", "message": {"text": finished.safe(&text)}})
-    });
-    notifications.collect()
+fn stale(report: &Report) -> Vec<Value> {
+    let (stale, _) = report.stale_and_known();
+    let text = |text: String| json!({"level": "error", "message": {"text": escape_controls(&text)}});
+    stale.iter().map(|known| text(format!("known failure {}: {}", known.scope, known.advice))).collect()
 }
 
 /// The warnings, why the run was cut short, and the inconclusive rules.
-fn notifications(finished: &Finished<'_>) -> Vec<Value> {
-    let summary = finished.summary;
-    let inconclusive = summary
-        .rules
-        .iter()
-        .filter(|outcome| RuleState::of(outcome, finished.strictness) == RuleState::Inconclusive)
-        .map(|outcome| {
-            let reason = outcome.reason.as_deref().unwrap_or("exercised too seldom to pass");
-            json!({
-                "level": "note",
-                "message": {"text": format!("inconclusive, held {} of {} times: {}", outcome.held, outcome.quota, finished.safe(reason))},
-                "associatedRule": {"id": outcome.rule.id, "index": index(outcome.rule, finished)},
-            })
-        });
-    let cut = summary
-        .cut_short
-        .iter()
-        .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", finished.safe(cause))}}));
-    let warnings = finished.warnings().into_iter();
+fn notifications(report: &Report) -> Vec<Value> {
+    let inconclusive = report.rules.iter().filter(|rule| report.state(rule) == RuleState::Inconclusive).map(|rule| {
+        let reason = rule.reason.as_deref().unwrap_or("exercised too seldom to pass");
+        json!({
+            "level": "note",
+            "message": {"text": format!("inconclusive, held {} of {} times: {}", rule.held, rule.quota, escape_controls(reason))},
+            "associatedRule": {"id": rule.id, "index": index(&rule.id, report)},
+        })
+    });
+    let cut = report.cut_short.iter().map(|cause| {
+        json!({"level": "error", "message": {"text": format!("cut short: {}", escape_controls(cause))}})
+    });
+    let warnings = report.warnings.iter();
     let warnings = warnings.map(|warning| json!({"level": "warning", "message": {"text": warning}}));
     warnings.chain(cut).chain(inconclusive).collect()
 }
 
 /// The index of a rule in the list of rules; -1 means none in SARIF.
-fn index(rule: &Rule, finished: &Finished<'_>) -> i64 {
-    let place = finished.summary.rules.iter().position(|outcome| outcome.rule.id == rule.id);
+fn index(id: &str, report: &Report) -> i64 {
+    let place = report.rules.iter().position(|rule| rule.id == id);
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
 }
 
@@ -267,7 +234,7 @@ mod tests {
         }
         let validator = jsonschema::draft7::new(&schema).unwrap();
         for sample in [sample::violations(), sample::unanswered(), sample::known(), sample::recorded()] {
-            let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
+            let log: Value = serde_json::from_str(&text(&sample.report())).unwrap();
             let errors: Vec<String> = validator
                 .iter_errors(&log)
                 .map(|error| format!("{error} at {}", error.instance_path()))
@@ -287,7 +254,7 @@ mod tests {
     #[test]
     fn a_run_with_violations() {
         let sample = sample::violations();
-        let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
+        let log: Value = serde_json::from_str(&text(&sample.report())).unwrap();
         let results = &log["runs"][0]["results"];
         assert!(!results.to_string().contains("s3cr3t-key"));
         insta::assert_snapshot!("sarif_results", format!("{results:#}"));
@@ -297,7 +264,7 @@ mod tests {
     fn without_a_profile_there_is_no_file() {
         let mut sample = sample::violations();
         sample.place.profile = None;
-        let text = text(&sample.finished());
+        let text = text(&sample.report());
         assert!(!text.contains("physicalLocation") && text.contains("logicalLocations"), "{text}");
     }
 }

@@ -5,56 +5,56 @@ mod defects;
 use std::fmt::Write as _;
 
 use crate::report::{
-    Finished,
-    counts::{Counts, RuleState},
-    text::{compact, contradictions, defects::shown as shown_defects, words},
+    counts::RuleState,
+    model::{JudgedRule, Report},
+    text::{compact, words},
 };
-use paymaster_engine::verdict::{conclusion::Verdict, summary::RuleOutcome};
+use paymaster_engine::verdict::conclusion::Verdict;
+use paymaster_settings::output::terminal::escape_controls;
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
 
 /// The page.
-pub(crate) fn text(finished: &Finished<'_>) -> String {
-    let summary = finished.summary;
-    let counts = Counts::of(&summary.rules, finished.strictness);
+pub(crate) fn text(report: &Report) -> String {
+    let counts = report.counts();
     let mut text = format!(
         "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n\nSpecification {}\n",
-        finished.verdict().sentence(),
-        code(&finished.place.shown),
+        report.verdict,
+        code(&report.target),
         words::count(counts.rules() as u128, "rule"),
         counts.line(),
-        words::sent(summary),
-        finished.context.specification().line()
+        words::sent(report),
+        report.details.specification
     );
     // Writing to a String cannot fail.
-    for warning in finished.warnings() {
-        let _ = write!(text, "\nWarning: {}\n", code(&warning));
+    for warning in &report.warnings {
+        let _ = write!(text, "\nWarning: {}\n", code(warning));
     }
-    text.push_str(&contradicted(finished));
-    if let Some(cause) = &summary.cut_short {
-        let _ = write!(text, "\nCut short: {}\n", code(&finished.safe(cause)));
+    text.push_str(&contradicted(report));
+    if let Some(cause) = &report.cut_short {
+        let _ = write!(text, "\nCut short: {}\n", code(cause));
     }
-    for (reason, groups) in &summary.unjudged {
-        let groups = words::count(*groups as u128, "group");
-        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&finished.safe(reason)));
+    for unjudged in &report.unjudged {
+        let groups = words::count(unjudged.groups as u128, "group");
+        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&unjudged.reason));
     }
-    if let Some((about, line)) = words::missing_line(finished) {
-        let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", &line));
+    if let Some((about, line)) = &report.details.missing_line {
+        let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", line));
     }
-    let tail = stale(finished)
-        + &known(finished)
-        + &inconclusive(finished)
-        + &unjudged(finished, Verdict::Covered, "covered by known failures")
-        + &unjudged(finished, Verdict::NotApplicable, "not applicable: not judged")
-        + &fingerprint(finished);
+    let tail = stale(report)
+        + &known(report)
+        + &inconclusive(report)
+        + &unjudged(report, Verdict::Covered, "covered by known failures")
+        + &unjudged(report, Verdict::NotApplicable, "not applicable: not judged")
+        + &fingerprint(report);
     let room = LONGEST.saturating_sub(text.len() + tail.len());
-    text + &defects::broken(finished, room) + &tail
+    text + &defects::broken(report, room) + &tail
 }
 
 /// Where profile and target contradict each other.
-fn contradicted(finished: &Finished<'_>) -> String {
-    let all = contradictions::shown(finished, &shown_defects(finished));
+fn contradicted(report: &Report) -> String {
+    let all = &report.details.contradictions;
     if all.is_empty() {
         return String::new();
     }
@@ -72,82 +72,67 @@ fn contradicted(finished: &Finished<'_>) -> String {
 }
 
 /// The out-of-date entries of the list of known failures.
-fn stale(finished: &Finished<'_>) -> String {
-    let known = finished.summary.known.iter();
-    let mut stale = known.filter(|known| known.state.fails_the_run()).peekable();
-    if stale.peek().is_none() {
+fn stale(report: &Report) -> String {
+    let (stale, _) = report.stale_and_known();
+    if stale.is_empty() {
         return String::new();
     }
     let mut text = "\n### Known failures that are out of date\n\n".to_owned();
     for known in stale {
-        let scope = code(&finished.safe(&known.entry.scope()));
-        let _ = writeln!(text, "- {scope}: {}", code(&finished.safe(&words::known_advice(known))));
+        let _ = writeln!(text, "- {}: {}", code(&known.scope), code(&known.advice));
     }
     text
 }
 
-fn known(finished: &Finished<'_>) -> String {
-    let known = finished.summary.known.iter();
-    let excused: Vec<_> = known.filter(|known| !known.state.fails_the_run()).collect();
+fn known(report: &Report) -> String {
+    let (_, excused) = report.stale_and_known();
     let mut text = String::new();
     for known in &excused {
-        let entry = &known.entry;
-        let _ = writeln!(
-            text,
-            "- {} ({}): {} ({}, until {})",
-            code(&finished.safe(&entry.scope())),
-            words::known_state(known),
-            code(&finished.safe(&entry.reason)),
-            code(&finished.safe(&entry.owner)),
-            entry.expires
-        );
+        let (scope, reason, owner) = (code(&known.scope), code(&known.reason), code(&known.owner));
+        let _ = writeln!(text, "- {scope} ({}): {reason} ({owner}, until {})", known.advice, known.expires);
     }
     details(&format!("{} on the list of known failures", excused.len()), &text)
 }
 
-fn inconclusive(finished: &Finished<'_>) -> String {
-    let rules = &finished.summary.rules;
-    let number = Counts::of(rules, finished.strictness).get(RuleState::Inconclusive);
+fn inconclusive(report: &Report) -> String {
+    let number = report.counts().get(RuleState::Inconclusive);
     let mut text = String::new();
-    for (advice, rules) in words::by_reason(rules, Verdict::Inconclusive) {
-        let held = |outcome: &&RuleOutcome| {
-            format!("{} (held {} of {} times)", code(outcome.rule.id), outcome.held, outcome.quota)
-        };
+    for (advice, rules) in words::by_reason(report, Verdict::Inconclusive) {
+        let held =
+            |rule: &&JudgedRule| format!("{} (held {} of {} times)", code(&rule.id), rule.held, rule.quota);
         let held: Vec<String> = rules.iter().map(held).collect();
-        let advice = finished.safe(advice);
         // Other reasons quote requests and the network.
-        let waits = rules.iter().all(|outcome| outcome.waits_for.is_some());
-        let advice = if waits { advice } else { code(&advice) };
+        let waits = rules.iter().all(|rule| rule.waits);
+        let advice = if waits { escape_controls(advice) } else { code(advice) };
         let _ = writeln!(text, "- {advice}: {}", held.join(", "));
     }
     details(&format!("{} inconclusive: why", words::count(number as u128, "rule")), &text)
 }
 
-fn unjudged(finished: &Finished<'_>, verdict: Verdict, meaning: &str) -> String {
-    let by_reason = words::by_reason(&finished.summary.rules, verdict);
+fn unjudged(report: &Report, verdict: Verdict, meaning: &str) -> String {
+    let by_reason = words::by_reason(report, verdict);
     let rules: usize = by_reason.iter().map(|(_, rules)| rules.len()).sum();
     let mut text = String::new();
     for (reason, rules) in by_reason {
-        let ids: Vec<String> = rules.iter().map(|outcome| code(outcome.rule.id)).collect();
-        let _ = writeln!(text, "- {}: {}", finished.safe(reason), ids.join(", "));
+        let ids: Vec<String> = rules.iter().map(|rule| code(&rule.id)).collect();
+        let _ = writeln!(text, "- {}: {}", escape_controls(reason), ids.join(", "));
     }
     details(&format!("{} {meaning}", words::count(rules as u128, "rule")), &text)
 }
 
-fn fingerprint(finished: &Finished<'_>) -> String {
-    let summary = finished.summary;
-    if summary.observations.is_empty() {
+fn fingerprint(report: &Report) -> String {
+    if report.observations.is_empty() {
         return String::new();
     }
     let mut text = String::new();
-    for (name, value) in compact::members(&summary.dialect) {
-        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&finished.safe(&value)));
+    for (name, value) in compact::members(&report.dialect) {
+        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&value));
     }
-    for (clause, values) in &summary.observations {
+    for (clause, values) in &report.observations {
         let listed: Vec<String> = values
             .iter()
             .take(8)
-            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&finished.safe(value), 60))))
+            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&escape_controls(value), 60))))
             .collect();
         let more = values.len().saturating_sub(listed.len());
         let more = if more > 0 { format!(", {more} more") } else { String::new() };
@@ -156,8 +141,9 @@ fn fingerprint(finished: &Finished<'_>) -> String {
     details("Dialect and behaviour", &text)
 }
 
-/// A text as inline code, so that nothing in it is markup, a link or a mention.
+/// A text on one line as inline code, so that nothing in it is markup, a link or a mention.
 fn code(text: &str) -> String {
+    let text = &escape_controls(text);
     let fence = "`".repeat(longest_run(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
@@ -190,19 +176,19 @@ mod tests {
 
     #[test]
     fn a_run_with_violations() {
-        let text = text(&sample::violations().finished());
+        let text = text(&sample::violations().report());
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("markdown_violations", text);
     }
 
     #[test]
     fn a_run_with_known_failures() {
-        insta::assert_snapshot!("markdown_known", text(&sample::known().finished()));
+        insta::assert_snapshot!("markdown_known", text(&sample::known().report()));
     }
 
     #[test]
     fn what_profile_and_target_contradict_stands_below_the_headline() {
-        let text = text(&sample::contradicted().finished());
+        let text = text(&sample::contradicted().report());
         let top = text.split("### Broken").next().unwrap();
         assert!(!top.contains("s3cr3t-key"), "{top}");
         insta::assert_snapshot!("markdown_contradicted", top);
@@ -210,13 +196,13 @@ mod tests {
 
     #[test]
     fn recorded_traffic() {
-        let text = text(&sample::recorded().finished());
+        let text = text(&sample::recorded().report());
         assert!(text.contains("250 recorded exchanges") && !text.contains("seed"), "{text}");
     }
 
     #[test]
     fn a_run_without_answers() {
-        insta::assert_snapshot!("markdown_unanswered", text(&sample::unanswered().finished()));
+        insta::assert_snapshot!("markdown_unanswered", text(&sample::unanswered().report()));
     }
 
     #[test]
@@ -227,7 +213,7 @@ mod tests {
         assert_eq!(fenced("", "```"), "````\n```\n````\n");
         let mut sample = sample::violations();
         "</details>| @somebody `x` [a](b)".clone_into(&mut sample.summary.findings[0].violation.actual);
-        let text = text(&sample.finished());
+        let text = text(&sample.report());
         assert!(text.contains("got </details>| @somebody `x` [a](b)``\n"), "{text}");
     }
 
@@ -238,7 +224,7 @@ mod tests {
         sample.summary.findings = vec![finding; 200];
         let defect = |number| Defect { findings: vec![number], links: Vec::new() };
         sample.summary.defects = (0..200).map(defect).collect();
-        let text = text(&sample.finished());
+        let text = text(&sample.report());
         assert!(text.len() <= LONGEST + 200, "{}", text.len());
         assert!(text.contains("more defects in the other reports"));
         assert!(text.contains("The request is in the other reports"));
@@ -250,7 +236,7 @@ mod tests {
         let mut sample = sample::violations();
         sample.summary.findings.clear();
         sample.summary.defects.clear();
-        let text = text(&sample.finished());
+        let text = text(&sample.report());
         assert!(
             text.contains("### Broken") && text.contains("(`answer.id`, section 2.10, stated)"),
             "{text}"

@@ -2,20 +2,12 @@
 //! repeat it.
 
 use crate::report::{
+    model::{Contrast, Defect, Exchanged, Finding},
     terminal::{Page, WIDTH},
-    text::{compact, curl, defects, words},
+    text::{compact, words},
 };
-use paymaster_engine::{
-    cases::case::{Group, Role},
-    diagnosis::{
-        cause::{Cause, Contrast},
-        defect::Defect,
-        sentence,
-    },
-    verdict::finding::Finding,
-};
-use paymaster_exchange::Exchange;
-use paymaster_settings::output::terminal::wrapped;
+use paymaster_engine::cases::case::Role;
+use paymaster_settings::output::terminal::{escape_controls, wrapped};
 
 /// Longest part of an answer that is shown on one line, in characters.
 const LONGEST_ANSWER: usize = 320;
@@ -24,104 +16,97 @@ const LONGEST_ANSWER: usize = 320;
 const COLUMN: usize = 13;
 
 /// Writes a defect: its first finding in full, and each rule that it breaks in one line.
-pub(crate) fn write(page: &mut Page<'_>, number: usize, defect: &Defect, failing: bool) {
-    let findings = &page.finished.summary.findings;
-    let Some(finding) = defect.shown(findings) else {
+pub(crate) fn write(page: &mut Page<'_>, defect: &Defect) {
+    let Some(finding) = page.report.shown(defect) else {
         return;
     };
-    let label = match (failing, finding.is_flaky()) {
+    let label = match (defect.fails, finding.is_flaky()) {
         (false, _) => "WARNING".to_owned(),
-        (true, true) => format!("FLAKY DEFECT {number}"),
-        (true, false) => format!("DEFECT {number}"),
+        (true, true) => format!("FLAKY DEFECT {}", defect.number),
+        (true, false) => format!("DEFECT {}", defect.number),
     };
-    let painted = if failing { page.paint.bad(&label) } else { page.paint.odd(&label) };
-    let headline = page.foreign(&defects::safe_headline(defect, page.finished));
+    let painted = if defect.fails { page.paint.bad(&label) } else { page.paint.odd(&label) };
+    let headline = escape_controls(&defect.headline);
     for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
         match line.strip_prefix(&label) {
             Some(rest) if place == 0 => page.line(&format!("{painted}{rest}")),
             _ => page.line(&format!("  {line}")),
         }
     }
-    if let Some(cause) = sentence::cause_of(finding) {
-        let cause = page.foreign(&cause);
-        row(page, "cause", &cause);
+    if let Some(cause) = &defect.cause_in_words {
+        row(page, "cause", cause);
     }
     write_exchanges(page, finding);
-    breaks(page, defect);
+    breaks(page, defect, finding);
     repeat(page, defect, finding);
 }
 
 /// The request and its answer, the one it is compared with, and the answer to the nearest request that does not break the rule.
 fn write_exchanges(page: &mut Page<'_>, finding: &Finding) {
-    if let Some(member) = words::recorded(finding) {
-        row(page, "recorded", &member.label);
+    if let Some(request) = words::recorded(finding) {
+        row(page, "recorded", &request.label);
     }
-    let pointer = page.foreign(words::place(finding));
-    row(page, "at", &pointer);
-    for member in shown(&finding.group, finding.violation.member) {
+    row(page, "at", finding.at());
+    for member in shown(finding) {
         request(page, finding, member);
     }
-    if let (Some(cause), Some(contrast)) = (&finding.cause, &finding.contrast)
-        && let condition = sentence::passing_condition(cause)
-        && !condition.is_empty()
+    if let (Some(cause), Some(contrast)) = (&finding.details.cause, &finding.details.contrast)
+        && !cause.right.is_empty()
     {
-        let answer = contrast_answer(page, contrast);
-        let text = format!("{}: {answer}", page.foreign(&condition));
+        let text = format!("{}: {}", escape_controls(&cause.right), contrast_answer(contrast));
         row(page, "right", &text);
     }
-    let broken = finding.group.members.get(finding.violation.member);
-    if let Some(client) = broken.and_then(|member| member.sent_as) {
-        row(page, "headers", &format!("those of {}", client.name));
+    if let Some(client) = finding.request().and_then(|request| request.client.as_ref()) {
+        row(page, "headers", &format!("those of {client}"));
     }
 }
 
-fn contrast_answer(page: &Page<'_>, contrast: &Contrast) -> String {
-    let answer = contrast.exchanges.get(contrast.member).map(words::answer);
-    compact::cut(&page.foreign(&answer.unwrap_or_default()), LONGEST_ANSWER / 2)
+fn contrast_answer(contrast: &Contrast) -> String {
+    let answer = contrast.exchanges.get(contrast.member).map(Exchanged::line);
+    compact::cut(&escape_controls(&answer.unwrap_or_default()), LONGEST_ANSWER / 2)
 }
 
 /// The rules, a line each: id, section, basis and statement; and how to look further.
-fn breaks(page: &mut Page<'_>, defect: &Defect) {
-    let findings = &page.finished.summary.findings;
-    for (place, rule) in defect.rules(findings).into_iter().enumerate() {
-        let clause = rule.clause();
+fn breaks(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
+    let report = page.report;
+    for (place, rule) in report.rules_of(defect).enumerate() {
         let head = if place == 0 { "breaks" } else { "" };
-        let text = format!("{} (section {}, {}): {}", rule.id, clause.section, clause.basis, clause.text);
+        let text = format!("{} (section {}, {}): {}", rule.id, rule.section, rule.basis, rule.text);
         row(page, head, &text);
     }
-    if let Some(finding) = defect.shown(findings)
-        && !finding.rule.hint.is_empty()
+    if let Some(rule) = report.rule(&finding.rule)
+        && !rule.hint.is_empty()
     {
-        row(page, "hint", finding.rule.hint);
+        row(page, "hint", &rule.hint);
     }
 }
 
 /// How often it was seen, the command lines that repeat it, and the other places at which its rules are broken.
 fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
-    let finished = page.finished;
+    let report = page.report;
     // Not in columns: `reproduced 3/3` is one phrase.
     page.hanging("  ", COLUMN, &words::seen(finding));
-    let broken = finding.group.members.get(finding.violation.member);
-    match broken.and_then(|member| curl::line(finished.place, member)) {
+    match &finding.curl {
         Some(line) => page.line(&format!("  cURL       {line}")),
         None => row(page, "cURL", "the body is too long for a command line: use the replay file"),
     }
-    if let Some(line) = finished.replay_line(defect.findings[0]) {
+    if let Some(line) = &finding.details.replay {
         page.line(&format!("  replay     {line}"));
     }
-    if let Some(names) = curl::needs(finished.place) {
+    if let Some(names) = &report.details.exports {
         row(page, "", &format!("(export {names} first)"));
     }
-    let others = &defect.findings[1..];
-    let replays: Vec<String> = others.iter().filter_map(|number| replay(page, *number)).collect();
+    let others = defect.findings.iter().skip(1).filter_map(|number| report.findings.get(*number));
+    let replays: Vec<&str> = others.filter_map(|finding| finding.replay_file.as_deref()).collect();
     if !replays.is_empty() {
         row(page, "also in", &replays.join(", "));
     }
 }
 
-/// The members that are shown: the one that breaks the rule, and the one it is compared with.
-fn shown(group: &Group, wrong: usize) -> Vec<usize> {
-    let baseline = group.members.iter().position(|member| member.role == Role::Baseline);
+/// The requests that are shown: the one that breaks the rule, and the one it is compared with.
+fn shown(finding: &Finding) -> Vec<usize> {
+    let wrong = finding.member;
+    let baseline = finding.requests.iter().position(|request| request.role == Role::Baseline.name());
     match baseline.or((wrong > 0).then_some(0)) {
         Some(first) if first != wrong => vec![first, wrong],
         _ => vec![wrong],
@@ -129,61 +114,43 @@ fn shown(group: &Group, wrong: usize) -> Vec<usize> {
 }
 
 fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
-    let Some(member) = finding.group.members.get(number) else {
+    let Some(request) = finding.requests.get(number) else {
         return;
     };
-    let alone = finding.group.members.len() == 1;
-    if !alone {
-        let of = finding.group.members.len();
-        let name = match member.label.as_str() {
-            "" => member.role.name(),
-            label => label,
-        };
+    let of = finding.requests.len();
+    if of > 1 {
+        let name = if request.label.is_empty() { &request.role } else { &request.label };
         row(page, "request", &format!("{} of {of}: {name}", number + 1));
     }
-    let is_wrong = number == finding.violation.member;
-    let marks: Vec<&str> = match &finding.cause {
-        Some(cause) if is_wrong => cause.members().iter().map(|member| member.pointer.as_str()).collect(),
-        _ => Vec::new(),
-    };
-    let is_about_writing = is_wrong && matches!(finding.cause, Some(Cause::Writing));
-    let body = match serde_json::from_slice(&member.body) {
+    let is_wrong = number == finding.member;
+    let marks = if is_wrong { finding.deciding() } else { Vec::new() };
+    let is_about_writing = is_wrong && finding.details.cause.as_ref().is_some_and(|cause| cause.is_writing);
+    let body = match serde_json::from_str(&request.body.text) {
         Ok(value) if !is_about_writing => compact::pretty_marked(&value, &marks, COLUMN, WIDTH),
         // Shown as it is written.
-        _ => compact::cut(
-            &paymaster_settings::output::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
-            LONGEST_ANSWER,
-        ),
+        _ => compact::cut(&escape_controls(&request.body.text), LONGEST_ANSWER),
     };
-    let head = if alone { "request" } else { "" };
+    let head = if of == 1 { "request" } else { "" };
     page.line(&format!("  {head:<11}{body}"));
     if let Some(exchange) = finding.exchanges.get(number) {
-        let pointer = is_wrong.then_some(finding.violation.pointer.as_str());
-        answer(page, exchange, pointer.unwrap_or_default());
+        answer(page, exchange, if is_wrong { &finding.pointer } else { "" });
     }
 }
 
 /// The answer on one line; where it has the place at which the rule is broken, on several, with the place marked.
-fn answer(page: &mut Page<'_>, exchange: &Exchange, pointer: &str) {
+fn answer(page: &mut Page<'_>, exchange: &Exchanged, pointer: &str) {
     if !pointer.is_empty()
-        && let Ok(response) = &exchange.outcome
-        && let Ok(body) = std::str::from_utf8(&response.body)
-        && let Ok(value) = serde_json::from_str::<serde_json::Value>(&page.foreign(body))
+        && let Ok(response) = &exchange.answer
+        && let Ok(value) = serde_json::from_str::<serde_json::Value>(&response.body.text)
         && value.pointer(pointer).is_some()
     {
         let text = compact::folded(&value, &[pointer], COLUMN, WIDTH);
         page.line(&format!("  {:<11}HTTP {}  {text}", "answer", response.status));
         return;
     }
-    let text = compact::cut(&page.foreign(&words::answer(exchange)), LONGEST_ANSWER);
-    row(page, "answer", &text);
+    row(page, "answer", &compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER));
 }
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {
-    page.hanging(&format!("  {name:<11}"), COLUMN, text);
-}
-
-fn replay(page: &Page<'_>, number: usize) -> Option<String> {
-    let path = page.finished.replays.get(number)?.as_ref()?;
-    Some(path.display().to_string())
+    page.hanging(&format!("  {name:<11}"), COLUMN, &escape_controls(text));
 }

@@ -5,19 +5,20 @@ use paymaster_engine::{
     session::contradictions::Contradiction,
     verdict::{conclusion::Conclusion, finding::Finding},
 };
-use paymaster_exchange::Exchange;
+use paymaster_settings::output::terminal::escape_controls;
 use serde_json::Value;
 
 use crate::report::{
     Finished,
-    text::{compact::cut, defects::ShownDefect, words},
+    model::Report,
+    text::{compact::cut, words},
 };
 
 /// The longest answer that is shown, in characters.
 const LONGEST_ANSWER: usize = 300;
 
 /// A contradiction as reports show it, without secrets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ShownContradiction {
     /// The entry of the profile, as `tokens.supported[1]`.
     pub(crate) entry: String,
@@ -44,63 +45,61 @@ impl ShownContradiction {
 }
 
 /// The contradictions; empty unless the run ended with violations, as the headline names them only then.
-pub(crate) fn shown(finished: &Finished<'_>, defects: &[ShownDefect<'_>]) -> Vec<ShownContradiction> {
-    if finished.summary.conclusion != Conclusion::Violations {
+pub(crate) fn shown(finished: &Finished<'_>, report: &Report) -> Vec<ShownContradiction> {
+    if report.conclusion != Conclusion::Violations {
         return Vec::new();
     }
     let all = finished.summary.contradictions.iter();
-    all.filter_map(|contradiction| one(contradiction, finished, defects)).collect()
+    all.filter_map(|contradiction| one(contradiction, finished, report)).collect()
 }
 
 fn one(
     contradiction: &Contradiction,
     finished: &Finished<'_>,
-    defects: &[ShownDefect<'_>],
+    report: &Report,
 ) -> Option<ShownContradiction> {
+    let safe = |text: &str| escape_controls(&finished.maker().text(text));
     let (list, place) = contradiction.line.split_once('[')?;
     let statement = finished.context.stated(list, place.trim_end_matches(']').parse().ok()?)?;
     let answers = words::count(u128::from(contradiction.times), "answer");
     let place = finished.place.profile.as_ref().and_then(|file| {
         let line = file.line_with(&statement.found_by)?;
-        Some(finished.safe(&format!("{}, line {line}", file.shown)))
+        Some(safe(&format!("{}, line {line}", file.shown)))
     });
-    let example = finished
-        .summary
-        .findings
-        .iter()
-        .enumerate()
-        .find_map(|(number, finding)| Some((number, answer(finding, &statement)?)));
-    let defect = example.as_ref().and_then(|(number, _)| {
-        let own = defects.iter().find(|defect| defect.findings.contains(number))?;
-        Some(own.number)
-    });
+    let findings = finished.summary.findings.iter().zip(&report.findings).enumerate();
+    let example = findings
+        .filter(|(_, (finding, _))| is_contradiction(finding, &statement))
+        .find_map(|(number, (_, made))| Some((number, made.exchange()?)));
+    let defect = example.and_then(|(number, _)| Some(report.defect_of(number)?.number));
     Some(ShownContradiction {
         entry: contradiction.line.clone(),
         place,
-        states: finished.safe(&statement.states),
+        states: safe(&statement.states),
         cause: format!("{answers} {}", statement.contradicted),
-        answer: example.map(|(_, exchange)| cut(&finished.safe(&words::answer(exchange)), LONGEST_ANSWER)),
+        answer: example.map(|(_, exchange)| cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
         defect,
     })
 }
 
-/// The exchange of a finding, if its answer contradicts the statement.
-fn answer<'a>(finding: &'a Finding, statement: &Statement) -> Option<&'a Exchange> {
-    let exchange = finding.exchanges.get(finding.violation.member)?;
-    let request: Value = serde_json::from_slice(&exchange.request).ok()?;
-    let response = exchange.outcome.as_ref().ok()?;
-    let answer: Value = serde_json::from_slice(&response.body).ok()?;
-    (statement.is_contradicted)(&request, &answer).then_some(exchange)
+/// Whether the answer of a finding contradicts the statement.
+fn is_contradiction(finding: &Finding, statement: &Statement) -> bool {
+    let contradicts = || {
+        let exchange = finding.exchanges.get(finding.violation.member)?;
+        let request: Value = serde_json::from_slice(&exchange.request).ok()?;
+        let response = exchange.outcome.as_ref().ok()?;
+        let answer: Value = serde_json::from_slice(&response.body).ok()?;
+        Some((statement.is_contradicted)(&request, &answer))
+    };
+    contradicts() == Some(true)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{sample, text::defects};
+    use crate::report::sample;
 
     fn shown_of(sample: &sample::Sample) -> Vec<ShownContradiction> {
-        let finished = sample.finished();
-        shown(&finished, &defects::shown(&finished))
+        sample.report().details.contradictions
     }
 
     #[test]

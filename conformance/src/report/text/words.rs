@@ -4,22 +4,19 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::report::{
     Finished,
-    counts::{Counts, RuleState},
+    counts::RuleState,
+    model::{Finding, JudgedRule, Report, Request},
     text::compact,
 };
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
-    cases::case::Member,
-    session::{recorded::RECORDED, unserved::Refusal},
+    session::unserved::Refusal,
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::Finding,
         known::{EntryOutcome, EntryState, KnownFailureKind},
         profile_line,
-        summary::{RuleOutcome, Summary},
     },
 };
-use paymaster_exchange::Exchange;
 use paymaster_settings::output::terminal::escape_controls;
 
 pub(crate) use paymaster_engine::verdict::line::count;
@@ -40,45 +37,43 @@ pub(crate) fn time(time: Duration) -> String {
 }
 
 /// The request of a finding in recorded traffic; its label names its place in the recording. None for other findings.
-pub(crate) fn recorded(finding: &Finding) -> Option<&Member> {
-    let is_recorded = finding.group.relation.id == RECORDED.id;
-    finding.group.members.first().filter(|_| is_recorded)
+pub(crate) fn recorded(finding: &Finding) -> Option<&Request> {
+    finding.requests.first().filter(|_| finding.details.is_recorded)
 }
 
 /// Number of requests, duration and seed; for recorded traffic, the number of exchanges.
-pub(crate) fn sent(summary: &Summary) -> String {
-    match &summary.recorded {
+pub(crate) fn sent(report: &Report) -> String {
+    match &report.recorded {
         Some(recorded) => count(recorded.exchanges, "recorded exchange"),
         None => format!(
             "{} in {} · seed {}",
-            count(summary.requests as u128, "request"),
-            time(summary.took),
-            summary.seed
+            count(report.requests as u128, "request"),
+            time(report.details.took),
+            report.seed
         ),
     }
 }
 
 /// The rules with this verdict, grouped by the reason for it, in the order of the rules.
-pub(crate) fn by_reason(rules: &[RuleOutcome], verdict: Verdict) -> Vec<(&str, Vec<&RuleOutcome>)> {
-    let mut by_reason: Vec<(&str, Vec<&RuleOutcome>)> = Vec::new();
-    for outcome in rules.iter().filter(|outcome| outcome.verdict == verdict) {
-        let reason = outcome.reason.as_deref().unwrap_or_default();
+pub(crate) fn by_reason(report: &Report, verdict: Verdict) -> Vec<(&str, Vec<&JudgedRule>)> {
+    let mut by_reason: Vec<(&str, Vec<&JudgedRule>)> = Vec::new();
+    for rule in report.rules.iter().filter(|rule| rule.verdict == verdict) {
+        let reason = rule.reason.as_deref().unwrap_or_default();
         match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, rules)) => rules.push(outcome),
-            None => by_reason.push((reason, vec![outcome])),
+            Some((_, rules)) => rules.push(rule),
+            None => by_reason.push((reason, vec![rule])),
         }
     }
     by_reason
 }
 
 /// What the line of the profile is for that most inconclusive rules wait for, and the line to paste. None unless the run is incomplete.
-pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> {
-    let summary = finished.summary;
-    if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
+pub(crate) fn missing_line(finished: &Finished<'_>, report: &Report) -> Option<(String, String)> {
+    if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&summary.rules, finished.context).into_iter().next()?;
-    let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
+    let line = profile_line::by_value(&finished.summary.rules, finished.context).into_iter().next()?;
+    let inconclusive = report.counts().get(RuleState::Inconclusive);
     let about = format!(
         "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",
         count(line.rules.len() as u128, "inconclusive rule"),
@@ -118,13 +113,13 @@ pub(crate) fn by_frequency(values: &BTreeMap<String, u64>) -> Vec<(&String, &u64
 
 /// `reproduced 3/3`, or why the request was not sent again.
 pub(crate) fn reproduced(finding: &Finding) -> String {
-    if recorded(finding).is_some() {
+    if finding.details.is_recorded {
         return "recorded, not sent again".to_owned();
     }
     if finding.attempts.is_empty() {
         return "not sent again: the run was over".to_owned();
     }
-    format!("reproduced {}/{}", finding.reproduced(), finding.attempts.len())
+    format!("reproduced {}/{}", finding.reproduced, finding.attempts.len())
 }
 
 /// `reproduced 3/3, seen 12 times in the run`, and whether a smaller request may show it.
@@ -137,57 +132,30 @@ pub(crate) fn seen(finding: &Finding) -> String {
     format!("{}, seen {} in the run{smaller}", reproduced(finding), count(finding.times, "time"))
 }
 
-/// The place in the answer at which the rule is broken.
-pub(crate) fn place(finding: &Finding) -> &str {
-    match finding.violation.pointer.as_str() {
-        "" => "the whole answer",
-        pointer => pointer,
-    }
-}
-
-/// The verdict for a single finding.
-pub(crate) fn verdict(finding: &Finding) -> Verdict {
-    if finding.is_flaky() { Verdict::Flaky } else { Verdict::Failed }
-}
-
-/// An answer on one line: status and body, or why there is no answer.
-pub(crate) fn answer(exchange: &Exchange) -> String {
-    match &exchange.outcome {
-        Ok(response) => {
-            let body = String::from_utf8_lossy(&response.body);
-            let body = if body.is_empty() { "(empty body)" } else { body.trim() };
-            format!("HTTP {}  {body}", response.status)
-        }
-        Err(failure) => failure.to_string(),
-    }
-}
-
-/// The state of an entry that does not fail the run.
-pub(crate) fn known_state(known: &EntryOutcome) -> &'static str {
-    match (known.entry.kind, known.state) {
-        (KnownFailureKind::Failing, EntryState::StillFailing) => "fails",
-        (KnownFailureKind::Flaky, EntryState::StillFailing) => "flaky, failed this time",
-        (_, EntryState::Quiet) => "flaky, did not fail this time",
-        _ => "did not fail in what was judged, which is too little to show that it is gone",
-    }
-}
-
-/// What to do about an entry that fails the run.
+/// What to do about an entry that fails the run; the state of any other.
 pub(crate) fn known_advice(known: &EntryOutcome) -> String {
     let entry = &known.entry;
-    match known.state {
-        EntryState::UnexpectedlyPassing => {
-            "unexpectedly passing: the rule held every time; delete the entry".to_owned()
+    let text = match (known.state, entry.kind) {
+        (EntryState::UnexpectedlyPassing, _) => {
+            "unexpectedly passing: the rule held every time; delete the entry"
         }
-        EntryState::MatchesNothing => {
-            "matches nothing: no violation matches it; correct the entry or delete it".to_owned()
+        (EntryState::MatchesNothing, _) => {
+            "matches nothing: no violation matches it; correct the entry or delete it"
         }
-        EntryState::Expired => format!(
-            "expired on {}: the failure counts again; fix it, or ask {} to set a later date",
-            entry.expires, entry.owner
-        ),
-        EntryState::StillFailing | EntryState::Quiet | EntryState::NotReached => entry.reason.clone(),
-    }
+        (EntryState::Expired, _) => {
+            return format!(
+                "expired on {}: the failure counts again; fix it, or ask {} to set a later date",
+                entry.expires, entry.owner
+            );
+        }
+        (EntryState::StillFailing, KnownFailureKind::Failing) => "fails",
+        (EntryState::StillFailing, KnownFailureKind::Flaky) => "flaky, failed this time",
+        (EntryState::Quiet, _) => "flaky, did not fail this time",
+        (EntryState::NotReached, _) => {
+            "did not fail in what was judged, which is too little to show that it is gone"
+        }
+    };
+    text.to_owned()
 }
 
 /// Whether a text is an address: 0x and 40 hex digits.

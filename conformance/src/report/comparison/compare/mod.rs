@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use paymaster_schemas::Basis;
 
 use crate::report::{
-    comparison::saved_report::{SavedFinding, SavedReport, SavedRule},
     counts::RuleState,
+    model::{Finding, JudgedRule, Report},
 };
 use paymaster_engine::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
 use paymaster_settings::exit;
@@ -56,9 +56,9 @@ pub(crate) struct Change<'a> {
     /// How it differs.
     pub(crate) kind: ChangeKind,
     /// The rule before, where that report has it.
-    pub(crate) before: Option<&'a SavedRule>,
+    pub(crate) before: Option<&'a JudgedRule>,
     /// The rule after, where that report has it.
-    pub(crate) after: Option<&'a SavedRule>,
+    pub(crate) after: Option<&'a JudgedRule>,
     /// The places at which only the second run broke it.
     pub(crate) places: Vec<String>,
 }
@@ -78,9 +78,9 @@ pub(crate) struct Difference {
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
     /// The first run: the baseline.
-    pub(crate) before: &'a SavedReport,
+    pub(crate) before: &'a Report,
     /// The second run.
-    pub(crate) after: &'a SavedReport,
+    pub(crate) after: &'a Report,
     /// The rules that are broken in one of the runs, or differ.
     pub(crate) changes: Vec<Change<'a>>,
     /// How many other rules there are.
@@ -92,7 +92,7 @@ pub(crate) struct Comparison<'a> {
 }
 
 /// Compares a run with an earlier one.
-pub(crate) fn compare<'a>(before: &'a SavedReport, after: &'a SavedReport) -> Comparison<'a> {
+pub(crate) fn compare<'a>(before: &'a Report, after: &'a Report) -> Comparison<'a> {
     let mut changes = Vec::new();
     let mut alike = 0;
     for rule in &after.rules {
@@ -164,10 +164,10 @@ impl<'a> Comparison<'a> {
 }
 
 fn change<'a>(
-    before: &SavedReport,
-    after: &SavedReport,
-    old: Option<&'a SavedRule>,
-    new: &'a SavedRule,
+    before: &Report,
+    after: &Report,
+    old: Option<&'a JudgedRule>,
+    new: &'a JudgedRule,
 ) -> Option<Change<'a>> {
     let now = after.state(new);
     let was = old.map(|rule| before.state(rule));
@@ -200,10 +200,10 @@ fn change<'a>(
 
 /// The places at which only the second run broke a rule. A report holds a limited number of findings for each rule: where the first
 /// report holds that many, or none because the run was over, its places are incomplete and nothing counts as new.
-fn new_places(before: &SavedReport, after: &SavedReport, rule: &str) -> Vec<String> {
-    let places = |run: &SavedReport| -> BTreeSet<String> {
+fn new_places(before: &Report, after: &Report, rule: &str) -> Vec<String> {
+    let places = |run: &Report| -> BTreeSet<String> {
         let own = run.findings.iter().filter(|finding| finding.rule == rule);
-        own.map(SavedFinding::place).collect()
+        own.map(Finding::place).collect()
     };
     let known = places(before);
     if known.is_empty() || known.len() >= FINDINGS_PER_RULE {
@@ -212,25 +212,24 @@ fn new_places(before: &SavedReport, after: &SavedReport, rule: &str) -> Vec<Stri
     places(after).difference(&known).cloned().collect()
 }
 
-fn dialect(before: &SavedReport, after: &SavedReport) -> Vec<Difference> {
+fn dialect(before: &Report, after: &Report) -> Vec<Difference> {
+    let value = |run: &Report, name: &String| {
+        run.dialect.get(name).and_then(|value| value.as_str().map(str::to_owned)).into_iter().collect()
+    };
     let names: BTreeSet<_> = before.dialect.keys().chain(after.dialect.keys()).collect();
     let differing = names.into_iter().filter(|name| before.dialect.get(*name) != after.dialect.get(*name));
     differing
-        .map(|name| Difference {
-            name: name.clone(),
-            before: before.dialect.get(name).cloned().into_iter().collect(),
-            after: after.dialect.get(name).cloned().into_iter().collect(),
-        })
+        .map(|name| Difference { name: name.clone(), before: value(before, name), after: value(after, name) })
         .collect()
 }
 
 /// The values that only one of the runs saw. How often they were seen depends on seed and number of cases and is not compared.
-fn behaviour(before: &SavedReport, after: &SavedReport) -> Vec<Difference> {
+fn behaviour(before: &Report, after: &Report) -> Vec<Difference> {
     let clauses: BTreeSet<_> = before.observations.keys().chain(after.observations.keys()).collect();
     clauses
         .into_iter()
         .filter_map(|clause| {
-            let values = |run: &SavedReport| -> BTreeSet<String> {
+            let values = |run: &Report| -> BTreeSet<String> {
                 let seen = run.observations.get(clause);
                 seen.into_iter().flat_map(|values| values.keys().cloned()).collect()
             };

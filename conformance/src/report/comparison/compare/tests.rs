@@ -1,15 +1,14 @@
-use crate::report::{comparison::compare::*, machine::json, sample};
+use crate::report::{comparison::compare::*, sample};
 use paymaster_engine::verdict::conclusion::Verdict;
 use paymaster_settings::output::terminal::Paint;
 
-fn recorded(change: impl FnOnce(&mut SavedReport)) -> SavedReport {
-    let mut run =
-        serde_json::from_value::<SavedReport>(json::report(&sample::violations().finished())).unwrap();
+fn recorded(change: impl FnOnce(&mut Report)) -> Report {
+    let mut run = sample::violations().report();
     change(&mut run);
     run
 }
 
-fn set(run: &mut SavedReport, rule: &str, verdict: Verdict) {
+fn set(run: &mut Report, rule: &str, verdict: Verdict) {
     let rule = run.rules.iter_mut().find(|known| known.id == rule).unwrap();
     rule.verdict = verdict;
 }
@@ -19,7 +18,7 @@ fn names(targets: bool) -> SideNames {
 }
 
 /// A run in which everything that can happen between two runs has happened.
-fn changed() -> SavedReport {
+fn changed() -> Report {
     recorded(|run| {
         set(run, "answer.id", Verdict::Passed);
         set(run, "quote-result.MODE", Verdict::Failed);
@@ -33,7 +32,7 @@ fn changed() -> SavedReport {
         "/result/MODE".clone_into(&mut mode.pointer);
         "\u{1b}[31mred".clone_into(&mut mode.actual);
         run.findings.extend([other, mode]);
-        run.dialect.insert("mode-member".to_owned(), "mode".to_owned());
+        run.dialect.insert("mode-member".to_owned(), "mode".into());
         let status = run.observations.get_mut("behaviour.error-status").unwrap();
         status.remove("HTTP 400");
         status.insert("HTTP 500".to_owned(), 1);
@@ -67,7 +66,7 @@ fn a_run_compared_with_itself_is_alike() {
 #[test]
 fn exit_codes() {
     let before = recorded(|_| {});
-    let code = |change: &dyn Fn(&mut SavedReport)| {
+    let code = |change: &dyn Fn(&mut Report)| {
         let after = recorded(change);
         compare(&before, &after).exit_code(false)
     };

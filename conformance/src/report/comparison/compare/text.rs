@@ -1,10 +1,8 @@
 //! A comparison as text for a terminal.
 
 use crate::report::{
-    comparison::{
-        compare::{Change, ChangeKind, Comparison, Difference},
-        saved_report::{SavedReport, SavedRule},
-    },
+    comparison::compare::{Change, ChangeKind, Comparison, Difference},
+    model::{JudgedRule, Report},
     terminal::WIDTH,
     text::{compact::cut, words},
 };
@@ -127,8 +125,8 @@ impl Page<'_> {
         if self.names.targets { ["first", "second"] } else { ["before", "after"] }
     }
 
-    fn side(&mut self, name: &str, run: &SavedReport) {
-        let headline = run.verdict().heading();
+    fn side(&mut self, name: &str, run: &Report) {
+        let headline = run.verdict_line().heading();
         let counts = run.counts();
         let text = format!("{headline}  {}: {}", words::count(counts.rules() as u128, "rule"), counts.line());
         self.hanging(&format!("  {name:<7} "), 10, &text);
@@ -229,6 +227,6 @@ fn title(kind: ChangeKind, targets: bool) -> &'static str {
     }
 }
 
-fn verdict(rule: Option<&SavedRule>) -> &'static str {
+fn verdict(rule: Option<&JudgedRule>) -> &'static str {
     rule.map_or("missing", |rule| rule.verdict.name())
 }

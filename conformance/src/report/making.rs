@@ -1,0 +1,394 @@
+//! Makes the report of a run. The secrets of the run are replaced here, text by text, and nowhere after it: a text that a later step
+//! cuts, such as a headline, could hide the beginning of a secret from a later search.
+
+use std::path::PathBuf;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use paymaster_client::redact::{REDACTED, Redactor};
+use paymaster_engine::{
+    cases::case::Member,
+    diagnosis::{cause::Cause as EngineCause, defect::Defect as EngineDefect, sentence},
+    session::{recheck::Original, recorded::RECORDED},
+    verdict::{
+        conclusion::Verdict,
+        finding::{Attempt as EngineAttempt, Finding as EngineFinding},
+        known::{EntryOutcome, KnownFailureKind},
+        summary::RuleOutcome,
+    },
+};
+use paymaster_exchange::{Exchange, HeaderSet};
+use paymaster_schemas::Basis;
+use paymaster_settings::{exit, output::terminal::escape_controls, settings::ShownTarget};
+use serde_json::Value;
+
+use crate::report::{
+    Finished,
+    machine::{json::FORMAT, profile_place},
+    model::{
+        Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails,
+        Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request,
+        Response, Skipped, Tool, Unjudged,
+    },
+    text::{contradictions, curl, words},
+};
+
+/// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Maker<'a> {
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) place: &'a ShownTarget,
+}
+
+impl Tool {
+    /// This program.
+    pub(crate) fn this() -> Self {
+        let [name, version] = ["paymaster-conformance", env!("CARGO_PKG_VERSION")].map(str::to_owned);
+        Self { name, version }
+    }
+}
+
+impl Report {
+    /// The report of a finished run, without replay files.
+    pub(crate) fn of(finished: &Finished<'_>) -> Self {
+        let Finished { summary, context, strictness, place, .. } = *finished;
+        let maker = finished.maker();
+        let text = |text: &str| maker.text(text);
+        let specification = context.specification();
+        let skipped =
+            |(reason, entries): (&String, &u64)| Skipped { reason: text(reason), entries: *entries };
+        let mut report = Self {
+            format: FORMAT.to_owned(),
+            tool: Tool::this(),
+            specification: ReportedSpecification::from(specification),
+            target: place.shown.clone(),
+            embedded: place.embedded,
+            warnings: Vec::new(),
+            seed: summary.seed,
+            strict: strictness.strict,
+            conclusion: summary.conclusion,
+            verdict: String::new(),
+            exit_code: exit::code(summary.conclusion),
+            cut_short: summary.cut_short.as_deref().map(text),
+            requests: summary.requests,
+            took_ms: u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
+            recorded: summary.recorded.as_ref().map(|recorded| RecordedTraffic {
+                exchanges: recorded.exchanges,
+                skipped: recorded.skipped.iter().map(skipped).collect(),
+            }),
+            reached: specification
+                .kinds
+                .iter()
+                .map(|kind| {
+                    (kind.name.to_owned(), summary.reached.get(kind.name).copied().unwrap_or_default())
+                })
+                .collect(),
+            unjudged: summary
+                .unjudged
+                .iter()
+                .map(|(reason, groups)| Unjudged { reason: text(reason), groups: *groups })
+                .collect(),
+            left_out: summary.left_out,
+            rules: summary.rules.iter().map(|outcome| maker.rule(outcome)).collect(),
+            findings: summary.findings.iter().map(|finding| maker.finding_of(finding, finished)).collect(),
+            defects: Vec::new(),
+            known_failures: summary.known.iter().map(|known| maker.known_failure(known)).collect(),
+            dialect: summary.dialect.iter().map(|(name, value)| (name.clone(), maker.value(value))).collect(),
+            observations: summary
+                .observations
+                .iter()
+                .map(|(clause, values)| {
+                    let values = values.iter().map(|(value, times)| (text(value), *times)).collect();
+                    ((*clause).to_owned(), values)
+                })
+                .collect(),
+            details: Details {
+                specification: specification.line(),
+                profile: match &place.profile {
+                    Some(profile) => text(&profile.shown),
+                    None if place.embedded => "of the embedded server".to_owned(),
+                    None => "none".to_owned(),
+                },
+                took: summary.took,
+                is_refused: summary.refusal.is_some(),
+                contradicted: summary.contradictions.iter().map(|one| text(&one.line)).collect(),
+                dialect_in_words: text(&context.dialect_in_words()),
+                exports: curl::needs(place),
+                own_headers: maker.own_headers(),
+                known: context.saved(),
+                ..Details::default()
+            },
+        };
+        report.defects = maker.defects(finished, &report);
+        report.warnings = {
+            let kinds = specification.kinds.len();
+            let refusals =
+                summary.refusal.iter().map(|refusal| words::refused(refusal, kinds, finished.redactor));
+            refusals.chain(place.warnings().map(|warning| escape_controls(&text(warning)))).collect()
+        };
+        report.verdict = report.verdict_line().sentence();
+        report.details.contradictions = contradictions::shown(finished, &report);
+        report.details.missing_line = words::missing_line(finished, &report);
+        report
+    }
+
+    /// Adds the replay file of each finding, in the order of the findings, and the command line that replays it.
+    pub(crate) fn add_replays(&mut self, paths: &[Option<PathBuf>], place: &ShownTarget) {
+        for (finding, path) in self.findings.iter_mut().zip(paths) {
+            let on_chain = finding.basis == Basis::OnChain.name();
+            finding.replay_file = path.as_ref().map(|path| path.display().to_string());
+            finding.details.replay = path.as_ref().map(|path| curl::replay(place, path, on_chain));
+        }
+    }
+}
+
+impl Maker<'_> {
+    /// A text without its secrets.
+    pub(crate) fn text(&self, text: &str) -> String {
+        self.redactor.apply(text).into_owned()
+    }
+
+    /// The user's own headers, with variables in place of secrets.
+    pub(crate) fn own_headers(&self) -> Vec<Header> {
+        self.place.headers.iter().map(|header| self.header(header)).collect()
+    }
+
+    /// A JSON value without secrets. The texts in it stay as they are otherwise.
+    pub(crate) fn value(&self, value: &Value) -> Value {
+        let clean = self.text(&value.to_string());
+        serde_json::from_str(&clean).unwrap_or(Value::String(clean))
+    }
+
+    fn body(&self, bytes: &[u8]) -> Body {
+        let lossy = String::from_utf8_lossy(bytes);
+        let text = self.text(&lossy);
+        let has_secret = text != lossy;
+        let is_odd = !has_secret && std::str::from_utf8(bytes).is_err();
+        let base64 = is_odd.then(|| BASE64_STANDARD.encode(bytes));
+        Body { text, base64, bytes: bytes.len(), has_secret }
+    }
+
+    /// The values of cookies are credentials and are replaced.
+    fn header(&self, (name, value): &(String, String)) -> Header {
+        let value = if name == "set-cookie" { REDACTED.to_owned() } else { self.text(value) };
+        Header { name: name.clone(), value }
+    }
+
+    /// The headers of a published client as they were sent.
+    fn sent_headers(&self, headers: &HeaderSet) -> Vec<Header> {
+        let own = |(name, value): &(&str, &str)| Header { name: (*name).to_owned(), value: self.text(value) };
+        curl::sent_headers(headers, self.place).map(own).collect()
+    }
+
+    /// A request and what came back.
+    pub(crate) fn exchange(&self, exchange: &Exchange) -> Exchanged {
+        let answer = match &exchange.outcome {
+            Ok(response) => Ok(Response {
+                status: response.status,
+                headers: response.headers.iter().map(|header| self.header(header)).collect(),
+                body: self.body(&response.body),
+            }),
+            Err(failure) => Err(self.text(&failure.to_string())),
+        };
+        Exchanged {
+            request: self.body(&exchange.request),
+            client: exchange.sent_as.map(|client| client.name.to_owned()),
+            headers: exchange.sent_as.map(|headers| self.sent_headers(headers)),
+            answer,
+            took: exchange.took,
+        }
+    }
+
+    fn exchanges(&self, all: &[Exchange]) -> Vec<Exchanged> {
+        all.iter().map(|exchange| self.exchange(exchange)).collect()
+    }
+
+    fn request(&self, member: &Member) -> Request {
+        Request {
+            role: member.role.name().to_owned(),
+            label: self.text(&member.label),
+            body: self.body(&member.body),
+            client: member.sent_as.map(|client| client.name.to_owned()),
+            headers: member.sent_as.map(|headers| self.sent_headers(headers)),
+            client_lines: member
+                .sent_as
+                .iter()
+                .flat_map(|client| client.lines)
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect(),
+        }
+    }
+
+    fn requests(&self, members: &[Member]) -> Vec<Request> {
+        members.iter().map(|member| self.request(member)).collect()
+    }
+
+    fn rule(&self, outcome: &RuleOutcome) -> JudgedRule {
+        let clause = outcome.rule.clause();
+        JudgedRule {
+            id: outcome.rule.id.to_owned(),
+            clause: clause.id.to_owned(),
+            section: clause.section.to_owned(),
+            basis: clause.basis.name().to_owned(),
+            text: clause.text.to_owned(),
+            verdict: outcome.verdict,
+            held: outcome.held,
+            broken: outcome.broken,
+            quota: outcome.quota,
+            reason: outcome.reason.as_deref().map(|reason| self.text(reason)),
+            hint: outcome.rule.hint.to_owned(),
+            waits: outcome.waits_for.is_some(),
+        }
+    }
+
+    /// A finding while the run goes on: without what only its end shows.
+    pub(crate) fn finding(&self, finding: &EngineFinding) -> Finding {
+        let EngineFinding { violation, group, .. } = finding;
+        let clause = finding.rule.clause();
+        let requests = self.requests(&group.members);
+        let broken = group.members.get(violation.member);
+        let is_whole = requests.get(violation.member).is_some_and(|request| !request.body.has_secret);
+        Finding {
+            rule: finding.rule.id.to_owned(),
+            clause: clause.id.to_owned(),
+            section: clause.section.to_owned(),
+            basis: clause.basis.name().to_owned(),
+            verdict: if finding.is_flaky() { Verdict::Flaky } else { Verdict::Failed },
+            method: finding.pair.map(|pair| pair.method.to_owned()),
+            mode: finding.pair.and_then(|pair| Some(pair.selector?.1.to_owned())),
+            pointer: self.text(&violation.pointer),
+            expected: self.text(&violation.expected),
+            actual: self.text(&violation.actual),
+            times: finding.times,
+            share: finding.share,
+            relation: group.relation.id.to_owned(),
+            member: violation.member,
+            requests,
+            exchanges: self.exchanges(&finding.exchanges),
+            reproduced: finding.reproduced(),
+            attempts: finding.attempts.iter().map(|attempt| self.attempt(attempt)).collect(),
+            shrink_requests: finding.shrink_requests,
+            could_be_smaller: finding.could_be_smaller,
+            curl: broken.filter(|_| is_whole).and_then(|member| curl::line(self.place, member)),
+            replay_file: None,
+            details: FindingDetails {
+                call: finding.pair.map(|pair| pair.name.to_owned()),
+                call_in_words: finding.pair.map(|pair| pair.words()),
+                cause: finding.cause.as_ref().map(|cause| self.cause(cause)),
+                contrast: finding.contrast.as_ref().map(|contrast| Contrast {
+                    member: contrast.member,
+                    requests: self.requests(&contrast.group.members),
+                    exchanges: self.exchanges(&contrast.exchanges),
+                }),
+                is_recorded: group.relation.id == RECORDED.id,
+                made_for: (group.pair.map(|pair| pair.name.to_owned()), group.round),
+                ..FindingDetails::default()
+            },
+        }
+    }
+
+    fn finding_of(&self, finding: &EngineFinding, finished: &Finished<'_>) -> Finding {
+        let Finished { summary, context, place, .. } = finished;
+        let specification = context.specification();
+        let mut made = self.finding(finding);
+        let entry = summary.known_entry(finding);
+        let known = entry.and_then(|entry| summary.known.iter().find(|known| known.entry == *entry));
+        if let Some(known) = known {
+            made.verdict = Verdict::KnownFailing;
+            made.details.known = Some(self.known_failure(known));
+        }
+        made.details.place = profile_place::of_finding(finding, specification.places, place.profile.as_ref());
+        let mut original = Original::of(finding, summary, specification);
+        let Original { pointer, expected, actual, other_places, cause, .. } = &mut original;
+        for text in
+            [pointer, expected, actual].into_iter().chain(other_places).chain(cause.iter_mut().flatten())
+        {
+            *text = self.text(text);
+        }
+        made.details.original = Some(original);
+        made
+    }
+
+    fn attempt(&self, attempt: &EngineAttempt) -> Attempt {
+        Attempt {
+            broken: attempt.violation.is_some(),
+            actual: attempt.violation.as_ref().map(|violation| self.text(&violation.actual)),
+            exchanges: self.exchanges(&attempt.exchanges),
+        }
+    }
+
+    fn defects(&self, finished: &Finished<'_>, report: &Report) -> Vec<Defect> {
+        let summary = finished.summary;
+        // Headlines cut long texts, and a cut secret is not recognized any more: secrets are replaced first.
+        let mut clean = summary.findings.clone();
+        for (finding, made) in clean.iter_mut().zip(&report.findings) {
+            finding.violation.pointer.clone_from(&made.pointer);
+            finding.violation.expected.clone_from(&made.expected);
+            finding.violation.actual.clone_from(&made.actual);
+        }
+        let mut defects: Vec<Defect> = summary
+            .defects
+            .iter()
+            .filter_map(|defect: &EngineDefect| {
+                let shown = defect.shown(&summary.findings)?;
+                let made = report.findings.get(*defect.findings.first()?)?;
+                Some(Defect {
+                    headline: self.text(&defect.headline(&clean)),
+                    fails: defect.fails_the_run(&summary.findings, report.strict),
+                    rules: defect.rules(&summary.findings).iter().map(|rule| rule.id.to_owned()).collect(),
+                    findings: defect.findings.clone(),
+                    links: defect
+                        .links
+                        .iter()
+                        .map(|link| Link { findings: link.findings, reason: link.kinship.name().to_owned() })
+                        .collect(),
+                    cause: made.details.cause.clone(),
+                    contrast: made.details.contrast.clone(),
+                    number: 0,
+                    cause_in_words: sentence::cause_of(shown).map(|cause| self.text(&cause)),
+                })
+            })
+            .collect();
+        defects.sort_by_key(|defect| !defect.fails);
+        for (number, defect) in (1..).zip(&mut defects) {
+            defect.number = number;
+        }
+        defects
+    }
+
+    fn cause(&self, cause: &EngineCause) -> Cause {
+        let value = |value: &Option<Value>| value.as_ref().map(|value| self.value(value));
+        let members = cause.members().iter().map(|member| CauseMember {
+            pointer: self.text(&member.pointer),
+            failing: value(&member.failing),
+            passing: value(&member.passing),
+        });
+        Cause {
+            kind: cause.name().to_owned(),
+            text: self.text(&sentence::explanation(cause)),
+            members: members.collect(),
+            right: self.text(&sentence::passing_condition(cause)),
+            is_compared: matches!(cause, EngineCause::Members(_) | EngineCause::Recorded { .. }),
+            is_writing: matches!(cause, EngineCause::Writing),
+        }
+    }
+
+    fn known_failure(&self, known: &EntryOutcome) -> KnownFailure {
+        let entry = &known.entry;
+        KnownFailure {
+            list: match entry.kind {
+                KnownFailureKind::Failing => "failing".to_owned(),
+                KnownFailureKind::Flaky => "flaky".to_owned(),
+            },
+            rule: entry.rule.to_owned(),
+            method: entry.method.map(str::to_owned),
+            mode: entry.selected.map(str::to_owned),
+            pointer: entry.pointer.as_deref().map(|pointer| self.text(pointer)),
+            reason: self.text(&entry.reason),
+            owner: self.text(&entry.owner),
+            expires: entry.expires.to_string(),
+            state: known.state,
+            scope: self.text(&entry.scope()),
+            advice: self.text(&words::known_advice(known)),
+        }
+    }
+}
