@@ -13,10 +13,7 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream};
-use paymaster_client::{
-    pace::Pace,
-    stop::{Reason, Stop},
-};
+use paymaster_client::{pace::Pace, stop::Stop};
 use paymaster_engine::{
     cases::{
         case::{Group, WHOLE_FROM},
@@ -34,10 +31,7 @@ use paymaster_settings::settings::Settings;
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::Instant};
 
-use crate::run::sending::{
-    chain::Chain,
-    sender::{DeliveryError, Sender},
-};
+use crate::run::sending::{chain::Chain, delivery::DeliveryError, sender::Sender};
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;
@@ -450,8 +444,7 @@ fn unseen_number() -> u64 {
 
 fn ended(stop: &Stop) -> String {
     match stop.reason() {
-        Some(Reason::GaveUp(cause) | Reason::Limited(cause)) => cause,
-        Some(Reason::Interrupted) => "interrupted".to_owned(),
-        _ => DeliveryError::Stopped.to_string(),
+        Some(reason) => reason.to_string(),
+        None => DeliveryError::Stopped.to_string(),
     }
 }

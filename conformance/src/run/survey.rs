@@ -2,16 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::run::sending::sender::{Notice, Sender};
-use paymaster_client::{
-    pace::Pace,
-    stop::{Reason, Stop},
-};
-use paymaster_engine::cases::case::Group;
-use paymaster_exchange::Exchange;
+use paymaster_client::{pace::Pace, stop::Stop};
 use paymaster_fee_quote::{
     survey::{Survey, SurveyResult},
     target::{context::Context, profile::Profile},
@@ -44,31 +38,18 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
         settings.jobs,
         notice_sender,
     ));
-    let limit = tokio::spawn({
-        let stop = stop.clone();
-        async move {
-            tokio::time::sleep_until(ends).await;
-            stop.trigger(Reason::TimeLimit);
-        }
-    });
+    let limit = stop.trigger_after(settings.time_limit);
     let mut survey = Survey::new(Context::new(Profile::default()), settings.seed);
-    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
+    let mut answers = Vec::new();
     loop {
         let (next, round) = survey.next_round(&answers);
         survey = next;
         let Some(round) = round else { break };
-        let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
-        let delivered = tokio::select! {
-            biased;
-            () = stop.stopped() => break,
-            delivered = delivering => delivered,
-        };
-        answers = round
-            .into_iter()
-            .zip(delivered)
-            .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
-            .collect();
-        if sender.liveness.hopeless().is_some() {
+        match sender.deliver_round(round).await {
+            Some(came) => answers = came,
+            None => break,
+        }
+        if sender.target().liveness.hopeless().is_some() {
             break;
         }
     }
@@ -79,14 +60,9 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
     }
     let result = survey.finish();
     let denied = result.access.denied();
-    let ended = denied.or_else(|| sender.liveness.hopeless()).or_else(|| {
-        stop.reason().map(|reason| match reason {
-            Reason::Interrupted => "interrupted".to_owned(),
-            Reason::TimeLimit => "the time limit was reached".to_owned(),
-            Reason::Budget => "the request budget was spent".to_owned(),
-            Reason::Limited(cause) | Reason::GaveUp(cause) => cause,
-        })
-    });
+    let ended = denied
+        .or_else(|| sender.target().liveness.hopeless())
+        .or_else(|| stop.reason().map(|reason| reason.to_string()));
     let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {
         result,
