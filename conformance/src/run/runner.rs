@@ -7,11 +7,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    sync::mpsc::{self, UnboundedReceiver},
-    task::JoinSet,
-    time::Instant,
-};
+use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 
 use crate::events::Event;
 use crate::run::{
@@ -56,17 +52,12 @@ pub async fn check(
     reporter: &mut dyn Reporter,
 ) -> RunOutcome {
     let started = Instant::now();
-    let ends = started + settings.time_limit;
-    let (notice_sender, mut notices) = mpsc::unbounded_channel();
-    let sender = Sender::new(
-        settings.transport.clone(),
-        stop.clone(),
-        Pace::new(settings.rate, settings.max_requests, ends),
-        settings.jobs,
-        notice_sender,
-    );
-    let sender =
-        Arc::new(sender.reporting_exchanges(reporter.wants_exchanges()).simulating_on(suite.chain.clone()));
+    let pace = Pace::new(settings.rate, settings.max_requests, started + settings.time_limit);
+    let (mut sender, mut notices) =
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    sender.reports_exchanges = reporter.wants_exchanges();
+    sender.chain.clone_from(&suite.chain);
+    let sender = Arc::new(sender);
     let limit = stop.trigger_after(settings.time_limit);
     let specification = suite.specification.line();
     reporter.event(&Event::Started {

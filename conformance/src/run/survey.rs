@@ -1,8 +1,8 @@
 //! Sends the requests of a survey.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
 use crate::run::sending::sender::{Notice, Sender};
 use paymaster_client::{pace::Pace, stop::Stop};
@@ -29,15 +29,8 @@ pub struct Surveyed {
 
 /// Asks a target what a first profile can state. Nothing of the profile of `settings` is assumed.
 pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
-    let ends = Instant::now() + settings.time_limit;
-    let (notice_sender, mut notices) = mpsc::unbounded_channel();
-    let sender = Arc::new(Sender::new(
-        settings.transport.clone(),
-        stop.clone(),
-        Pace::new(settings.rate, settings.max_requests, ends),
-        settings.jobs,
-        notice_sender,
-    ));
+    let pace = Pace::new(settings.rate, settings.max_requests, Instant::now() + settings.time_limit);
+    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
     let limit = stop.trigger_after(settings.time_limit);
     let mut survey = Survey::new(Context::new(Profile::default()), settings.seed);
     let mut answers = Vec::new();

@@ -318,13 +318,8 @@ enum Phase {
     Among,
     /// The exchanges were refused as in an outage.
     BeforeOutage(Vec<Exchange>),
-    /// After that many pauses, of `most`, a probe with this body is sent.
-    Outage {
-        pauses: u32,
-        most: u32,
-        body: Bytes,
-        refused: Vec<Exchange>,
-    },
+    /// They are kept while a probe is sent after that many pauses.
+    Outage(u32, Vec<Exchange>),
     BeforeLoad(LoadCheck),
     Load(LoadCheck, LoadStage),
     /// The group got this error of a rate limit in spite of pauses.
@@ -344,6 +339,7 @@ struct LoadCheck {
 }
 
 /// What is sent in such a check.
+#[derive(Clone, Copy)]
 enum LoadStage {
     /// The group alone, this many times; `again` after copies of it got the error.
     Alone { left: usize, again: bool },
@@ -386,36 +382,9 @@ impl Delivery {
             }
             // Another group has waited for its end.
             Phase::BeforeOutage(_) if target.outages > self.outages => self.send_after_outage(target),
-            Phase::BeforeOutage(refused) => {
-                let served = target.liveness.served();
-                let most = match &served {
-                    _ if target.lasting_outage => 0,
-                    Some(_) => PAUSES,
-                    None => PAUSES_AT_START,
-                };
-                let is_outage = |exchange: &&Exchange| Excuse::of(exchange).may_be_outage;
-                let first = || Some(refused.iter().find(is_outage)?.request.clone());
-                let body = served.or_else(first).unwrap_or_default();
-                self.phase = Phase::Outage { pauses: 0, most, body: body.clone(), refused };
-                Step::Probe(body, Duration::ZERO)
-            }
-            Phase::Outage { pauses, most, body, refused } => {
-                let probe = came.pop().unwrap_or_default();
-                let is_served = probe.iter().all(is_served);
-                target.lasting_outage = !is_served && pauses == most;
-                if is_served && pauses > 0 {
-                    target.outages += 1;
-                    target.effects.push(Effect::SlowDown(FIRST_PAUSE * (2_u32.pow(pauses) - 1)));
-                    return self.send_after_outage(target);
-                }
-                if is_served || target.lasting_outage {
-                    return self.after_sending(target, refused, false);
-                }
-                let pause = FIRST_PAUSE * 2_u32.pow(pauses);
-                let status = probe.iter().find_map(status);
-                target.effects.push(Effect::Report(Notice::Outage { pause, status }));
-                self.phase = Phase::Outage { pauses: pauses + 1, most, body: body.clone(), refused };
-                Step::Probe(body, pause)
+            Phase::BeforeOutage(refused) => self.probe(target, 0, refused),
+            Phase::Outage(pauses, refused) => {
+                self.after_probe(target, pauses, refused, came.iter().flatten().next())
             }
             // The check of another group has lowered the limit.
             Phase::BeforeLoad(_) if target.jobs < self.jobs => self.send(target, true),
@@ -457,6 +426,44 @@ impl Delivery {
         self.watched = watched && self.checks && target.jobs > 1;
         (self.jobs, self.outages) = (target.jobs, target.outages);
         Step::Send(Sending::Among { watched: self.watched })
+    }
+
+    /// Sends a request that was served before, or else a refused one, after that many pauses.
+    fn probe(&mut self, target: &TargetState, pauses: u32, refused: Vec<Exchange>) -> Step {
+        let is_outage = |exchange: &&Exchange| Excuse::of(exchange).may_be_outage;
+        let first = || Some(refused.iter().find(is_outage)?.request.clone());
+        let body = target.liveness.served().or_else(first).unwrap_or_default();
+        self.phase = Phase::Outage(pauses, refused);
+        Step::Probe(body, if pauses == 0 { Duration::ZERO } else { FIRST_PAUSE * 2_u32.pow(pauses - 1) })
+    }
+
+    fn after_probe(
+        &mut self,
+        target: &mut TargetState,
+        pauses: u32,
+        refused: Vec<Exchange>,
+        probe: Option<&Exchange>,
+    ) -> Step {
+        let most = match target.liveness.served() {
+            _ if target.lasting_outage => 0,
+            Some(_) => PAUSES,
+            None => PAUSES_AT_START,
+        };
+        probe.map(|probe| target.liveness.note(probe));
+        let is_served = probe.is_some_and(is_served);
+        target.lasting_outage = !is_served && pauses == most;
+        if is_served && pauses > 0 {
+            target.outages += 1;
+            target.effects.push(Effect::SlowDown(FIRST_PAUSE * (2_u32.pow(pauses) - 1)));
+            return self.send_after_outage(target);
+        }
+        if is_served || target.lasting_outage {
+            return self.after_sending(target, refused, false);
+        }
+        let pause = FIRST_PAUSE * 2_u32.pow(pauses);
+        let status = probe.and_then(status);
+        target.effects.push(Effect::Report(Notice::Outage { pause, status }));
+        self.probe(target, pauses + 1, refused)
     }
 
     fn send_after_outage(&mut self, target: &TargetState) -> Step {
@@ -721,7 +728,7 @@ mod tests {
             for effect in mem::take(&mut self.target.effects) {
                 match effect {
                     Effect::Report(Notice::Overloaded(overload)) => {
-                        self.did.push(format!("{} jobs", overload.jobs))
+                        self.did.push(format!("{} jobs", overload.jobs));
                     }
                     Effect::Report(_) => {}
                     Effect::SlowDown(waited) => self.did.push(format!("slow down after {waited:?}")),

@@ -54,15 +54,17 @@ pub(crate) struct Sender {
     jobs: usize,
     slots: Slots,
     target: Mutex<TargetState>,
-    /// Whether error answers are checked for overload and outages.
-    checks: bool,
+    /// Whether error answers are checked for overload and outages. Otherwise they are answers like every other.
+    pub(crate) checks: bool,
     idle: Mutex<Vec<PooledConnection>>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
     responses: [AtomicU64; 2],
     notices: mpsc::UnboundedSender<Notice>,
-    reports_exchanges: bool,
-    chain: Option<Chain>,
+    /// Whether every exchange is reported as a [`Notice`].
+    pub(crate) reports_exchanges: bool,
+    /// Where returned operations are simulated.
+    pub(crate) chain: Option<Chain>,
 }
 
 impl Sender {
@@ -71,10 +73,10 @@ impl Sender {
         stop: Stop,
         pace: Pace,
         jobs: usize,
-        notices: mpsc::UnboundedSender<Notice>,
-    ) -> Self {
+    ) -> (Self, mpsc::UnboundedReceiver<Notice>) {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
-        Self {
+        let (notices, receiver) = mpsc::unbounded_channel();
+        let sender = Self {
             jobs,
             slots: Slots::new(jobs),
             target: Mutex::new(TargetState::new(transport.target.address(), jobs)),
@@ -88,22 +90,8 @@ impl Sender {
             notices,
             reports_exchanges: false,
             chain: None,
-        }
-    }
-
-    /// Reports every exchange as a [`Notice`] where `reports_exchanges` is set.
-    pub(crate) fn reporting_exchanges(self, reports_exchanges: bool) -> Self {
-        Self { reports_exchanges, ..self }
-    }
-
-    /// Simulates returned operations on this chain, where there is one.
-    pub(crate) fn simulating_on(self, chain: Option<Chain>) -> Self {
-        Self { chain, ..self }
-    }
-
-    /// Takes errors that may come from overload for answers like every other.
-    pub(crate) fn ignoring_overload(self) -> Self {
-        Self { checks: false, ..self }
+        };
+        (sender, receiver)
     }
 
     /// How many exchanges may run at the same time, unless the target is overloaded by them.

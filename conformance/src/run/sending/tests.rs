@@ -12,7 +12,6 @@ use std::{
 use futures_util::future::join_all;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
-    sync::mpsc,
     time::Instant,
 };
 
@@ -55,7 +54,7 @@ impl Scripted {
         let connector = Connector::in_process(&target, Arc::new(connect));
         let transport = Transport::new(target, Limits::default(), &[]).with_connector(connector);
         let pace = Pace::new(None, None, Instant::now() + Duration::from_mins(5));
-        Sender::new(transport, Stop::default(), pace, jobs, mpsc::unbounded_channel().0)
+        Sender::new(transport, Stop::default(), pace, jobs).0
     }
 
     async fn serve(self, mut stream: DuplexStream) {
