@@ -162,7 +162,7 @@ impl Pace {
             })
             .is_err();
         if spent {
-            stop.trigger(Reason::Budget);
+            stop.trigger(Reason::Budget(self.budget));
             return false;
         }
         self.wait().await;

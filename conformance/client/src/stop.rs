@@ -1,22 +1,38 @@
 //! The signal that ends a run early, with its reason.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc, time::Duration};
 
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The user interrupted the run.
     Interrupted,
-    /// The time limit of the run passed.
-    TimeLimit,
-    /// The request budget is used up.
-    Budget,
+    /// This time limit of the run passed.
+    TimeLimit(Duration),
+    /// The budget of this many requests is used up.
+    Budget(usize),
+    /// A violation was seen again, and the run was to end at the first one.
+    FirstViolation,
     /// The target has a rate limit, and its next response would come after the time limit. The verdicts until then stand.
     Limited(String),
     /// The target cannot be tested, or can no longer be tested.
     GaveUp(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::TimeLimit(limit) => write!(f, "the time limit of {} s was reached", limit.as_secs()),
+            Self::Budget(requests) => write!(f, "the budget of {requests} requests was spent"),
+            Self::FirstViolation => {
+                f.write_str("--fail-fast ends the run at the first violation that is seen again")
+            }
+            Self::Limited(cause) | Self::GaveUp(cause) => f.write_str(cause),
+        }
+    }
 }
 
 /// Ends a run from any task. The first reason counts.
@@ -51,6 +67,15 @@ impl Stop {
         });
     }
 
+    /// Ends the run after this time, unless the task is aborted before.
+    pub fn trigger_after(&self, limit: Duration) -> JoinHandle<()> {
+        let stop = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(limit).await;
+            stop.trigger(Reason::TimeLimit(limit));
+        })
+    }
+
     /// Why the run was ended; none while it continues.
     pub fn reason(&self) -> Option<Reason> {
         let own = self.own.borrow().clone();
@@ -82,13 +107,13 @@ mod tests {
     async fn the_end_of_the_whole_ends_its_parts_and_not_the_other_way_round() {
         let whole = Stop::default();
         let (first, second) = (whole.for_part(), whole.for_part());
-        first.trigger(Reason::TimeLimit);
-        assert_eq!(first.reason(), Some(Reason::TimeLimit));
+        first.trigger(Reason::FirstViolation);
+        assert_eq!(first.reason(), Some(Reason::FirstViolation));
         first.stopped().await;
         assert_eq!((second.reason(), whole.reason()), (None, None));
         whole.trigger(Reason::Interrupted);
         assert_eq!(second.reason(), Some(Reason::Interrupted));
         second.stopped().await;
-        assert_eq!(first.reason(), Some(Reason::TimeLimit));
+        assert_eq!(first.reason(), Some(Reason::FirstViolation));
     }
 }

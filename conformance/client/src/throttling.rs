@@ -1,12 +1,9 @@
 //! What to do when a target throttles a request: with status 429, or with 503 and Retry-After (RFC 9110, section 10.2.3).
 //!
-//! A request is sent again after the pause that Retry-After states. [`RetryPolicy`] says how often and how long, [`Retries`] counts for
-//! one request, and [`GivenUp`] counts requests that were given up. Nothing here sleeps or sends.
+//! A request is sent again after the pause that Retry-After states. [`RetryPolicy`] says how often and how long, and [`Retries`]
+//! counts for one request. Nothing here sleeps or sends.
 
-use std::{
-    sync::atomic::{AtomicU32, Ordering},
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use paymaster_exchange::Response;
 
@@ -88,34 +85,10 @@ impl Retries {
     }
 }
 
-/// How many requests in a row are given up before the run ends.
-pub const MOST_GIVEN_UP: u32 = 3;
-
-/// Counts the requests in a row that were throttled until they were given up. An answer to any request starts the count anew.
-#[derive(Debug, Default)]
-pub struct GivenUp(AtomicU32);
-
-impl GivenUp {
-    /// A request was answered.
-    pub fn reset(&self) {
-        self.0.store(0, Ordering::Relaxed);
-    }
-
-    /// A request was given up. True for the one that reaches [`MOST_GIVEN_UP`]: the run ends.
-    pub fn add(&self) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed) + 1 == MOST_GIVEN_UP
-    }
-}
-
 /// Whether a response throttles its request. A 503 without Retry-After does not: nothing in it says that waiting helps.
 pub fn is_throttled(response: &Response) -> bool {
     // Which time it is changes how long the pause is, not whether there is one.
     stated_pause(response, || SystemTime::UNIX_EPOCH).is_some()
-}
-
-/// Whether a response refuses its request because the target has too much to do, whatever it states about a time: 429 or 503.
-pub fn is_overloaded(response: &Response) -> bool {
-    matches!(response.status, 429 | 503)
 }
 
 /// Whether a response throttles its request and states no time. It may come from a limit on requests in flight as well as from a rate
@@ -180,7 +153,6 @@ mod tests {
             assert_eq!(is_throttled(&response), expected.is_some(), "{status} {value:?}");
             let without_time = status == 429 && expected == secs(1);
             assert_eq!(is_throttled_without_time(&response), without_time, "{status} {value:?}");
-            assert_eq!(is_overloaded(&response), status != 200, "{status} {value:?}");
         }
     }
 
@@ -219,14 +191,5 @@ mod tests {
     fn a_load_test_pauses_as_long_as_the_target_states() {
         let stated = decisions(RetryPolicy::UNDER_LOAD, &response(429, Some("0")), 9);
         assert_eq!(stated, [ThrottleDecision::Wait(Duration::ZERO); 9]);
-    }
-
-    #[test]
-    fn the_third_request_in_a_row_that_is_given_up_ends_the_run() {
-        let given_up = GivenUp::default();
-        assert!(!given_up.add() && !given_up.add());
-        given_up.reset();
-        assert_eq!([given_up.add(), given_up.add(), given_up.add()], [false, false, true]);
-        assert!(!given_up.add(), "once");
     }
 }

@@ -1,9 +1,6 @@
 //! `--fail-fast`: the run ends at the first violation that fails it and is seen again when its requests are sent again.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
+use std::sync::Arc;
 
 use crate::run::sending::sender::Sender;
 use paymaster_engine::{
@@ -16,42 +13,30 @@ use paymaster_engine::{
     },
 };
 
-/// What the confirmation of a violation needs, and whether there was one.
+/// What the confirmation of a violation needs.
 pub(crate) struct FailFast {
-    context: Arc<dyn Knowledge>,
-    known: Arc<KnownFailureList>,
-    strictness: Strictness,
-    over: AtomicBool,
+    pub(crate) context: Arc<dyn Knowledge>,
+    pub(crate) known: Arc<KnownFailureList>,
+    pub(crate) strictness: Strictness,
 }
 
 impl FailFast {
-    pub(crate) fn new(
-        context: Arc<dyn Knowledge>,
-        known: Arc<KnownFailureList>,
-        strictness: Strictness,
-    ) -> Self {
-        Self { context, known, strictness, over: AtomicBool::new(false) }
-    }
-
-    /// Whether a violation was confirmed.
-    pub(crate) fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
-    }
-
-    /// Sends the group of new violations again, once for each that fails the run and is not a known failure.
-    pub(crate) async fn confirm(&self, sender: &Sender, group: &Group, new: Vec<NewlyBroken>) {
+    /// Sends the group of new violations again, once for each that fails the run and is not a known failure. Returns whether one is seen
+    /// again.
+    pub(crate) async fn confirms(&self, sender: &Sender, group: &Group, new: Vec<NewlyBroken>) -> bool {
         for broken in new {
             let fails = fails_the_run(broken.rule.basis(), self.strictness.strict);
-            if self.is_over() || !fails || self.known.covers(&broken.key).is_some() {
+            if !fails || self.known.covers(&broken.key).is_some() {
                 continue;
             }
             let Ok(exchanges) = sender.deliver(group).await else {
-                return;
+                return false;
             };
             let recheck = Recheck::new(broken.rule, &*self.context);
             if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
-                self.over.store(true, Ordering::Relaxed);
+                return true;
             }
         }
+        false
     }
 }

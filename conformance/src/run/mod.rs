@@ -17,7 +17,7 @@ pub use replay::{ReplayOutcome, replay};
 pub use runner::{RunOutcome, check};
 pub use sending::{
     chain::{Chain, ChainError, NodeError},
-    sender::DeliveryError,
+    delivery::DeliveryError,
 };
 pub use suite::Suite;
 pub use survey::{Surveyed, survey};

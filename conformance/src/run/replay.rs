@@ -13,10 +13,7 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream};
-use paymaster_client::{
-    pace::Pace,
-    stop::{Reason, Stop},
-};
+use paymaster_client::{pace::Pace, stop::Stop};
 use paymaster_engine::{
     cases::{
         case::{Group, WHOLE_FROM},
@@ -32,12 +29,9 @@ use paymaster_engine::{
 use paymaster_exchange::Exchange;
 use paymaster_settings::settings::Settings;
 use serde_json::{Value, json};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
-use crate::run::sending::{
-    chain::Chain,
-    sender::{DeliveryError, Sender},
-};
+use crate::run::sending::{chain::Chain, delivery::DeliveryError, sender::Sender};
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;
@@ -110,16 +104,10 @@ pub async fn replay(
 ) -> ReplayOutcome {
     let ends = Instant::now() + settings.time_limit.min(LONGEST);
     // Pauses are made and not reported: there is no receiver.
-    let (notices, _) = mpsc::unbounded_channel();
-    let sender = Sender::new(
-        settings.transport.clone(),
-        stop.clone(),
-        Pace::new(settings.rate, settings.max_requests, ends),
-        finding.circumstances.connections,
-        notices,
-    )
-    .simulating_on(chain)
-    .ignoring_overload();
+    let (jobs, pace) =
+        (finding.circumstances.connections, Pace::new(settings.rate, settings.max_requests, ends));
+    let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs);
+    (sender.chain, sender.checks) = (chain, false);
     let ways = [false, true]
         .into_iter()
         .filter(|is_new| !is_new || renewed(group, finding, context.specification()).is_some());
@@ -450,8 +438,7 @@ fn unseen_number() -> u64 {
 
 fn ended(stop: &Stop) -> String {
     match stop.reason() {
-        Some(Reason::GaveUp(cause) | Reason::Limited(cause)) => cause,
-        Some(Reason::Interrupted) => "interrupted".to_owned(),
-        _ => DeliveryError::Stopped.to_string(),
+        Some(reason) => reason.to_string(),
+        None => DeliveryError::Stopped.to_string(),
     }
 }

@@ -7,12 +7,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::join_all;
-use tokio::{
-    sync::mpsc::{self, UnboundedReceiver},
-    task::JoinSet,
-    time::Instant,
-};
+use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 
 use crate::events::Event;
 use crate::run::{
@@ -28,12 +23,10 @@ use paymaster_client::{
     stop::{Reason, Stop},
 };
 use paymaster_engine::{
-    cases::case::Group,
     knowledge::Knowledge,
     session::{Ending, Session, conclude::End},
     verdict::summary::Summary,
 };
-use paymaster_exchange::Exchange;
 use paymaster_settings::settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
@@ -59,24 +52,13 @@ pub async fn check(
     reporter: &mut dyn Reporter,
 ) -> RunOutcome {
     let started = Instant::now();
-    let ends = started + settings.time_limit;
-    let (notice_sender, mut notices) = mpsc::unbounded_channel();
-    let sender = Sender::new(
-        settings.transport.clone(),
-        stop.clone(),
-        Pace::new(settings.rate, settings.max_requests, ends),
-        settings.jobs,
-        notice_sender,
-    );
-    let sender =
-        Arc::new(sender.reporting_exchanges(reporter.wants_exchanges()).simulating_on(suite.chain.clone()));
-    let limit = tokio::spawn({
-        let stop = stop.clone();
-        async move {
-            tokio::time::sleep_until(ends).await;
-            stop.trigger(Reason::TimeLimit);
-        }
-    });
+    let pace = Pace::new(settings.rate, settings.max_requests, started + settings.time_limit);
+    let (mut sender, mut notices) =
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    sender.reports_exchanges = reporter.wants_exchanges();
+    sender.chain.clone_from(&suite.chain);
+    let sender = Arc::new(sender);
+    let limit = stop.trigger_after(settings.time_limit);
     let specification = suite.specification.line();
     reporter.event(&Event::Started {
         target: &settings.shown_target,
@@ -94,7 +76,7 @@ pub async fn check(
         session = session.without_examples();
     }
     let before_plan = sender.pace.sent();
-    let (mut plan_end, mut judged) = (PlanEnd::Done, 0);
+    let (mut plan_end, mut judged) = (None, 0);
     if stop.reason().is_none() && !access.is_permanently_denied() {
         (plan_end, judged) =
             judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
@@ -113,13 +95,16 @@ pub async fn check(
     for (protocol, times) in sender.http_versions() {
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
-    if let Some(overload) = sender.overload() {
+    if let Some(overload) = &sender.target().overload {
         session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
     let took = started.elapsed();
     let progress = u32::try_from(before_plan + judged).ok().filter(|_| judged >= ENOUGH);
     let interval = progress.and_then(|requests| took.checked_div(requests));
-    let early = early_end(settings, &sender, &mut forecast, denied, plan_end, interval).await;
+    let early = match denied.or_else(|| stop.reason()).or(plan_end) {
+        Some(reason) => Some(early_end(&reason, &mut forecast, interval).await),
+        None => None,
+    };
     let summary = session.conclude(Ending {
         target: settings.shown_target.clone(),
         seed: settings.seed,
@@ -136,34 +121,29 @@ pub async fn check(
     RunOutcome { summary, context }
 }
 
-/// Why the run ended before it completed its plan; none when it completed it. `denied` is set when nothing got past HTTP. `interval` is the
-/// time for each request of the plan, with everything that was sent and waited for beside it; none where few were judged.
+/// How the reason for an early end counts in the conclusion, and what is reported. `interval` is the time for each request of the plan, with
+/// everything that was sent and waited for beside it; none where few were judged.
 async fn early_end(
-    settings: &Settings,
-    sender: &Sender,
+    reason: &Reason,
     forecast: &mut Forecast<'_>,
-    denied: Option<Reason>,
-    plan_end: PlanEnd,
     interval: Option<Duration>,
-) -> Option<(End, String)> {
-    let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
-    let ended = denied
-        .or_else(|| sender.stop.reason())
-        .or_else(hopeless)
-        .or((plan_end == PlanEnd::Budget).then_some(Reason::Budget));
-    let Some(reason) = ended else {
-        let cause = "--fail-fast ends the run at the first violation that is seen again";
-        return (plan_end == PlanEnd::FirstViolation).then(|| (End::Stopped, cause.to_owned()));
-    };
-    let cause = describe(&reason, settings);
-    let late = match interval {
-        Some(interval) if reason == Reason::TimeLimit => forecast.at(interval).await,
+) -> (End, String) {
+    let late = match (reason, interval) {
+        (Reason::TimeLimit(_), Some(interval)) => forecast.at(interval).await,
         _ => None,
     };
-    Some(match late.filter(|late| late.too_long) {
-        Some(late) => (end(&reason), format!("{cause}: {late}")),
-        None => (end(&reason), cause),
-    })
+    let cause = match late.filter(|late| late.too_long) {
+        Some(late) => format!("{reason}: {late}"),
+        None => reason.to_string(),
+    };
+    let end = match reason {
+        Reason::GaveUp(_) => End::GaveUp,
+        Reason::Interrupted | Reason::TimeLimit(_) | Reason::FirstViolation | Reason::Limited(_) => {
+            End::Stopped
+        }
+        Reason::Budget(_) => End::Done,
+    };
+    (end, cause)
 }
 
 /// Sends the requests of discovery.
@@ -176,19 +156,12 @@ async fn discover(
 ) -> (Arc<dyn Knowledge>, Access) {
     let known = settings.profile.with_chain(suite.chain.is_some());
     let mut discovery = known.discovery(settings.seed, true);
-    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
+    let mut answers = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
-        let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
-        let delivered = tokio::select! {
-            biased;
-            () = sender.stop.stopped() => break,
-            delivered = while_reporting(delivering, notices, reporter) => delivered,
-        };
-        answers = round
-            .into_iter()
-            .zip(delivered)
-            .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
-            .collect();
+        match while_reporting(sender.deliver_round(round), notices, reporter).await {
+            Some(came) => answers = came,
+            None => break,
+        }
     }
     discovery.finish()
 }
@@ -227,18 +200,7 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
     }
 }
 
-/// Why no more groups of the plan were sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PlanEnd {
-    /// All were sent, or the run was stopped.
-    Done,
-    /// The request budget was spent.
-    Budget,
-    /// A violation was confirmed, and the run was to end at the first one.
-    FirstViolation,
-}
-
-/// Sends and judges every group of the plan. Returns why it ended, and how many requests were sent as part of groups.
+/// Sends and judges every group of the plan. Returns why it was not completed, and how many requests were sent as part of groups.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
@@ -247,8 +209,8 @@ async fn judge_plan(
     session: &mut Session,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> (PlanEnd, usize) {
-    sender.liveness.begin_plan();
+) -> (Option<Reason>, usize) {
+    sender.target().liveness.begin_plan();
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
@@ -263,8 +225,11 @@ async fn judge_plan(
         done: AtomicUsize::new(0),
         judged: AtomicUsize::new(0),
         broken: Mutex::default(),
-        fail_fast: suite.fail_fast.then(|| {
-            FailFast::new(Arc::clone(session.context()), Arc::clone(&suite.known), settings.strictness)
+        ended: Stop::default(),
+        fail_fast: suite.fail_fast.then(|| FailFast {
+            context: Arc::clone(session.context()),
+            known: Arc::clone(&suite.known),
+            strictness: settings.strictness,
         }),
     });
     let mut running = JoinSet::new();
@@ -301,14 +266,10 @@ async fn judge_plan(
         session.merge(part);
     }
     report_progress(&work, &mut reported, reporter);
-    let end = if work.is_over() {
-        PlanEnd::FirstViolation
-    } else if cut {
-        PlanEnd::Budget
-    } else {
-        PlanEnd::Done
-    };
-    (end, work.judged.load(Ordering::Relaxed))
+    if cut {
+        work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
+    }
+    (work.ended.reason(), work.judged.load(Ordering::Relaxed))
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {
@@ -326,25 +287,5 @@ fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter:
 async fn report_estimate(forecast: &mut Forecast<'_>, sender: &Sender, reporter: &mut dyn Reporter) {
     if let Some(estimate) = forecast.update(&sender.pace).await {
         reporter.event(&Event::Estimated(&estimate));
-    }
-}
-
-/// How the reason for an early end counts in the conclusion.
-fn end(reason: &Reason) -> End {
-    match reason {
-        Reason::GaveUp(_) => End::GaveUp,
-        Reason::Interrupted | Reason::TimeLimit | Reason::Limited(_) => End::Stopped,
-        Reason::Budget => End::Done,
-    }
-}
-
-fn describe(reason: &Reason, settings: &Settings) -> String {
-    match reason {
-        Reason::Interrupted => "interrupted".to_owned(),
-        Reason::TimeLimit => format!("the time limit of {} s was reached", settings.time_limit.as_secs()),
-        Reason::Budget => {
-            format!("the budget of {} requests was spent", settings.max_requests.unwrap_or_default())
-        }
-        Reason::Limited(cause) | Reason::GaveUp(cause) => cause.clone(),
     }
 }

@@ -1,18 +1,12 @@
 //! Sends the requests of a survey.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use futures_util::future::join_all;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
 use crate::run::sending::sender::{Notice, Sender};
-use paymaster_client::{
-    pace::Pace,
-    redact::Redactor,
-    stop::{Reason, Stop},
-};
-use paymaster_engine::{cases::case::Group, first_profile::FirstProfile};
-use paymaster_exchange::Exchange;
+use paymaster_client::{pace::Pace, redact::Redactor, stop::Stop};
+use paymaster_engine::first_profile::FirstProfile;
 use paymaster_settings::settings::Settings;
 
 /// A survey that was sent.
@@ -33,37 +27,17 @@ pub struct Surveyed {
 /// Asks a target what a first profile can state. Of the profile of `settings`, nothing but its specification is used. What the redactor
 /// hides is not written into the tables.
 pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
-    let ends = Instant::now() + settings.time_limit;
-    let (notice_sender, mut notices) = mpsc::unbounded_channel();
-    let sender = Arc::new(Sender::new(
-        settings.transport.clone(),
-        stop.clone(),
-        Pace::new(settings.rate, settings.max_requests, ends),
-        settings.jobs,
-        notice_sender,
-    ));
-    let limit = tokio::spawn({
-        let stop = stop.clone();
-        async move {
-            tokio::time::sleep_until(ends).await;
-            stop.trigger(Reason::TimeLimit);
-        }
-    });
+    let pace = Pace::new(settings.rate, settings.max_requests, Instant::now() + settings.time_limit);
+    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let limit = stop.trigger_after(settings.time_limit);
     let mut survey = (settings.profile.specification().survey)(settings.seed);
-    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
+    let mut answers = Vec::new();
     while let Some(round) = survey.next_round(&answers) {
-        let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
-        let delivered = tokio::select! {
-            biased;
-            () = stop.stopped() => break,
-            delivered = delivering => delivered,
-        };
-        answers = round
-            .into_iter()
-            .zip(delivered)
-            .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
-            .collect();
-        if sender.liveness.hopeless().is_some() {
+        match sender.deliver_round(round).await {
+            Some(came) => answers = came,
+            None => break,
+        }
+        if sender.target().liveness.hopeless().is_some() {
             break;
         }
     }
@@ -74,14 +48,9 @@ pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Su
     }
     let found = survey.finish(&|text| redactor.apply(text) == text);
     let denied = found.access.denied();
-    let ended = denied.or_else(|| sender.liveness.hopeless()).or_else(|| {
-        stop.reason().map(|reason| match reason {
-            Reason::Interrupted => "interrupted".to_owned(),
-            Reason::TimeLimit => "the time limit was reached".to_owned(),
-            Reason::Budget => "the request budget was spent".to_owned(),
-            Reason::Limited(cause) | Reason::GaveUp(cause) => cause,
-        })
-    });
+    let ended = denied
+        .or_else(|| sender.target().liveness.hopeless())
+        .or_else(|| stop.reason().map(|reason| reason.to_string()));
     let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {
         found,

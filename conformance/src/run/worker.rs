@@ -12,11 +12,9 @@ use std::{
 use crate::run::{
     fail_fast::FailFast,
     planning::group_queue::GroupQueue,
-    sending::{
-        liveness::is_answered,
-        sender::{DeliveryError, Sender},
-    },
+    sending::{delivery::DeliveryError, liveness::is_answered, sender::Sender},
 };
+use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::{
     cases::case::Group,
     rules::Rule,
@@ -35,6 +33,8 @@ pub(crate) struct Work {
     pub(crate) judged: AtomicUsize,
     /// The ids of broken rules.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
+    /// Why no more groups are sent, before the plan is done.
+    pub(crate) ended: Stop,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
 }
@@ -85,11 +85,11 @@ impl Work {
         let mut unanswered = Vec::new();
         let stop = self.sender.stop.clone();
         let mut stopped = pin!(stop.stopped());
-        while self.sender.liveness.hopeless().is_none() && !self.is_over() {
+        while self.ended.reason().is_none() {
             let next = async {
                 let group = self.groups.next().await?;
                 let mut share = self.sender.share();
-                let delivered = self.sender.deliver_within(&group, &mut share).await;
+                let delivered = self.sender.deliver_within(&group, group.relation.order, &mut share).await;
                 Some((group, delivered, share))
             };
             let next = tokio::select! {
@@ -107,17 +107,22 @@ impl Work {
                 Ok(exchanges) if exchanges.iter().all(is_answered) => {
                     let new = self.judge(&group, &exchanges);
                     drop((exchanges, share));
-                    if let Some(fail_fast) = &self.fail_fast {
-                        fail_fast.confirm(&self.sender, &group, new).await;
+                    if let Some(fail_fast) = &self.fail_fast
+                        && fail_fast.confirms(&self.sender, &group, new).await
+                    {
+                        self.ended.trigger(Reason::FirstViolation);
                     }
                 }
                 Ok(exchanges) => unanswered.push(UnansweredGroup {
                     group,
                     exchanges,
-                    stamp: self.sender.liveness.last_stamp(),
+                    stamp: self.sender.target().liveness.last_stamp(),
                 }),
                 Err(DeliveryError::Stopped) => return unanswered,
                 Err(cause) => self.sessions.with(|session| session.leave_out(&group, cause.to_string())),
+            }
+            if let Some(cause) = self.sender.target().liveness.hopeless() {
+                self.ended.trigger(Reason::GaveUp(cause));
             }
         }
         unanswered
@@ -125,8 +130,8 @@ impl Work {
 
     /// Judges a group with a missing answer. Where the target stopped answering, a group after its last answer is left out.
     pub(crate) fn settle(&self, unanswered: &UnansweredGroup, stopped_answering: bool) {
-        let liveness = &self.sender.liveness;
-        if stopped_answering && liveness.is_after_last_answer(unanswered.stamp, self.sender.jobs()) {
+        let is_after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
+        if stopped_answering && is_after(unanswered.stamp) {
             let cause = "the target stopped answering".to_owned();
             self.sessions.with(|session| session.leave_out(&unanswered.group, cause));
         } else {
@@ -141,11 +146,6 @@ impl Work {
             broken.extend(new.iter().map(|new| new.rule.id));
         }
         new
-    }
-
-    /// Whether a violation was confirmed that ends the run.
-    pub(crate) fn is_over(&self) -> bool {
-        self.fail_fast.as_ref().is_some_and(FailFast::is_over)
     }
 
     /// The rules that are broken so far and not in `reported`.

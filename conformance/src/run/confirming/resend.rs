@@ -1,8 +1,8 @@
 //! Sends the group of a finding again, or a changed one, and judges it by the rule of the finding.
 
-use crate::run::sending::sender::{DeliveryError, Sender};
+use crate::run::sending::{delivery::DeliveryError, sender::Sender};
 use paymaster_engine::{
-    cases::case::Group,
+    cases::case::{Group, Order},
     knowledge::Knowledge,
     rules::{Rule, Violation},
     session::recheck::{Outcome, Recheck},
@@ -48,7 +48,8 @@ impl<'a> Resender<'a> {
         &self,
         group: &Group,
     ) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
-        let exchanges = self.sender.deliver_in_order(group).await?;
+        let exchanges =
+            self.sender.deliver_within(group, Order::Sequential, &mut self.sender.share()).await?;
         Ok(self.judged(group, &exchanges))
     }
 

@@ -1,10 +1,5 @@
 //! Whether the target still answers, from the exchanges that ended so far.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
-};
-
 use bytes::Bytes;
 
 use paymaster_engine::message::answer::Answer;
@@ -23,16 +18,16 @@ const OTHER_BEFORE_END: u64 = 50;
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
     /// The number of exchanges that ended. Its value at the end of an exchange is the stamp of that exchange.
-    ended: AtomicU64,
-    last_answer: AtomicU64,
-    unanswered: AtomicU64,
-    known_good: Mutex<Option<(Served, Bytes)>>,
+    ended: u64,
+    last_answer: u64,
+    unanswered: u64,
+    known_good: Option<(Served, Bytes)>,
     /// Whether a JSON-RPC answer ever came.
-    is_json_rpc: AtomicBool,
+    is_json_rpc: bool,
     /// How many answers were something else before the first one of JSON-RPC, how many of them when the plan began, and what the first was.
-    others: AtomicU64,
-    others_before_plan: AtomicU64,
-    first_other: Mutex<Option<String>>,
+    others: u64,
+    others_before_plan: u64,
+    first_other: Option<String>,
 }
 
 /// How well a request was answered.
@@ -56,93 +51,80 @@ pub(crate) enum NextStep {
 
 impl Liveness {
     /// Counts an exchange that ended.
-    pub(crate) fn note(&self, exchange: &Exchange) -> NextStep {
-        let stamp = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
+    pub(crate) fn note(&mut self, exchange: &Exchange) -> NextStep {
+        self.ended += 1;
         if is_answered(exchange) {
-            self.last_answer.fetch_max(stamp, Ordering::Relaxed);
-            self.unanswered.store(0, Ordering::Relaxed);
+            (self.last_answer, self.unanswered) = (self.ended, 0);
             self.note_kind(exchange);
             self.remember(exchange);
             return NextStep::Continue;
         }
-        let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.last_answer.load(Ordering::Relaxed) == 0 {
-            return if unanswered >= UNANSWERED_AT_START {
-                NextStep::Unreachable
-            } else {
-                NextStep::Continue
-            };
-        }
+        self.unanswered += 1;
         match self.known_good() {
-            Some(body) if unanswered.is_multiple_of(UNANSWERED_BEFORE_PROBE) => NextStep::Probe(body),
+            _ if self.last_answer == 0 && self.unanswered >= UNANSWERED_AT_START => NextStep::Unreachable,
+            Some(body) if self.unanswered.is_multiple_of(UNANSWERED_BEFORE_PROBE) => NextStep::Probe(body),
             _ => NextStep::Continue,
         }
     }
 
-    fn note_kind(&self, exchange: &Exchange) {
-        if self.is_json_rpc.load(Ordering::Relaxed) {
+    fn note_kind(&mut self, exchange: &Exchange) {
+        if self.is_json_rpc {
             return;
         }
-        if Answer::of(exchange).resembles_json_rpc() {
-            self.is_json_rpc.store(true, Ordering::Relaxed);
-            return;
+        self.is_json_rpc = Answer::of(exchange).resembles_json_rpc();
+        if !self.is_json_rpc {
+            self.others += 1;
+            self.first_other.get_or_insert_with(|| match &exchange.outcome {
+                Ok(response) => format!("HTTP {}", response.status),
+                Err(failure) => failure.to_string(),
+            });
         }
-        self.others.fetch_add(1, Ordering::Relaxed);
-        lock(&self.first_other).get_or_insert_with(|| match &exchange.outcome {
-            Ok(response) => format!("HTTP {}", response.status),
-            Err(failure) => failure.to_string(),
-        });
     }
 
     /// The plan begins.
-    pub(crate) fn begin_plan(&self) {
-        let so_far = self.others.load(Ordering::Relaxed);
-        self.others_before_plan.store(so_far, Ordering::Relaxed);
+    pub(crate) fn begin_plan(&mut self) {
+        self.others_before_plan = self.others;
     }
 
     /// Why further requests are pointless: the target answers, and none of many answers was one of JSON-RPC.
     pub(crate) fn hopeless(&self) -> Option<String> {
-        let others = self.others.load(Ordering::Relaxed);
-        let least = self.others_before_plan.load(Ordering::Relaxed) + OTHER_BEFORE_END;
-        if others < least || self.is_json_rpc.load(Ordering::Relaxed) {
+        if self.others < self.others_before_plan + OTHER_BEFORE_END || self.is_json_rpc {
             return None;
         }
-        let first = lock(&self.first_other).clone().unwrap_or_default();
-        Some(format!("none of {others} answers is one of JSON-RPC: {first}"))
+        let first = self.first_other.as_deref().unwrap_or_default();
+        Some(format!("none of {} answers is one of JSON-RPC: {first}", self.others))
     }
 
     /// A request that was answered.
     pub(crate) fn known_good(&self) -> Option<Bytes> {
-        lock(&self.known_good).as_ref().map(|(_, body)| body.clone())
+        self.known_good.as_ref().map(|(_, body)| body.clone())
     }
 
     /// A request in plain headers that was served.
     pub(crate) fn served(&self) -> Option<Bytes> {
-        let known_good = lock(&self.known_good);
-        let served = known_good.as_ref().filter(|(served, _)| *served > Served::No);
+        let served = self.known_good.as_ref().filter(|(served, _)| *served > Served::No);
         served.map(|(_, body)| body.clone())
     }
 
     /// The stamp of the exchange that ended last.
     pub(crate) fn last_stamp(&self) -> u64 {
-        self.ended.load(Ordering::Relaxed)
+        self.ended
     }
 
     /// Whether the exchange with this stamp ended after the last answer, when up to `width` exchanges run at a time.
     pub(crate) fn is_after_last_answer(&self, stamp: u64, width: usize) -> bool {
-        stamp + width as u64 > self.last_answer.load(Ordering::Relaxed)
+        stamp + width as u64 > self.last_answer
     }
 
     /// Keeps the request that was answered best.
-    fn remember(&self, exchange: &Exchange) {
-        let mut known_good = lock(&self.known_good);
-        let best = known_good.as_ref().map(|(served, _)| *served);
+    fn remember(&mut self, exchange: &Exchange) {
+        let best = self.known_good.as_ref().map(|(served, _)| *served);
         if best == Some(Served::WithResult) {
             return;
         }
         let served = served(exchange);
         if best < Some(served) {
-            *known_good = Some((served, exchange.request.clone()));
+            self.known_good = Some((served, exchange.request.clone()));
         }
     }
 }
@@ -162,10 +144,6 @@ fn served(exchange: &Exchange) -> Served {
 /// Whether a request in plain headers got a JSON-RPC answer with HTTP status 200.
 pub(crate) fn is_served(exchange: &Exchange) -> bool {
     served(exchange) > Served::No
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the target sent an answer, complete or not.
@@ -197,7 +175,7 @@ mod tests {
 
     #[test]
     fn an_unreachable_target_is_noticed_at_once_and_one_that_stops_answering_later() {
-        let liveness = Liveness::default();
+        let mut liveness = Liveness::default();
         assert_eq!(liveness.note(&exchange(false)), NextStep::Continue);
         assert_eq!(liveness.note(&exchange(false)), NextStep::Continue);
         assert_eq!(liveness.note(&exchange(false)), NextStep::Unreachable);
@@ -225,7 +203,7 @@ mod tests {
     #[test]
     fn fifty_answers_of_the_plan_that_are_none_of_json_rpc_end_the_run() {
         for (last, is_hopeless) in [(r#"{"status":"ok"}"#, true), (r#"{"jsonrpc":"2.0"}"#, false)] {
-            let liveness = Liveness::default();
+            let mut liveness = Liveness::default();
             for _ in 0..63 {
                 liveness.note(&answered(200, "<html>", "discovery"));
             }
@@ -241,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_request_that_was_answered_best_is_remembered() {
-        let liveness = Liveness::default();
+        let mut liveness = Liveness::default();
         for (status, body, request, served) in [
             (503, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "unavailable", None),
             (200, r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, "error", Some("error")),

@@ -2,10 +2,10 @@
 //! which answers are simulated.
 
 pub(crate) mod chain;
+pub(crate) mod delivery;
+mod excuse;
 pub(crate) mod liveness;
-mod outage;
-pub(crate) mod overload;
 pub(crate) mod sender;
+mod slots;
 #[cfg(test)]
 mod tests;
-mod under_load;

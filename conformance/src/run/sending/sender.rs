@@ -1,10 +1,9 @@
 //! Sends the requests of a group and collects the answers, in the order that the group needs and at a pace that the target accepts.
 
 use std::{
-    fmt,
     sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
 };
@@ -16,51 +15,22 @@ use paymaster_client::{
     memory::{MemoryLimit, MemoryPermit},
     network::connector::Protocol,
     pace::Pace,
-    stop::{Reason, Stop},
-    throttling::{self, GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
+    stop::Stop,
 };
 use paymaster_engine::cases::case::{Group, Order};
-use paymaster_exchange::{Exchange, Failure};
+use paymaster_exchange::Exchange;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
     events::SentExchange,
     run::sending::{
         chain::Chain,
-        liveness::{Liveness, NextStep, is_answered},
-        outage,
-        overload::{Alone, Concurrency, Overload},
+        delivery::{
+            Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
+        },
+        slots::Slots,
     },
 };
-
-/// How many times connecting is tried for one request.
-const CONNECT_TRIES: u32 = 3;
-
-/// The pause before the next try to connect.
-pub(super) const CONNECT_PAUSE: Duration = Duration::from_millis(50);
-
-/// Why the requests of a group were not all answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeliveryError {
-    /// The run ended first.
-    Stopped,
-    /// The target answered 429 or 503 each time.
-    Throttled,
-    /// No connection could be made, for this cause; nothing was sent.
-    Unreachable(String),
-}
-
-impl std::error::Error for DeliveryError {}
-
-impl fmt::Display for DeliveryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped => f.write_str("the run was over"),
-            Self::Throttled => f.write_str("the target asked to wait again and again"),
-            Self::Unreachable(cause) => write!(f, "no connection: {cause}"),
-        }
-    }
-}
 
 /// What the sender reports while it sends.
 #[derive(Debug)]
@@ -75,41 +45,25 @@ pub(crate) enum Notice {
     Exchanged(Box<SentExchange>),
 }
 
-/// What to do with an error answer that may come from overload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OverloadMode {
-    /// It is returned at once, to be checked.
-    Watch,
-    /// It is returned at once: it is the result of a check without other requests in flight.
-    Alone,
-    /// It is returned at once: it is the result of a check with many copies in flight. That no copy is answered does not show that the
-    /// target stopped answering.
-    UnderLoad,
-    /// It is an answer like every other. A request that is throttled is sent again after a pause.
-    Ignore,
-}
-
 /// Sends groups over at most `jobs` connections.
 pub(crate) struct Sender {
     pub(crate) transport: Transport,
     pub(crate) stop: Stop,
     pub(crate) pace: Pace,
-    pub(crate) liveness: Liveness,
     jobs: usize,
-    pub(super) concurrency: Concurrency,
-    /// Whether error answers are checked for overload.
-    pub(super) checks_overload: bool,
+    slots: Slots,
+    target: Mutex<TargetState>,
+    /// Whether error answers are checked for overload and outages. Otherwise they are answers like every other.
+    pub(crate) checks: bool,
     idle: Mutex<Vec<PooledConnection>>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
     responses: [AtomicU64; 2],
-    given_up: GivenUp,
-    /// How many outages are over, and whether the last one lasted longer than the run waits.
-    pub(super) outages: AtomicU64,
-    pub(super) lasting_outage: AtomicBool,
-    pub(super) notices: mpsc::UnboundedSender<Notice>,
-    reports_exchanges: bool,
-    chain: Option<Chain>,
+    notices: mpsc::UnboundedSender<Notice>,
+    /// Whether every exchange is reported as a [`Notice`].
+    pub(crate) reports_exchanges: bool,
+    /// Where returned operations are simulated.
+    pub(crate) chain: Option<Chain>,
 }
 
 impl Sender {
@@ -118,42 +72,25 @@ impl Sender {
         stop: Stop,
         pace: Pace,
         jobs: usize,
-        notices: mpsc::UnboundedSender<Notice>,
-    ) -> Self {
+    ) -> (Self, mpsc::UnboundedReceiver<Notice>) {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
-        Self {
+        let (notices, receiver) = mpsc::unbounded_channel();
+        let sender = Self {
+            jobs,
+            slots: Slots::new(jobs),
+            target: Mutex::new(TargetState::new(transport.target.address(), jobs)),
             transport,
             stop,
             pace,
-            liveness: Liveness::default(),
-            jobs,
-            concurrency: Concurrency::new(jobs),
-            checks_overload: true,
+            checks: true,
             idle: Mutex::default(),
             gate: MemoryLimit::default(),
             responses: Default::default(),
-            given_up: GivenUp::default(),
-            outages: AtomicU64::new(0),
-            lasting_outage: AtomicBool::new(false),
             notices,
             reports_exchanges: false,
             chain: None,
-        }
-    }
-
-    /// Reports every exchange as a [`Notice`] where `reports_exchanges` is set.
-    pub(crate) fn reporting_exchanges(self, reports_exchanges: bool) -> Self {
-        Self { reports_exchanges, ..self }
-    }
-
-    /// Simulates returned operations on this chain, where there is one.
-    pub(crate) fn simulating_on(self, chain: Option<Chain>) -> Self {
-        Self { chain, ..self }
-    }
-
-    /// Takes errors that may come from overload for answers like every other.
-    pub(crate) fn ignoring_overload(self) -> Self {
-        Self { checks_overload: false, ..self }
+        };
+        (sender, receiver)
     }
 
     /// How many exchanges may run at the same time, unless the target is overloaded by them.
@@ -161,9 +98,9 @@ impl Sender {
         self.jobs
     }
 
-    /// The overload of the target that the run found.
-    pub(crate) fn overload(&self) -> Option<Overload> {
-        self.concurrency.overload()
+    /// What the exchanges so far have shown of the target.
+    pub(crate) fn target(&self) -> MutexGuard<'_, TargetState> {
+        self.target.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The HTTP versions of complete responses, and how many came in each.
@@ -181,40 +118,104 @@ impl Sender {
     }
 
     /// Sends every request of a group; returns one exchange for each, in order.
-    pub(crate) async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, DeliveryError> {
-        self.deliver_within(group, &mut self.share()).await
+    pub(crate) async fn deliver(&self, group: &Group) -> Delivered {
+        self.deliver_within(group, group.relation.order, &mut self.share()).await
     }
 
-    /// Sends the requests of a group one after the other, also where its relation sends them at the same time.
-    pub(crate) async fn deliver_in_order(&self, group: &Group) -> Result<Vec<Exchange>, DeliveryError> {
-        let Some((_slot, _)) = self.concurrency.acquire(1).await else {
-            return Err(DeliveryError::Stopped);
+    /// Sends groups at the same time. Returns those that were answered; none when the run is over.
+    pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
+        let delivered = tokio::select! {
+            biased;
+            () = self.stop.stopped() => return None,
+            delivered = join_all(round.iter().map(|group| self.deliver(group))) => delivered,
         };
-        self.deliver_in_turn(group, &self.share(), OverloadMode::Ignore).await
+        let answered = |(group, delivered): (Group, Delivered)| Some((group, delivered.ok()?));
+        Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
-    pub(super) async fn deliver_once(
+    /// Sends a group in this order, within a memory share that the caller holds as long as it keeps the answers.
+    pub(crate) async fn deliver_within(
         &self,
         group: &Group,
+        order: Order,
+        share: &mut MemoryPermit,
+    ) -> Delivered {
+        let mut delivery = Delivery::new(self.checks);
+        let (mut alone, mut open, mut came) = (None, Vec::new(), Vec::new());
+        loop {
+            let step = self.decide(|target| delivery.next(target, came));
+            if !matches!(step, Step::Send(Sending::Alone { kept: true, .. })) {
+                open.clear();
+            }
+            came = match step {
+                Step::Done(delivered) => return delivered,
+                Step::Send(sending @ Sending::Among { .. }) => {
+                    if let Some((_, slots)) = alone.take() {
+                        let jobs = self.target().jobs;
+                        self.slots.give_back(slots, jobs);
+                    }
+                    vec![self.send_among(group, order, share, sending).await]
+                }
+                Step::Send(sending @ Sending::Alone { copies, kept, after }) => {
+                    self.sleep(after).await?;
+                    let share = &*share;
+                    let copies = (0..copies).map(async |_| {
+                        let (mut connection, own) = (PooledConnection::default(), self.share());
+                        let share = if copies == 1 { share } else { &own };
+                        let delivered = self.send_in_turn(&mut connection, group, share, sending).await;
+                        (connection, delivered)
+                    });
+                    let (connections, delivered): (Vec<_>, Vec<_>) =
+                        join_all(copies).await.into_iter().unzip();
+                    open.extend(connections.into_iter().filter(|_| kept));
+                    delivered
+                }
+                Step::Quiet => {
+                    // What the holders of slots may wait for.
+                    *share = self.share();
+                    if alone.is_none() {
+                        let with_excuse = Arc::clone(&self.target().with_excuse);
+                        let (slots, _) =
+                            self.slots.acquire(usize::MAX).await.ok_or(DeliveryError::Stopped)?;
+                        alone = Some((with_excuse, slots));
+                    }
+                    // Some targets take few connections at a time.
+                    self.close_idle();
+                    Vec::new()
+                }
+                Step::Probe(body, after) => {
+                    self.sleep(after).await?;
+                    vec![self.probe(body).await.map(|probe| vec![probe])]
+                }
+            };
+        }
+    }
+
+    /// Sends the members of a group while other groups are sent.
+    async fn send_among(
+        &self,
+        group: &Group,
+        order: Order,
         share: &MemoryPermit,
-        mode: OverloadMode,
-    ) -> Result<Vec<Exchange>, DeliveryError> {
-        let wanted = match group.relation.order {
+        sending: Sending,
+    ) -> Delivered {
+        let wanted = match order {
             Order::Sequential => 1,
             Order::Concurrent => group.members.len(),
         };
-        let Some((_slots, width)) = self.concurrency.acquire(wanted).await else {
-            return Err(DeliveryError::Stopped);
-        };
+        let (_slots, width) = self.slots.acquire(wanted).await.ok_or(DeliveryError::Stopped)?;
         if width == 1 {
-            return self.deliver_in_turn(group, share, mode).await;
+            let mut connection = self.take_connection();
+            let exchanges = self.send_in_turn(&mut connection, group, share, sending).await?;
+            self.return_connection(connection);
+            return Ok(exchanges);
         }
         let mut exchanges = Vec::with_capacity(group.members.len());
         let numbers: Vec<usize> = (0..group.members.len()).collect();
         for chunk in numbers.chunks(width) {
             let sending = chunk.iter().map(|number| async {
                 let mut connection = self.take_connection();
-                let exchange = self.send(&mut connection, group, *number, share, mode).await;
+                let exchange = self.send(&mut connection, group, *number, share, sending).await;
                 self.return_connection(connection);
                 exchange
             });
@@ -226,39 +227,16 @@ impl Sender {
     }
 
     /// Sends the members of a group one after the other, each after the answer to the one before.
-    async fn deliver_in_turn(
-        &self,
-        group: &Group,
-        share: &MemoryPermit,
-        mode: OverloadMode,
-    ) -> Result<Vec<Exchange>, DeliveryError> {
-        let mut connection = self.take_connection();
-        let exchanges = self.deliver_over(&mut connection, group, share, mode).await?;
-        self.return_connection(connection);
-        Ok(exchanges)
-    }
-
-    /// The same to check an error that may come from overload: over a new connection, which is closed afterwards.
-    pub(super) async fn deliver_to_check(
-        &self,
-        group: &Group,
-        share: &MemoryPermit,
-        mode: OverloadMode,
-    ) -> Result<Vec<Exchange>, DeliveryError> {
-        let mut connection = PooledConnection::default();
-        self.deliver_over(&mut connection, group, share, mode).await
-    }
-
-    pub(super) async fn deliver_over(
+    async fn send_in_turn(
         &self,
         connection: &mut PooledConnection,
         group: &Group,
         share: &MemoryPermit,
-        mode: OverloadMode,
-    ) -> Result<Vec<Exchange>, DeliveryError> {
+        sending: Sending,
+    ) -> Delivered {
         let mut exchanges = Vec::with_capacity(group.members.len());
         for number in 0..group.members.len() {
-            let mut exchange = self.send(connection, group, number, share, mode).await?;
+            let mut exchange = self.send(connection, group, number, share, sending).await?;
             if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
                 exchange.on_chain = chain.simulate(&exchange, simulation).await;
             }
@@ -273,82 +251,77 @@ impl Sender {
         group: &Group,
         number: usize,
         share: &MemoryPermit,
-        mode: OverloadMode,
+        sending: Sending,
     ) -> Result<Exchange, DeliveryError> {
         let member = &group.members[number];
-        let body: &Bytes = &member.body;
-        let (mut retries, mut unreachable) = (RetryPolicy::CHECK.start(), 0);
+        let mut attempts = Attempts::new(sending);
         loop {
-            if !self.pace.turn(&self.stop).await {
-                return Err(DeliveryError::Stopped);
-            }
-            let exchange = connection.exchange_as(&self.transport, body.clone(), member.sent_as, share).await;
+            self.turn().await?;
+            let exchange =
+                connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share).await;
             self.report(&exchange, group, number);
-            let is_checked = mode == OverloadMode::Watch
-                && self.concurrency.suspicion(std::slice::from_ref(&exchange)).is_some();
-            match self.liveness.note(&exchange) {
-                NextStep::Continue => {}
-                // Sending it alone shows whether the target still answers.
-                _ if is_checked || mode == OverloadMode::UnderLoad => {}
-                NextStep::Unreachable => self.give_up(&exchange, "no answer"),
-                NextStep::Probe(known_good) => {
-                    let probe = PooledConnection::default().exchange(&self.transport, known_good).await;
-                    self.liveness.note(&probe);
-                    if !is_answered(&probe) {
-                        self.give_up(&probe, "the target stopped answering");
-                    }
-                }
+            if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
+                self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
             }
-            match &exchange.outcome {
-                Err(Failure::Connect(cause)) => {
-                    unreachable += 1;
-                    if unreachable == CONNECT_TRIES && is_checked {
-                        return Ok(exchange);
-                    }
-                    if unreachable == CONNECT_TRIES {
-                        return Err(DeliveryError::Unreachable(cause.clone()));
-                    }
-                    tokio::time::sleep(CONNECT_PAUSE).await;
+            let mut decide =
+                |target: &mut TargetState, probe| attempts.after(target, &exchange, probe, SystemTime::now());
+            let mut next = self.decide(|target| decide(target, None));
+            if let Next::Probe(body) = next {
+                let probe = self.probe(body).await?;
+                next = self.decide(|target| decide(target, Some(&probe)));
+            }
+            match next {
+                Next::Answered => {
+                    self.pace.answered();
+                    return Ok(exchange);
                 }
-                Ok(response) => {
-                    if let Some(protocol) = connection.protocol() {
-                        self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
-                    }
-                    let is_wanted =
-                        is_checked || matches!(mode, OverloadMode::Alone | OverloadMode::UnderLoad);
-                    if is_wanted && self.is_throttled_without_time(&exchange) {
-                        return Ok(exchange);
-                    }
-                    let limit = self.concurrency.rate_limit(std::slice::from_ref(&exchange));
-                    let decision = match limit {
-                        Some(_) => retries.throttled_without_time(),
-                        None => retries.decide(response, SystemTime::now),
-                    };
-                    let pause = match decision {
-                        ThrottleDecision::NotThrottled => {
-                            if !outage::is_sign(&exchange) {
-                                self.pace.answered();
-                            }
-                            self.given_up.reset();
-                            return Ok(exchange);
-                        }
-                        // Whether it is a rate limit at all is checked without other requests in flight.
-                        ThrottleDecision::GiveUp if limit.is_some() => return Ok(exchange),
-                        ThrottleDecision::GiveUp => {
-                            self.note_throttled_group(response.status);
-                            return Err(DeliveryError::Throttled);
-                        }
-                        ThrottleDecision::Wait(pause) => pause,
-                    };
-                    // The pause applies even when the receiver is gone.
-                    let _ = self.notices.send(Notice::Throttled { pause, status: response.status });
+                Next::Unclear | Next::Probe(_) => return Ok(exchange),
+                Next::Fail(cause) => return Err(cause),
+                Next::Reconnect(pause) => self.sleep(pause).await?,
+                Next::Pause(pause) => {
                     self.pace.pause(pause, &self.stop);
                     if self.stop.reason().is_some() {
                         return Err(DeliveryError::Stopped);
                     }
                 }
-                Err(_) => return Ok(exchange),
             }
+        }
+    }
+
+    /// Calls a state machine, and does what it asks for beside its next step.
+    fn decide<T>(&self, machine: impl FnOnce(&mut TargetState) -> T) -> T {
+        let mut target = self.target();
+        let decision = machine(&mut target);
+        for effect in target.effects.drain(..) {
+            match effect {
+                Effect::Report(notice) => {
+                    // The receiver may be gone: what is reported applies all the same.
+                    let _ = self.notices.send(notice);
+                }
+                Effect::SlowDown(waited) => self.pace.refused_for(waited),
+                Effect::EndRun(reason) => self.stop.trigger(reason),
+            }
+        }
+        decision
+    }
+
+    /// Sends a body over a new connection.
+    async fn probe(&self, body: Bytes) -> Result<Exchange, DeliveryError> {
+        self.turn().await?;
+        Ok(PooledConnection::default().exchange(&self.transport, body).await)
+    }
+
+    async fn turn(&self) -> Result<(), DeliveryError> {
+        self.pace.turn(&self.stop).await.then_some(()).ok_or(DeliveryError::Stopped)
+    }
+
+    async fn sleep(&self, pause: Duration) -> Result<(), DeliveryError> {
+        if pause.is_zero() {
+            return Ok(());
+        }
+        tokio::select! {
+            () = self.stop.stopped() => Err(DeliveryError::Stopped),
+            () = tokio::time::sleep(pause) => Ok(()),
         }
     }
 
@@ -369,37 +342,6 @@ impl Sender {
         })));
     }
 
-    /// Whether an answer throttles its request and states no time: HTTP 429, or a JSON-RPC error that speaks of a rate limit.
-    pub(super) fn is_throttled_without_time(&self, exchange: &Exchange) -> bool {
-        let response = exchange.outcome.as_ref();
-        response.is_ok_and(throttling::is_throttled_without_time)
-            || self.concurrency.rate_limit(std::slice::from_ref(exchange)).is_some()
-    }
-
-    pub(super) fn note_throttled_group(&self, status: u16) {
-        if self.given_up.add() {
-            let tries = RetryPolicy::CHECK.tries;
-            let address = self.transport.target.address();
-            let cause = format!(
-                "{address} answered {status} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
-            );
-            self.stop.trigger(if self.pace.answers() > 0 {
-                Reason::Limited(cause)
-            } else {
-                Reason::GaveUp(cause)
-            });
-        }
-    }
-
-    fn give_up(&self, exchange: &Exchange, what: &str) {
-        let cause = match &exchange.outcome {
-            Ok(response) => format!("status {}", response.status),
-            Err(failure) => failure.to_string(),
-        };
-        let address = self.transport.target.address();
-        self.stop.trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
-    }
-
     /// Closes the connections that no request uses.
     pub(crate) fn close_idle(&self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -414,15 +356,8 @@ impl Sender {
     /// Keeps a connection for other groups. There are never more than exchanges at the same time.
     fn return_connection(&self, connection: PooledConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < self.concurrency.jobs() {
+        if idle.len() < self.slots.jobs() {
             idle.push(connection);
         }
-    }
-
-    /// Waits until no other request is in flight, and closes the idle connections: some targets take few at a time.
-    pub(super) async fn alone(&self) -> Result<Alone<'_>, DeliveryError> {
-        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        Ok(alone)
     }
 }

@@ -12,7 +12,6 @@ use std::{
 use futures_util::future::join_all;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
-    sync::mpsc,
     time::Instant,
 };
 
@@ -55,7 +54,7 @@ impl Scripted {
         let connector = Connector::in_process(&target, Arc::new(connect));
         let transport = Transport::new(target, Limits::default(), &[]).with_connector(connector);
         let pace = Pace::new(None, None, Instant::now() + Duration::from_mins(5));
-        Sender::new(transport, Stop::default(), pace, jobs, mpsc::unbounded_channel().0)
+        Sender::new(transport, Stop::default(), pace, jobs).0
     }
 
     async fn serve(self, mut stream: DuplexStream) {
@@ -131,5 +130,5 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
     for exchanges in delivered {
         assert_eq!(exchanges.unwrap()[0].outcome.as_ref().unwrap().status, 200);
     }
-    assert_eq!(sender.overload().unwrap().jobs, 3);
+    assert_eq!(sender.target().overload.as_ref().unwrap().jobs, 3);
 }

@@ -1,0 +1,945 @@
+//! What happens after an exchange, as two state machines that neither send nor sleep: [`Attempts`] for one request, [`Delivery`] for a group.
+//! What the exchanges so far have shown is in [`TargetState`], which all groups of a run share; [`TargetState::excuse`] alone decides whether
+//! an exchange has an excuse, or is the service's answer. [`super::sender`] does what they ask for.
+//!
+//! An error that may come from a limit that states no time is waited for, unless other requests were in flight. An error that may come from
+//! an outage is followed by probes: a request that was served before is sent with growing pauses, within a bound. Where an error may come from other requests in flight, the bytes of the group are sent
+//! again alone: no other request is in flight. Where the error is not seen again, the run goes on with half as many requests at a time, and
+//! the group is sent again. Where it is seen again, or only one request at a time is left, it is judged like every other answer.
+//!
+//! A rare error that has nothing to do with load may not be seen in a few tries alone either. Therefore many copies of the group are sent
+//! at the same time, too. An error that no copy gets, and no other group got at the same time, is judged. Where copies get it, their share
+//! decides how often the group is sent alone before the error counts as one of overload (see [`times_alone`]).
+//!
+//! Some targets refuse connections while too many others are open. Where a connection was refused or closed without an answer, and the group
+//! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt, mem,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use paymaster_client::{
+    stop::Reason,
+    throttling::{Retries, RetryPolicy, ThrottleDecision},
+};
+use paymaster_engine::session::unserved::without_values;
+use paymaster_exchange::{Exchange, Failure, KEPT};
+
+use crate::run::sending::{
+    excuse::{Excuse, Limit},
+    liveness::{Liveness, NextStep, is_answered, is_served},
+    sender::Notice,
+};
+
+/// How many times connecting is tried for one request.
+const CONNECT_TRIES: u32 = 3;
+
+/// The pause before the next try to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How often a group is sent alone before copies of it are sent at the same time.
+const TIMES_ALONE: usize = 5;
+
+/// How many errors are expected in the tries alone if load makes no difference. None in spite of that has a probability of `e^-5`, 0.7 %.
+const EXPECTED_ALONE: usize = 5;
+
+/// After this many groups that get an error alone too, that error is no longer taken for one of overload.
+const ALONE_TOO: u32 = 3;
+
+/// The most copies of a group that are sent at the same time.
+const MOST_COPIES: usize = 32;
+
+/// How many further connections must be refused until the number of open ones counts as the limit of the target: once may be chance.
+const REFUSED_AGAIN: u32 = 2;
+
+/// The first pause before a probe of an outage. Each further one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// How many pauses an outage is waited for: 25.5 seconds in all.
+const PAUSES: u32 = 8;
+
+/// The same where nothing was served yet, as of a service that starts: 3.1 seconds in all.
+const PAUSES_AT_START: u32 = 5;
+
+/// How often one group is sent again after outages.
+const OUTAGES_PER_GROUP: usize = 3;
+
+/// The pause before a request that shows whether the target has a rate limit.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// How many requests in a row are throttled until they are given up before the run ends.
+const MOST_GIVEN_UP: u32 = 3;
+
+/// Why the requests of a group were not all answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryError {
+    /// The run ended first.
+    Stopped,
+    /// The target answered 429 or 503 each time.
+    Throttled,
+    /// No connection could be made, for this cause; nothing was sent.
+    Unreachable(String),
+}
+
+impl std::error::Error for DeliveryError {}
+
+impl fmt::Display for DeliveryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => f.write_str("the run was over"),
+            Self::Throttled => f.write_str("the target asked to wait again and again"),
+            Self::Unreachable(cause) => write!(f, "no connection: {cause}"),
+        }
+    }
+}
+
+/// The exchanges of one group, one for each request.
+pub(super) type Delivered = Result<Vec<Exchange>, DeliveryError>;
+
+/// The overload that a run found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Overload {
+    /// How many requests are sent at a time from now on.
+    pub(crate) jobs: usize,
+    /// What the target did when more were in flight, in words.
+    pub(crate) sign: String,
+    /// How often the limit was lowered.
+    pub(crate) times: u64,
+}
+
+impl fmt::Display for Overload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let requests = if self.jobs == 1 { "request" } else { "requests" };
+        write!(f, "{} {requests} at a time; with more, {}", self.jobs, self.sign)
+    }
+}
+
+/// What the exchanges of a run have shown of its target.
+#[derive(Debug, Default)]
+pub(crate) struct TargetState {
+    /// Host and port, for messages.
+    address: String,
+    /// How many requests may be in flight.
+    pub(super) jobs: usize,
+    pub(crate) liveness: Liveness,
+    /// The overload that was found; none when there was none.
+    pub(crate) overload: Option<Overload>,
+    /// How often each sign of overload was seen alone too.
+    alone_too: BTreeMap<String, u32>,
+    /// The errors that speak of a rate limit and have nothing to do with one, without their values.
+    no_limits: BTreeSet<String>,
+    /// How many outages are over, and whether the last one lasted longer than the run waits.
+    outages: u64,
+    lasting_outage: bool,
+    /// Whether any answer had no excuse, and how many requests in a row were given up since.
+    is_serving: bool,
+    given_up: u32,
+    /// One clone for each group with an excuse that is sent alone, or waits to be.
+    pub(super) with_excuse: Arc<()>,
+    /// What is to be done beside the next step.
+    pub(super) effects: Vec<Effect>,
+}
+
+/// What follows from an exchange for the whole run.
+#[derive(Debug)]
+pub(super) enum Effect {
+    Report(Notice),
+    /// The target refused requests for that long without a time to wait.
+    SlowDown(Duration),
+    EndRun(Reason),
+}
+
+impl TargetState {
+    /// The state at the start of a run with that many requests in flight, against the target at this address.
+    pub(super) fn new(address: String, jobs: usize) -> Self {
+        Self { address, jobs, ..Self::default() }
+    }
+
+    /// The excuse in an exchange, as far as it is one; otherwise the exchange is the service's answer, to be judged. Errors that came without
+    /// other requests in flight too are not of load, and one that comes while another request is served is of no rate limit.
+    pub(super) fn excuse(&self, exchange: &Exchange) -> Excuse {
+        let mut excuse = Excuse::of(exchange);
+        if excuse.limit_in_body().is_some_and(|words| self.is_no_limit(words)) {
+            excuse.limit = None;
+        }
+        excuse.may_be_load &= self.jobs > 1
+            && !self.is_no_limit(&excuse.sign)
+            && self.alone_too.get(&excuse.sign).is_none_or(|times| *times < ALONE_TOO);
+        excuse
+    }
+
+    fn is_no_limit(&self, words: &str) -> bool {
+        self.no_limits.contains(&without_values(words))
+    }
+
+    fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {
+        exchanges.iter().any(|exchange| self.excuse(exchange).is_limit_without_time())
+    }
+
+    fn give_up_request(&mut self, status: u16) -> DeliveryError {
+        self.given_up += 1;
+        if self.given_up == MOST_GIVEN_UP {
+            let (address, tries) = (&self.address, RetryPolicy::CHECK.tries);
+            let cause = format!(
+                "{address} answered {status} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
+            );
+            let reason = if self.is_serving { Reason::Limited(cause) } else { Reason::GaveUp(cause) };
+            self.effects.push(Effect::EndRun(reason));
+        }
+        DeliveryError::Throttled
+    }
+
+    fn end(&mut self, what: &str, exchange: &Exchange) {
+        let cause = match &exchange.outcome {
+            Ok(response) => format!("status {}", response.status),
+            Err(failure) => failure.to_string(),
+        };
+        let cause = format!("{what} from {}: {cause}", self.address);
+        self.effects.push(Effect::EndRun(Reason::GaveUp(cause)));
+    }
+}
+
+/// How a request is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// Among others. Where it is `watched`, what may come from them is returned at once, to be checked.
+    Among { watched: bool },
+    /// While none but `copies` of its group is in flight: over new connections, since a request on a reused connection that the target closed
+    /// is sent again. They are closed afterwards, unless they are to be `kept` while further ones are opened.
+    Alone { copies: usize, kept: bool, after: Duration },
+}
+
+/// The tries of one request.
+pub(super) struct Attempts {
+    sending: Sending,
+    throttled: Retries,
+    unreachable: u32,
+}
+
+/// What to do after a try.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Return the exchange: the service answered.
+    Answered,
+    /// Return the exchange: there is no answer, or one with an excuse to check.
+    Unclear,
+    /// Send the request again after this pause, in which nothing is sent: the target asked for it.
+    Pause(Duration),
+    /// Connect again after this pause.
+    Reconnect(Duration),
+    /// Send this body, which was served before, and ask again.
+    Probe(Bytes),
+    /// The request has no answer.
+    Fail(DeliveryError),
+}
+
+impl Attempts {
+    pub(super) fn new(sending: Sending) -> Self {
+        Self { sending, throttled: RetryPolicy::CHECK.start(), unreachable: 0 }
+    }
+
+    /// Decides what to do after a try that ended now, and after the probe that it led to, where it did.
+    pub(super) fn after(
+        &mut self,
+        target: &mut TargetState,
+        exchange: &Exchange,
+        probe: Option<&Exchange>,
+        now: SystemTime,
+    ) -> Next {
+        let excuse = target.excuse(exchange);
+        let is_checked = self.sending == Sending::Among { watched: true } && excuse.may_be_load;
+        // Sending it alone shows whether the target still answers, and sending copies of it shows nothing about that.
+        let is_excused = is_checked || matches!(self.sending, Sending::Alone { copies: 2.., .. });
+        match target.liveness.note(probe.unwrap_or(exchange)) {
+            _ if probe.is_some_and(|probe| !is_answered(probe)) => {
+                target.end("the target stopped answering", probe.unwrap_or(exchange));
+            }
+            NextStep::Probe(known_good) if !is_excused => return Next::Probe(known_good),
+            NextStep::Unreachable if !is_excused => target.end("no answer", exchange),
+            _ => {}
+        }
+        let response = match &exchange.outcome {
+            Ok(response) => response,
+            Err(Failure::Connect(cause)) => {
+                self.unreachable += 1;
+                return match self.unreachable {
+                    ..CONNECT_TRIES => Next::Reconnect(CONNECT_PAUSE),
+                    _ if is_checked => Next::Unclear,
+                    _ => Next::Fail(DeliveryError::Unreachable(cause.clone())),
+                };
+            }
+            Err(_) => return Next::Unclear,
+        };
+        let is_alone = matches!(self.sending, Sending::Alone { .. });
+        let decision = match excuse.limit {
+            Some(Limit::WithoutTime | Limit::InBody(_)) if is_checked || is_alone => return Next::Unclear,
+            Some(Limit::InBody(_)) => self.throttled.throttled_without_time(),
+            Some(_) => self.throttled.decide(response, || now),
+            None => ThrottleDecision::NotThrottled,
+        };
+        match decision {
+            ThrottleDecision::Wait(pause) => {
+                let status = response.status;
+                target.effects.push(Effect::Report(Notice::Throttled { pause, status }));
+                Next::Pause(pause)
+            }
+            // Whether it is a rate limit at all is checked without other requests in flight.
+            ThrottleDecision::GiveUp if excuse.limit_in_body().is_some() => Next::Unclear,
+            ThrottleDecision::GiveUp => Next::Fail(target.give_up_request(response.status)),
+            ThrottleDecision::NotThrottled => {
+                target.given_up = 0;
+                target.is_serving |= !excuse.may_be_outage;
+                if excuse.may_be_outage { Next::Unclear } else { Next::Answered }
+            }
+        }
+    }
+}
+
+/// The way of one group from its first request to answers that are judged.
+pub(super) struct Delivery {
+    /// Whether what may come from load or an outage is checked. Otherwise it is an answer like every other.
+    checks: bool,
+    watched: bool,
+    /// How many requests could be in flight, and how many outages were over, when the group was sent.
+    jobs: usize,
+    outages: u64,
+    /// How often the group was sent again after an outage.
+    waited: usize,
+    phase: Phase,
+}
+
+/// What a group waits for: its exchanges among others, that no other request is in flight, or the exchanges of a check.
+enum Phase {
+    Start,
+    Among,
+    /// The exchanges were refused as in an outage.
+    BeforeOutage(Vec<Exchange>),
+    /// They are kept while a probe is sent after that many pauses.
+    Outage(u32, Vec<Exchange>),
+    BeforeLoad(LoadCheck),
+    Load(LoadCheck, LoadStage),
+    /// The group got this error of a rate limit in spite of pauses.
+    BeforeLimit(String),
+    Limit(String),
+    /// The group got it again: another request shows whether it is one of a rate limit.
+    OtherRequest(String, Vec<Exchange>),
+}
+
+/// What is known when the check begins whether an error comes from other requests in flight.
+struct LoadCheck {
+    sign: String,
+    /// Whether a request had no answer.
+    is_refused: bool,
+    /// What is judged where the error came by chance.
+    kept: Option<Vec<Exchange>>,
+}
+
+/// What is sent in such a check.
+#[derive(Clone, Copy)]
+enum LoadStage {
+    /// The group alone, this many times; `again` after copies of it got the error.
+    Alone { left: usize, again: bool },
+    /// The group over one more connection, while so many are open, and one more was `refused` this many times.
+    Connections { open: usize, refused: u32 },
+    /// Copies of the group at the same time.
+    Copies,
+}
+
+/// What to do next for a group.
+#[derive(Debug)]
+pub(super) enum Step {
+    Send(Sending),
+    /// Wait until no other request is in flight. None is until the group is sent among others, or is done.
+    Quiet,
+    /// Send this body after this pause.
+    Probe(Bytes, Duration),
+    Done(Delivered),
+}
+
+impl Delivery {
+    pub(super) fn new(checks: bool) -> Self {
+        Self { checks, watched: false, jobs: 0, outages: 0, waited: 0, phase: Phase::Start }
+    }
+
+    /// Decides what to do next. `came` is what the last step brought: the exchanges of each copy of the group, or the one of the probe.
+    pub(super) fn next(&mut self, target: &mut TargetState, came: Vec<Delivered>) -> Step {
+        let phase = mem::replace(&mut self.phase, Phase::Among);
+        let is_refusal_expected = matches!(phase, Phase::Load(_, LoadStage::Connections { .. }));
+        let mut came = match came.into_iter().collect::<Result<Vec<_>, _>>() {
+            Ok(came) => came,
+            Err(error) if is_refusal_expected && error != DeliveryError::Stopped => Vec::new(),
+            Err(error) => return Step::Done(Err(error)),
+        };
+        match phase {
+            Phase::Start => self.send(target, true),
+            Phase::Among => {
+                let exchanges = came.pop().unwrap_or_default();
+                self.after_sending(target, exchanges, self.waited < OUTAGES_PER_GROUP)
+            }
+            // Another group has waited for its end.
+            Phase::BeforeOutage(_) if target.outages > self.outages => self.send_after_outage(target),
+            Phase::BeforeOutage(refused) => self.probe(target, 0, refused),
+            Phase::Outage(pauses, refused) => {
+                self.after_probe(target, pauses, refused, came.iter().flatten().next())
+            }
+            // The check of another group has lowered the limit.
+            Phase::BeforeLoad(_) if target.jobs < self.jobs => self.send(target, true),
+            Phase::BeforeLoad(check) => {
+                // The target may need a moment until it has noticed that connections are closed.
+                let after = if check.is_refused { CONNECT_PAUSE } else { Duration::ZERO };
+                self.phase = Phase::Load(check, LoadStage::Alone { left: TIMES_ALONE, again: false });
+                Step::Send(Sending::Alone { copies: 1, kept: false, after })
+            }
+            Phase::Load(check, stage) => self.after_load(target, check, stage, came),
+            // The check of another group has shown that it is none.
+            Phase::BeforeLimit(words) if target.is_no_limit(&words) => self.send(target, false),
+            Phase::BeforeLimit(words) => {
+                self.phase = Phase::Limit(words);
+                Step::Send(Sending::Alone { copies: 1, kept: false, after: QUIET })
+            }
+            Phase::Limit(words) => {
+                let exchanges = came.pop().unwrap_or_default();
+                if !target.is_limited_without_time(&exchanges) {
+                    return Step::Done(Ok(exchanges));
+                }
+                self.phase = Phase::OtherRequest(words, exchanges);
+                Step::Probe(target.liveness.known_good().unwrap_or_default(), Duration::ZERO)
+            }
+            Phase::OtherRequest(words, exchanges) => {
+                let is_served = |other| is_answered(other) && Excuse::of(other).limit_in_body().is_none();
+                if came.iter().flatten().all(is_served) {
+                    target.no_limits.insert(without_values(&words));
+                    return Step::Done(Ok(exchanges));
+                }
+                let status = exchanges.iter().find_map(status).unwrap_or(429);
+                Step::Done(Err(target.give_up_request(status)))
+            }
+        }
+    }
+
+    /// Sends the group among others, `watched` where other requests can be in flight.
+    fn send(&mut self, target: &TargetState, watched: bool) -> Step {
+        self.watched = watched && self.checks && target.jobs > 1;
+        (self.jobs, self.outages) = (target.jobs, target.outages);
+        Step::Send(Sending::Among { watched: self.watched })
+    }
+
+    /// Sends a request that was served before, or else a refused one, after that many pauses.
+    fn probe(&mut self, target: &TargetState, pauses: u32, refused: Vec<Exchange>) -> Step {
+        let is_outage = |exchange: &&Exchange| Excuse::of(exchange).may_be_outage;
+        let first = || Some(refused.iter().find(is_outage)?.request.clone());
+        let body = target.liveness.served().or_else(first).unwrap_or_default();
+        self.phase = Phase::Outage(pauses, refused);
+        Step::Probe(body, if pauses == 0 { Duration::ZERO } else { FIRST_PAUSE * 2_u32.pow(pauses - 1) })
+    }
+
+    fn after_probe(
+        &mut self,
+        target: &mut TargetState,
+        pauses: u32,
+        refused: Vec<Exchange>,
+        probe: Option<&Exchange>,
+    ) -> Step {
+        let most = match target.liveness.served() {
+            _ if target.lasting_outage => 0,
+            Some(_) => PAUSES,
+            None => PAUSES_AT_START,
+        };
+        probe.map(|probe| target.liveness.note(probe));
+        let is_served = probe.is_some_and(is_served);
+        target.lasting_outage = !is_served && pauses == most;
+        if is_served && pauses > 0 {
+            target.outages += 1;
+            target.effects.push(Effect::SlowDown(FIRST_PAUSE * (2_u32.pow(pauses) - 1)));
+            return self.send_after_outage(target);
+        }
+        if is_served || target.lasting_outage {
+            return self.after_sending(target, refused, false);
+        }
+        let pause = FIRST_PAUSE * 2_u32.pow(pauses);
+        let status = probe.and_then(status);
+        target.effects.push(Effect::Report(Notice::Outage { pause, status }));
+        self.probe(target, pauses + 1, refused)
+    }
+
+    fn send_after_outage(&mut self, target: &TargetState) -> Step {
+        self.waited += 1;
+        self.send(target, self.watched)
+    }
+
+    /// Decides what follows from exchanges among others, and `may_wait` for the end of an outage.
+    fn after_sending(&mut self, target: &TargetState, exchanges: Vec<Exchange>, may_wait: bool) -> Step {
+        let excuses: Vec<Excuse> = exchanges.iter().map(|exchange| target.excuse(exchange)).collect();
+        let is_outage = self.checks && excuses.iter().any(|excuse| excuse.may_be_outage);
+        let is_short =
+            |exchange: &Exchange| exchange.outcome.as_ref().map_or(0, |response| response.body.len()) <= KEPT;
+        // Long answers are not kept: the holders of slots may wait for their memory.
+        let is_short = exchanges.iter().all(is_short);
+        if may_wait && is_outage && is_short {
+            self.phase = Phase::BeforeOutage(exchanges);
+            return Step::Quiet;
+        }
+        let of_load = excuses.iter().find(|excuse| self.watched && excuse.may_be_load);
+        if let Some(Excuse { sign, .. }) = of_load {
+            let (sign, is_refused) = (sign.clone(), !exchanges.iter().all(is_answered));
+            self.phase =
+                Phase::BeforeLoad(LoadCheck { sign, is_refused, kept: is_short.then_some(exchanges) });
+            return Step::Quiet;
+        }
+        if self.watched && excuses.iter().any(Excuse::is_limit_without_time) {
+            return self.send(target, false);
+        }
+        match excuses.iter().find_map(Excuse::limit_in_body) {
+            Some(words) => {
+                self.phase = Phase::BeforeLimit(words.to_owned());
+                Step::Quiet
+            }
+            None => Step::Done(Ok(exchanges)),
+        }
+    }
+
+    fn after_load(
+        &mut self,
+        target: &mut TargetState,
+        check: LoadCheck,
+        stage: LoadStage,
+        mut came: Vec<Vec<Exchange>>,
+    ) -> Step {
+        let next = match stage {
+            LoadStage::Alone { .. } if came.iter().any(|came| has(came, |excuse| excuse.may_be_load)) => {
+                *target.alone_too.entry(check.sign).or_default() += 1;
+                let exchanges = came.pop().unwrap_or_default();
+                return if target.is_limited_without_time(&exchanges) {
+                    self.send(target, false)
+                } else {
+                    Step::Done(Ok(exchanges))
+                };
+            }
+            LoadStage::Alone { left, again } if left > 1 => LoadStage::Alone { left: left - 1, again },
+            LoadStage::Alone { again: true, .. } => {
+                return self.lower_jobs(target, target.jobs / 2, check.sign);
+            }
+            LoadStage::Alone { .. } if check.is_refused => LoadStage::Connections { open: 0, refused: 0 },
+            LoadStage::Alone { .. } => LoadStage::Copies,
+            LoadStage::Connections { open, refused } => {
+                let is_open = came.first().is_some_and(|exchanges| exchanges.iter().all(is_answered));
+                match (is_open, open) {
+                    (true, _) if open + 1 == target.jobs => LoadStage::Copies,
+                    (true, _) => LoadStage::Connections { open: open + 1, refused: 0 },
+                    (false, _) if refused < REFUSED_AGAIN => {
+                        LoadStage::Connections { open, refused: refused + 1 }
+                    }
+                    (false, 0) => LoadStage::Copies,
+                    (false, _) => return self.lower_jobs(target, open, check.sign),
+                }
+            }
+            LoadStage::Copies => {
+                let errors = came.iter().filter(|came| has(came, |excuse| excuse.may_be_load)).count();
+                let groups = Arc::strong_count(&target.with_excuse) - 1;
+                let times = match errors {
+                    0 if groups > 1 => times_alone(groups, target.jobs),
+                    _ => times_alone(errors, came.len()),
+                };
+                match times.map(|times| times.saturating_sub(TIMES_ALONE)) {
+                    None => {
+                        let is_unsent =
+                            |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Connect(_)));
+                        let mut kept = check.kept;
+                        kept = kept.filter(|kept| {
+                            !target.is_limited_without_time(kept) && !kept.iter().any(is_unsent)
+                        });
+                        return kept.map_or_else(|| self.send(target, false), |kept| Step::Done(Ok(kept)));
+                    }
+                    Some(0) => return self.lower_jobs(target, target.jobs / 2, check.sign),
+                    Some(left) => LoadStage::Alone { left, again: true },
+                }
+            }
+        };
+        let copies = if matches!(next, LoadStage::Copies) { target.jobs.min(MOST_COPIES) } else { 1 };
+        let kept = matches!(next, LoadStage::Connections { .. });
+        self.phase = Phase::Load(check, next);
+        Step::Send(Sending::Alone { copies, kept, after: Duration::ZERO })
+    }
+
+    /// Sends the group again with at most that many requests in flight.
+    fn lower_jobs(&mut self, target: &mut TargetState, jobs: usize, sign: String) -> Step {
+        target.jobs = jobs.max(1);
+        let times = target.overload.take().map_or(0, |known| known.times) + 1;
+        let overload = target.overload.insert(Overload { jobs: target.jobs, sign, times });
+        target.effects.push(Effect::Report(Notice::Overloaded(overload.clone())));
+        self.send(target, true)
+    }
+}
+
+/// How often a group must be sent alone, without an error, before its error counts as one of overload; none when there was no error under
+/// load. `errors` of `copies` that were sent at the same time got one.
+fn times_alone(errors: usize, copies: usize) -> Option<usize> {
+    (errors > 0).then(|| (EXPECTED_ALONE * copies).div_ceil(errors))
+}
+
+/// Whether there is such an excuse in the exchanges, whatever is known of the target.
+fn has(exchanges: &[Exchange], kind: impl Fn(&Excuse) -> bool) -> bool {
+    exchanges.iter().any(|exchange| kind(&Excuse::of(exchange)))
+}
+
+fn status(exchange: &Exchange) -> Option<u16> {
+    exchange.outcome.as_ref().ok().map(|response| response.status)
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_exchange::Response;
+
+    use super::*;
+
+    const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    const BUSY: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"server busy"}}"#;
+    const RATE: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"rate limit exceeded"}}"#;
+
+    fn exchange(outcome: Result<(u16, &str), Failure>) -> Exchange {
+        let outcome = outcome.map(|(status, body)| Response {
+            status,
+            headers: Vec::new(),
+            body: Bytes::copy_from_slice(body.as_bytes()),
+        });
+        Exchange::new(Bytes::from_static(b"{}"), outcome, Duration::ZERO)
+    }
+
+    fn good() -> Exchange {
+        exchange(Ok((200, RESULT)))
+    }
+
+    fn closed() -> Exchange {
+        exchange(Err(Failure::Broken("closed".to_owned())))
+    }
+
+    fn refused() -> Exchange {
+        exchange(Err(Failure::Connect("refused".to_owned())))
+    }
+
+    fn with_retry_after(seconds: &str) -> Exchange {
+        let mut exchange = exchange(Ok((429, "")));
+        if let Ok(response) = &mut exchange.outcome {
+            response.headers.push(("retry-after".to_owned(), seconds.to_owned()));
+        }
+        exchange
+    }
+
+    /// A run against a scripted target: what the sender does, without a socket and a clock.
+    struct Run {
+        target: TargetState,
+        /// What was done, in words.
+        did: Vec<String>,
+    }
+
+    impl Run {
+        /// A run in which a request was served before.
+        fn new(jobs: usize) -> Self {
+            let mut run = Self::at_start(jobs);
+            run.target.liveness.note(&good());
+            run.target.is_serving = true;
+            run
+        }
+
+        fn at_start(jobs: usize) -> Self {
+            Self { target: TargetState::new("target".to_owned(), jobs), did: Vec::new() }
+        }
+
+        /// Sends a group of one request, whose exchanges the script makes from what was done last and how many exchanges that led to.
+        fn deliver(&mut self, script: impl Fn(&str, usize) -> Exchange) -> Delivered {
+            let mut delivery = Delivery::new(true);
+            let mut came = Vec::new();
+            self.did.clear();
+            let mut with_excuse = None;
+            loop {
+                let step = delivery.next(&mut self.target, came);
+                self.drain();
+                came = match step {
+                    Step::Done(delivered) => return delivered,
+                    Step::Quiet => {
+                        with_excuse.get_or_insert_with(|| Arc::clone(&self.target.with_excuse));
+                        self.did("quiet");
+                        Vec::new()
+                    }
+                    Step::Probe(_, after) => {
+                        let did = if after.is_zero() {
+                            "probe".to_owned()
+                        } else {
+                            format!("probe after {after:?}")
+                        };
+                        let number = self.did(&did);
+                        vec![Ok(vec![script("probe", number)])]
+                    }
+                    Step::Send(sending) => {
+                        let (did, copies) = match sending {
+                            Sending::Among { watched: true } => ("watched", 1),
+                            Sending::Among { watched: false } => ("unwatched", 1),
+                            Sending::Alone { kept: true, .. } => ("open", 1),
+                            Sending::Alone { copies: 1, .. } => ("alone", 1),
+                            Sending::Alone { copies, .. } => ("copy", copies),
+                        };
+                        (0..copies).map(|_| self.send(sending, did, &script)).collect()
+                    }
+                };
+            }
+        }
+
+        fn send(
+            &mut self,
+            sending: Sending,
+            did: &str,
+            script: &impl Fn(&str, usize) -> Exchange,
+        ) -> Delivered {
+            let mut attempts = Attempts::new(sending);
+            loop {
+                let number = self.did(did);
+                let exchange = script(did, number);
+                let now = SystemTime::UNIX_EPOCH;
+                let mut next = attempts.after(&mut self.target, &exchange, None, now);
+                if let Next::Probe(_) = next {
+                    let number = self.did("probe");
+                    let probe = script("probe", number);
+                    next = attempts.after(&mut self.target, &exchange, Some(&probe), now);
+                }
+                self.drain();
+                match next {
+                    Next::Answered | Next::Unclear | Next::Probe(_) => return Ok(vec![exchange]),
+                    Next::Fail(cause) => return Err(cause),
+                    Next::Reconnect(_) => {}
+                    Next::Pause(pause) => {
+                        self.did(&format!("pause {pause:?}"));
+                    }
+                }
+            }
+        }
+
+        /// Notes what is done. Returns how often it was done before.
+        fn did(&mut self, what: &str) -> usize {
+            self.did.push(what.to_owned());
+            let action = what.split(' ').next();
+            self.did.iter().filter(|did| did.split(' ').next() == action).count() - 1
+        }
+
+        fn drain(&mut self) {
+            for effect in mem::take(&mut self.target.effects) {
+                match effect {
+                    Effect::Report(Notice::Overloaded(overload)) => {
+                        self.did.push(format!("{} jobs", overload.jobs));
+                    }
+                    Effect::Report(_) => {}
+                    Effect::SlowDown(waited) => self.did.push(format!("slow down after {waited:?}")),
+                    Effect::EndRun(reason) => self.did.push(format!("end: {reason}")),
+                }
+            }
+        }
+
+        /// What was done, with the number of times in a row.
+        fn story(&self) -> String {
+            let in_a_row = self.did.chunk_by(|one, next| one == next);
+            let times = in_a_row.map(|same| match same.len() {
+                1 => same[0].clone(),
+                times => format!("{times} {}", same[0]),
+            });
+            times.collect::<Vec<_>>().join(", ")
+        }
+    }
+
+    /// The status of the answer that is judged; 0 where there is none.
+    fn judged(delivered: &Delivered) -> u16 {
+        delivered.as_ref().map_or(0, |exchanges| status(&exchanges[0]).unwrap_or(0))
+    }
+
+    #[test]
+    fn nothing_is_done_beside_sending_where_there_is_no_trouble() {
+        for (jobs, story) in [(1, "unwatched"), (8, "watched")] {
+            let mut run = Run::new(jobs);
+            assert_eq!(judged(&run.deliver(|_, _| good())), 200);
+            assert_eq!(run.story(), story);
+        }
+    }
+
+    #[test]
+    fn a_stated_pause_is_kept_and_the_third_request_in_a_row_that_is_given_up_ends_the_run() {
+        let mut run = Run::new(8);
+        let soon = |_: &str, number| if number < 2 { with_retry_after("3") } else { good() };
+        assert_eq!(judged(&run.deliver(soon)), 200);
+        assert_eq!(run.story(), "watched, pause 3s, watched, pause 3s, watched");
+        for number in [1, 2, 1, 2, 3] {
+            if number == 1 {
+                run.deliver(|_, _| good()).unwrap();
+            }
+            assert_eq!(run.deliver(|_, _| with_retry_after("3")).unwrap_err(), DeliveryError::Throttled);
+            assert_eq!(run.story().contains("end: target answered 429"), number == 3, "{}", run.story());
+        }
+    }
+
+    #[test]
+    fn an_error_that_comes_alone_too_is_judged_and_the_fourth_one_at_once() {
+        for excuse in [exchange(Ok((503, BUSY))), exchange(Ok((200, BUSY))), closed()] {
+            let mut run = Run::new(8);
+            run.target.lasting_outage = true;
+            let is_outage = Excuse::of(&excuse).may_be_outage;
+            let script = |did: &str, _| if did == "probe" && !is_outage { good() } else { excuse.clone() };
+            for number in 0..=ALONE_TOO {
+                assert_eq!(judged(&run.deliver(script)), status(&excuse).unwrap_or(0));
+                let story = run.story().replace("quiet, probe, quiet", "quiet");
+                let expected = if number < ALONE_TOO { "watched, quiet, alone" } else { "watched" };
+                assert!(story.starts_with(expected), "{story}");
+                assert_eq!(story.contains("alone"), number < ALONE_TOO, "{story}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_that_copies_get_and_the_group_alone_never_halves_the_jobs() {
+        let mut run = Run::new(64);
+        let script = |did: &str, number| match did {
+            "watched" if number == 0 => exchange(Ok((200, BUSY))),
+            "copy" if number < 16 => exchange(Ok((200, BUSY))),
+            _ => good(),
+        };
+        assert_eq!(judged(&run.deliver(script)), 200);
+        assert_eq!(run.story(), "watched, quiet, 5 alone, 32 copy, 5 alone, 32 jobs, watched");
+        assert_eq!(
+            run.target.overload.as_ref().unwrap().to_string(),
+            "32 requests at a time; with more, the error \"server busy\""
+        );
+    }
+
+    #[test]
+    fn an_error_that_no_copy_gets_is_chance_unless_other_groups_got_it_too() {
+        let script = |did: &str, number| match (did, number) {
+            ("watched", 0) => exchange(Ok((200, BUSY))),
+            _ => good(),
+        };
+        let mut run = Run::new(4);
+        let exchanges = run.deliver(script).unwrap();
+        assert_eq!(Excuse::of(&exchanges[0]).sign, "the error \"server busy\"", "the first answer is judged");
+        assert_eq!(run.story(), "watched, quiet, 5 alone, 4 copy");
+        // Two other groups wait to be sent alone.
+        let _others = [Arc::clone(&run.target.with_excuse), Arc::clone(&run.target.with_excuse)];
+        run.deliver(script).unwrap();
+        assert_eq!(run.story(), "watched, quiet, 5 alone, 4 copy, 2 alone, 2 jobs, watched");
+    }
+
+    #[test]
+    fn the_rarer_an_error_is_under_load_the_more_often_it_is_looked_for_alone() {
+        assert_eq!(times_alone(0, 32), None);
+        assert_eq!(times_alone(32, 32), Some(5));
+        assert_eq!(times_alone(3, 32), Some(54));
+        assert_eq!(times_alone(1, 32), Some(160));
+    }
+
+    #[test]
+    fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
+        let mut run = Run::new(8);
+        let script = |did: &str, number| match did {
+            "watched" if number < 3 => refused(),
+            "open" if number >= 3 => refused(),
+            _ => good(),
+        };
+        assert_eq!(judged(&run.deliver(script)), 200);
+        assert_eq!(
+            run.story(),
+            "3 watched, quiet, 5 alone, 12 open, 3 jobs, watched",
+            "three are refused, each three times"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_another_group_has_lowered_is_tried_first() {
+        let mut run = Run::new(8);
+        let mut delivery = Delivery::new(true);
+        delivery.next(&mut run.target, Vec::new());
+        let step = delivery.next(&mut run.target, vec![Ok(vec![closed()])]);
+        assert!(matches!(step, Step::Quiet), "{step:?}");
+        run.target.jobs = 4;
+        let step = delivery.next(&mut run.target, Vec::new());
+        assert!(matches!(step, Step::Send(Sending::Among { watched: true })), "{step:?}");
+        run.target.jobs = 1;
+        assert!(!run.target.excuse(&closed()).may_be_load, "one request is never too many");
+    }
+
+    #[test]
+    fn an_error_of_a_gateway_is_an_answer_where_a_request_that_was_served_before_still_is() {
+        let mut run = Run::new(1);
+        let script = |did: &str, _| if did == "probe" { good() } else { exchange(Ok((502, ""))) };
+        assert_eq!(judged(&run.deliver(script)), 502);
+        assert_eq!(run.story(), "unwatched, quiet, probe");
+    }
+
+    #[test]
+    fn an_outage_is_waited_for_within_a_bound_and_what_it_refused_is_sent_again() {
+        let gateway = || exchange(Ok((503, "")));
+        let mut run = Run::new(1);
+        let script = |did: &str, number| match (did, number) {
+            ("probe", 2..) | ("unwatched", 1) => good(),
+            _ => gateway(),
+        };
+        assert_eq!(judged(&run.deliver(script)), 200);
+        let story =
+            "unwatched, quiet, probe, probe after 100ms, probe after 200ms, slow down after 300ms, unwatched";
+        assert_eq!(run.story(), story);
+
+        for (mut run, pauses, last) in [(Run::new(1), 8, "12.8s"), (Run::at_start(1), 5, "1.6s")] {
+            assert_eq!(judged(&run.deliver(|_, _| gateway())), 503);
+            assert!(run.story().ends_with(&format!("probe after {last}")), "{}", run.story());
+            assert_eq!(run.did.len(), 3 + pauses);
+            run.deliver(|_, _| gateway()).unwrap();
+            assert_eq!(run.story(), "unwatched, quiet, probe", "a lasting outage is not waited for again");
+        }
+
+        let mut run = Run::new(1);
+        let script =
+            |did: &str, number: usize| if did == "probe" && number % 2 == 1 { good() } else { gateway() };
+        assert_eq!(judged(&run.deliver(script)), 503);
+        let times = run.did.iter().filter(|did| *did == "unwatched").count();
+        assert_eq!(times, OUTAGES_PER_GROUP + 1);
+    }
+
+    #[test]
+    fn an_error_of_a_rate_limit_that_comes_while_another_request_is_served_is_judged() {
+        let mut run = Run::new(1);
+        let script = |did: &str, _| if did == "probe" { good() } else { exchange(Ok((200, RATE))) };
+        let eight_tries = "unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, \
+                           unwatched, pause 1s, unwatched, pause 1s, unwatched";
+        assert_eq!(judged(&run.deliver(script)), 200);
+        assert_eq!(run.story(), format!("{eight_tries}, quiet, alone, probe"));
+        run.deliver(script).unwrap();
+        assert_eq!(run.story(), "unwatched", "it is known");
+        let other = exchange(Ok((200, &RATE.replace("exceeded", "of 0xab1 exceeded"))));
+        assert!(run.target.excuse(&other).limit.is_some());
+        run.target.no_limits.insert(without_values("the error \"rate limit of 0xcd2 exceeded\""));
+        assert_eq!(run.target.excuse(&other).limit, None, "whatever values it has");
+
+        let mut run = Run::new(1);
+        assert_eq!(run.deliver(|_, _| exchange(Ok((200, RATE)))).unwrap_err(), DeliveryError::Throttled);
+        assert_eq!(run.story(), format!("{eight_tries}, quiet, alone, probe"));
+    }
+
+    #[test]
+    fn a_target_that_never_answers_ends_the_run_soon_and_one_that_stops_after_a_probe() {
+        let timeout = || {
+            let waiting_for = paymaster_exchange::Stage::Head;
+            exchange(Err(Failure::Timeout { waiting_for, after: Duration::ZERO }))
+        };
+        let mut run = Run::at_start(8);
+        for is_over in [false, false, true] {
+            run.deliver(|_, _| timeout()).unwrap();
+            assert_eq!(run.story().contains("end: no answer from target"), is_over, "{}", run.story());
+        }
+        for (probe, story) in
+            [(good(), "watched, probe"), (closed(), "watched, probe, end: the target stopped answering")]
+        {
+            let mut run = Run::new(8);
+            for _ in 0..20 {
+                run.deliver(|did, _| if did == "probe" { probe.clone() } else { timeout() }).unwrap();
+            }
+            assert!(run.story().starts_with(story), "{}", run.story());
+        }
+    }
+}
