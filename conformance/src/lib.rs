@@ -30,14 +30,14 @@ mod cli;
 mod estimate;
 mod events;
 mod first_profile;
-#[doc(hidden)] // Not part of the API. `tests/recorded.rs` reads recordings with it.
+#[doc(hidden)] // Not part of the API. `tests/library/recorded.rs` reads recordings with it.
 pub mod recorded;
 mod relay;
 mod report;
 #[doc(hidden)]
 // Not part of the API. The benchmark and tests of this package run suites of their own with it.
 pub mod run;
-#[doc(hidden)] // Not part of the API. `tests/kill_matrix.rs` runs it.
+#[doc(hidden)] // Not part of the API. `tests/library/kill_matrix.rs` runs it.
 pub mod selftest;
 
 pub use check::{Check, CheckError, Outcome, read_profile};

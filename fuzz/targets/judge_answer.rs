@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-#[path = "../../conformance/tests/arbitrary_bytes/judge.rs"]
+#[path = "../../conformance/tests/library/arbitrary_bytes/judge.rs"]
 #[expect(dead_code, reason = "the seeds are for the tests")]
 mod judge;
 

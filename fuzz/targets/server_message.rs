@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-#[path = "../../conformance/tests/arbitrary_bytes/server.rs"]
+#[path = "../../conformance/tests/library/arbitrary_bytes/server.rs"]
 #[expect(dead_code, reason = "the seeds are for the tests")]
 mod server;
 

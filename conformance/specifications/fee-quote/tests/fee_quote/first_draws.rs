@@ -1,7 +1,6 @@
 //! Snapshots of what a seed draws. They change only with the generators, and then a seed gives other requests for every user.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
+use crate::common::letters;
 use std::fmt::Write;
 
 use letters::address;
@@ -20,9 +19,6 @@ use paymaster_fee_quote::{
 use paymaster_schemas::{FEE_QUOTE, kinds};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Map, Value, json};
-
-#[path = "common/letters.rs"]
-mod letters;
 
 /// Long texts by their beginning and their length in bytes.
 fn cut(value: &mut Value) {

@@ -1,5 +1,6 @@
 //! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
+use crate::common::runs as common;
 use common::RuleCounts;
 use paymaster_fee_quote::{
     SPECIFICATION,
@@ -8,8 +9,6 @@ use paymaster_fee_quote::{
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::Basis;
 use serde_json::{Map, Value, json};
-
-mod common;
 
 const KNOWN: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 

@@ -1,7 +1,6 @@
 //! Each mutation breaks the keyword and the place that it names and nothing else. The schema decides.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
+use crate::common::sample;
 use std::collections::BTreeSet;
 
 use paymaster_engine::{
@@ -16,9 +15,6 @@ use paymaster_fee_quote::{SPECIFICATION, base::Tokens, generate::Source, target:
 use paymaster_schemas::{FEE_QUOTE, Kind, Message, document, kinds, resolved, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Value, json};
-
-#[path = "common/sample.rs"]
-mod sample;
 
 const DRAWS: usize = 25;
 

@@ -1,8 +1,6 @@
 //! What nodes and EntryPoint v0.6 return, put together here word by word, and what is read from it. The whole way, with a real
 //! chain: `interop/chain`.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use std::time::Duration;
 
 use alloy_primitives::hex;

@@ -18,8 +18,6 @@ use paymaster_schemas::kinds;
 
 mod helpers;
 mod known_failures;
-#[path = "../common/sample.rs"]
-mod sample;
 mod unjudged;
 
 use helpers::*;

@@ -1,7 +1,6 @@
 //! Base requests: valid, in the target's dialect, and made of operations, tokens and accounts of the profile.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
+use crate::common::letters;
 use std::collections::BTreeSet;
 
 use letters::address;
@@ -20,9 +19,6 @@ use paymaster_fee_quote::{
 };
 use paymaster_schemas::{Mode, Pair, kinds, validator_for};
 use serde_json::{Value, json};
-
-#[path = "common/letters.rs"]
-mod letters;
 
 const ROUNDS: usize = 150;
 const DRAWS: [Draw; 3] = [Draw::Accepted, Draw::Sponsored, Draw::Refused];

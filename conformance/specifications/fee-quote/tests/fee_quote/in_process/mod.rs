@@ -1,13 +1,11 @@
 //! The rules against a server that conforms: nothing is broken, and with a profile every rule is exercised.
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
+use crate::common::runs as common;
 use paymaster_engine::cases::plan::DEFAULT_CASES;
 use paymaster_fee_quote::{SPECIFICATION, target::profile::Profile};
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::Basis;
 
-#[path = "../common/mod.rs"]
-mod common;
 mod endings;
 
 #[test]

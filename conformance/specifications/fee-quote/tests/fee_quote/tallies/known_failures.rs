@@ -12,7 +12,7 @@ use paymaster_engine::{
 use paymaster_fee_quote::target::context::Context;
 use paymaster_schemas::kinds;
 
-use crate::helpers::*;
+use super::helpers::*;
 
 fn entry(pointer: Option<&str>, method: Option<&'static str>) -> KnownFailure {
     KnownFailure {

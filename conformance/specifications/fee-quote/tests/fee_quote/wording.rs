@@ -1,5 +1,6 @@
 //! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
+use crate::common::group;
 use std::{
     collections::BTreeSet,
     fs,
@@ -21,11 +22,6 @@ use paymaster_fee_quote::{
 };
 use paymaster_schemas::{FEE_QUOTE, resolved};
 use serde_json::{Value, json};
-
-#[path = "common/group.rs"]
-mod group;
-#[path = "common/sample.rs"]
-mod sample;
 
 /// The violations of the rule when every member but the second gets a correct answer.
 fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {

@@ -1,7 +1,5 @@
 //! Everything that a strategy draws is what its schema accepts.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use paymaster_engine::generate::{Overrides, boundary, drawn, runner, strategy};
 use paymaster_schemas::{FEE_QUOTE, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestRunner};

@@ -1,7 +1,6 @@
 //! What is simpler is valid, smaller, and still the same request in what counts.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
+use crate::common::sample;
 use paymaster_engine::{
     cases::case::Base,
     generate::{Overrides, runner, shrink::weight, simpler, strategy},
@@ -20,9 +19,6 @@ use paymaster_fee_quote::{
 use paymaster_schemas::{FEE_QUOTE, Kind, Mode, kinds, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
 use serde_json::{Value, json};
-
-#[path = "common/sample.rs"]
-mod sample;
 
 fn context() -> Context {
     Context::new(Profile {

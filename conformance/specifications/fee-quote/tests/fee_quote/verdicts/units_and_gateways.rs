@@ -1,5 +1,4 @@
 //! The unit of `validUntil`, and answers of gateways: what they prove and what they do not.
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 use std::time::{Duration, UNIX_EPOCH};
 

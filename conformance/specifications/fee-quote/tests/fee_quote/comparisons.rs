@@ -1,5 +1,7 @@
 //! Rules that compare the answers of a group: how often they held, and which requests broke them.
 
+use crate::common::group;
+use crate::common::sample;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,11 +21,6 @@ use paymaster_fee_quote::{
 };
 use paymaster_schemas::kinds;
 use serde_json::Value;
-
-#[path = "common/group.rs"]
-mod group;
-#[path = "common/sample.rs"]
-mod sample;
 
 /// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
 fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {

@@ -25,7 +25,7 @@ use paymaster_fee_quote::{
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::{Kind, Mode, kinds};
 
-use crate::common::{self, Paymaster};
+use crate::common::runs::{self as common, Paymaster};
 
 const CASES: u32 = 20;
 const ENTRY: &str = "fee-quote.decimal";

@@ -19,7 +19,7 @@ use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{SPECIFICATION, relations::CALLS, target::context::Context};
 use paymaster_schemas::kinds;
 
-use crate::sample;
+use crate::common::sample;
 
 pub(crate) const ID: &str = "answer.id";
 pub(crate) const ROW: &str = "sponsored-result.callGasLimit";

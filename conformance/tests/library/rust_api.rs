@@ -220,9 +220,9 @@ async fn the_reference_server_is_judged_without_a_port() {
 #[test]
 fn the_documentation_states_the_default_number_of_cases() {
     let row = format!("at least | {DEFAULT_CASES} |");
-    assert!(include_str!("../../docs/rust-api.md").contains(&row), "{row}");
+    assert!(include_str!("../../../docs/rust-api.md").contains(&row), "{row}");
     let row = format!("(Self::cases) | {DEFAULT_CASES} |");
-    assert!(include_str!("../src/check/mod.rs").contains(&row), "{row}");
+    assert!(include_str!("../../src/check/mod.rs").contains(&row), "{row}");
 }
 
 #[test]

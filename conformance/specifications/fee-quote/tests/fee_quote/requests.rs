@@ -1,7 +1,5 @@
 //! Requests as a proptest strategy: every value is valid, and so is every value that it shrinks to.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
-
 use std::cell::{Cell, RefCell};
 
 use paymaster_engine::{

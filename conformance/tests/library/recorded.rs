@@ -31,7 +31,7 @@ use paymaster_reference_server::{Config, InjectedService, Respond, Service, find
 use paymaster_schemas::Basis;
 use paymaster_settings::{embedded::Embedded, settings::Settings};
 
-#[path = "../specifications/fee-quote/tests/common/sample.rs"]
+#[path = "../../specifications/fee-quote/tests/fee_quote/common/sample.rs"]
 mod sample;
 
 /// Keeps every exchange of a run.

@@ -1,0 +1,6 @@
+//! What several tests share.
+
+pub(crate) mod group;
+pub(crate) mod letters;
+pub(crate) mod runs;
+pub(crate) mod sample;
