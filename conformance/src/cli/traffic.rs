@@ -225,13 +225,7 @@ impl TrafficSession {
             self.reports.event(&Event::Found(finding));
         }
         self.reports.event(&Event::Finished(&summary));
-        let finished = Finished {
-            summary: &summary,
-            context: &*context,
-            strictness,
-            place: &self.place,
-            redactor: &self.options.redactor,
-        };
+        let finished = Finished::new(&summary, &*context, strictness, &self.place, &self.options.redactor);
         self.reports.finish(&finished, &self.replay_dir, &self.options.known, environment)
     }
 }

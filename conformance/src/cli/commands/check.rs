@@ -85,12 +85,6 @@ async fn judge(
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let finished = Finished {
-        summary: &outcome.summary,
-        context: &*outcome.context,
-        strictness: settings.strictness,
-        place: &place,
-        redactor: &redactor,
-    };
+    let finished = Finished::new(&outcome.summary, &*outcome.context, settings.strictness, &place, &redactor);
     Ok(reports.finish(&finished, &args.replay_dir, known, environment))
 }
