@@ -2,10 +2,11 @@
 //! What the exchanges so far have shown is in [`TargetState`], which all groups of a run share; [`TargetState::excuse`] alone decides whether
 //! an exchange has an excuse, or is the service's answer. [`super::sender`] does what they ask for.
 //!
-//! An error that may come from a limit that states no time is waited for, unless other requests were in flight. An error that may come from
-//! an outage is followed by probes: a request that was served before is sent with growing pauses, within a bound. Where an error may come from other requests in flight, the bytes of the group are sent
-//! again alone: no other request is in flight. Where the error is not seen again, the run goes on with half as many requests at a time, and
-//! the group is sent again. Where it is seen again, or only one request at a time is left, it is judged like every other answer.
+//! A limit on requests is waited for; where it states no time and other requests were in flight, it may come from them. An error that may
+//! come from an outage is followed by probes: a request that was served before is sent with growing pauses, within a bound. Where an error
+//! may come from other requests in flight, the bytes of the group are sent again alone: no other request is in flight. Where the error is
+//! not seen again, the run goes on with half as many requests at a time, and the group is sent again. Where it is seen again, or only one
+//! request at a time is left, it is judged like every other answer.
 //!
 //! A rare error that has nothing to do with load may not be seen in a few tries alone either. Therefore many copies of the group are sent
 //! at the same time, too. An error that no copy gets, and no other group got at the same time, is judged. Where copies get it, their share
