@@ -26,6 +26,7 @@ enum Row<'a> {
 impl Page<'_> {
     pub(super) fn rules(&self) -> Markup {
         let report = self.report;
+        let name = &report.specification.name;
         let mut sections: BTreeMap<Vec<u32>, (&str, Vec<Row<'_>>)> = BTreeMap::new();
         let mut add = |section, row| {
             let (_, rows) = sections.entry(sections::key(section)).or_insert((section, Vec::new()));
@@ -51,7 +52,7 @@ impl Page<'_> {
                         ol {
                             @for (section, rows) in sections.values() {
                                 li { a href=(format!("#section-{section}")) {
-                                    span.number { (section) } " " (sections::name(section))
+                                    span.number { (section) } " " (sections::name(name, section))
                                     (self.dots(rows))
                                 } }
                             }
@@ -60,7 +61,7 @@ impl Page<'_> {
                     div.tree {
                         @for (section, rows) in sections.values() {
                             section.part id=(format!("section-{section}")) {
-                                h3 { span.number { (section) } " " (sections::name(section)) }
+                                h3 { span.number { (section) } " " (sections::name(name, section)) }
                                 @let (folded, open): (Vec<&Row<'_>>, Vec<&Row<'_>>) = rows.iter().partition(|row| self.is_folded(row));
                                 @for row in open { (self.row(row)) }
                                 @if !folded.is_empty() {
@@ -183,11 +184,12 @@ impl Page<'_> {
                     }
                     @if rule.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &rule.reason { p.hint { b { (reason_title(rule, state)) } (escape_controls(reason)) } }
+                    // The page does not know where the repository is, so it names the file instead of linking to it.
                     p.meta {
                         "Held " (words::count(rule.held, "time"))
                         @if rule.broken > 0 { ", broken " (rule.broken) "." } @else { "; it passes with " (rule.quota) "." }
                         @if rule.id != rule.clause { " Clause " code { (rule.clause) } "." }
-                        " " (specification(&rule.section))
+                        " " "Specification: " code { (sections::place(&self.report.specification.name, &rule.section)) } "."
                         " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
@@ -225,12 +227,6 @@ impl Page<'_> {
             }
         }
     }
-}
-
-/// Where the documentation describes the section of a clause. The page does not know where the repository is, so it names the
-/// file instead of linking to it.
-fn specification(section: &str) -> Markup {
-    html! { "Specification: " code { (sections::place(section)) } "." }
 }
 
 fn word(rule: &JudgedRule, state: RuleState) -> &'static str {

@@ -11,7 +11,7 @@ use paymaster_schemas::{Basis, Clause};
 use paymaster_settings::{
     exit, output,
     settings::environment::VARIABLES,
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
+    specifications::SPECIFICATIONS,
 };
 
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
         examples::EXAMPLES,
         process::CommandError,
     },
-    report::formats::FORMATS,
+    report::{formats::FORMATS, text::sections},
 };
 
 /// Width of the help in `commands.md`.
@@ -52,14 +52,10 @@ const SHARED_PAGES: &[(&str, MakeSharedPage)] = &[("codes.md", codes), ("command
 /// Every page, by its file.
 fn pages() -> Vec<(String, String)> {
     let shared = SHARED_PAGES.iter().map(|(name, make)| ((*name).to_owned(), make()));
-    let own =
-        SPECIFICATIONS.iter().flat_map(|of| PAGES.iter().map(|(page, make)| (file(page, of), make(of))));
+    let own = SPECIFICATIONS
+        .iter()
+        .flat_map(|of| PAGES.iter().map(|(page, make)| (sections::page(page, of), make(of))));
     shared.chain(own).map(|(name, text)| (name, format!("{MADE}{text}"))).collect()
-}
-
-/// The file of a page of a specification: `reference.md` for the default one, otherwise as `reference-erc-7677.md`.
-fn file(page: &str, of: &Specification) -> String {
-    if of == DEFAULT_SPECIFICATION { format!("{page}.md") } else { format!("{page}-{}.md", of.name) }
 }
 
 /// Writes the pages into a folder.
@@ -78,7 +74,7 @@ fn reference(of: &Specification) -> String {
     let mut text = format!(
         "# Clauses and rules\n\nEvery testable statement of the [specification]({}) (a *clause*), and the rules that judge it. \
          `paymaster-conformance explain ID` prints the same.\n\n| basis | what it means for a run |\n|---|---|\n",
-        file("specification", of)
+        sections::page("specification", of)
     );
     for basis in Basis::ALL {
         let _ = writeln!(text, "| {basis} | {} |", cost(basis));
@@ -236,6 +232,7 @@ fn profile(of: &Specification) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
     #[test]
     fn the_pages_in_the_repository_are_current() {
