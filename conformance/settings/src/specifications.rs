@@ -44,13 +44,18 @@ pub struct UnknownSpecification {
     known: String,
 }
 
+/// The names of the specifications, for a message.
+pub fn names() -> String {
+    SPECIFICATIONS.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
+}
+
 /// The specification of that name.
 pub fn specification(name: &str) -> Result<&'static Specification, UnknownSpecification> {
     let names = || SPECIFICATIONS.iter().map(|known| known.name);
     SPECIFICATIONS.iter().copied().find(|known| known.name == name).ok_or_else(|| UnknownSpecification {
         name: name.to_owned(),
         hint: did_you_mean(name, names()),
-        known: names().collect::<Vec<_>>().join(", "),
+        known: self::names(),
     })
 }
 

@@ -1,10 +1,12 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use paymaster_client::{
     http::transport::{Limits, PooledConnection, Transport},
     network::target::Target,
 };
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_exchange::Response;
+use paymaster_fee_quote::SPECIFICATION;
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Variant, faults, find_fault, variants,
 };

@@ -10,6 +10,7 @@ use paymaster_settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
     },
+    which,
 };
 
 use crate::{
@@ -28,7 +29,12 @@ use crate::{
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
+    let runtime = Runtime::start()?;
+    let setup = if args.dry_run {
+        Setup::read(&args.run, args.url.as_deref(), environment)?
+    } else {
+        runtime.block_on(which::read(&args.run, args.url.as_deref(), environment))?
+    };
     let specification = setup.profile.known.specification();
     let standard = Suite::of(specification);
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
@@ -43,7 +49,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         known: Arc::clone(&known.list),
         ..standard
     };
-    Runtime::start()?.block_on(async {
+    runtime.block_on(async {
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
                 let profile = profile_of(specification, &Config::default(), &[]);

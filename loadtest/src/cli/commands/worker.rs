@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
+use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     duration, exit as codes,
     output::{self as out, report_file},
@@ -74,14 +75,13 @@ pub(crate) struct LocustfileArgs {
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     let (run_args, url) = (args.sending.of_run(args.seed), args.url.as_deref());
-    let setup =
-        target::read(&run_args, url, || Err("a worker has no embedded server".into())).map_err(|cause| {
-            match cause {
-                // There is an embedded server for the runs of one machine only.
-                SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
-                cause => CommandError::Target(cause),
-            }
-        })?;
+    let runtime = runtime()?;
+    let no_embedded = |_: &Specification| Err("a worker has no embedded server".into());
+    let setup = runtime.block_on(target::read(&run_args, url, no_embedded)).map_err(|cause| match cause {
+        // There is an embedded server for the runs of one machine only.
+        SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
+        cause => CommandError::Target(cause),
+    })?;
     let options = WorkerOptions {
         master: args.master.clone(),
         patience: args.patience.unwrap_or(PATIENCE),
@@ -93,7 +93,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
         command: args.sending.shown_command(url, &setup),
         reports,
     };
-    runtime()?.block_on(async {
+    runtime.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;
         let mut interrupts = interrupts()?;

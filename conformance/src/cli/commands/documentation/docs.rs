@@ -8,11 +8,7 @@ use std::{fmt::Write as _, fs, path::Path};
 use clap::CommandFactory;
 use paymaster_engine::{rules::Rule, specification::Specification};
 use paymaster_schemas::{Basis, Clause};
-use paymaster_settings::{
-    exit, output,
-    settings::environment::VARIABLES,
-    specifications::SPECIFICATIONS,
-};
+use paymaster_settings::{exit, output, settings::environment::VARIABLES, specifications::SPECIFICATIONS};
 
 use crate::{
     cli::{
