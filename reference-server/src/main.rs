@@ -79,7 +79,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let log = arguments.log(&environment).map_err(|error| usage(error.into()))?;
     let level = cli::logging::level(log).map_err(usage)?;
-    cli::logging::start(level);
+    let _log = cli::logging::start(level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
