@@ -17,7 +17,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_exchange::{Exchange, HeaderSet};
-use paymaster_schemas::Basis;
+use paymaster_schemas::{Basis, Kind};
 use paymaster_settings::{exit, output::terminal::escape_controls, settings::ShownTarget};
 use serde_json::Value;
 
@@ -266,7 +266,7 @@ impl Maker<'_> {
             replay_file: None,
             details: FindingDetails {
                 call: finding.pair.map(|pair| pair.name.to_owned()),
-                call_in_words: finding.pair.map(|pair| pair.words()),
+                call_in_words: finding.pair.map(Kind::words),
                 cause: finding.cause.as_ref().map(|cause| self.cause(cause)),
                 contrast: finding.contrast.as_ref().map(|contrast| Contrast {
                     member: contrast.member,
@@ -451,7 +451,9 @@ mod tests {
         for rule in rules {
             rule.reason = Some(CANARY.to_owned());
         }
-        observations.values_mut().for_each(|values| *values = [(CANARY.to_owned(), 1)].into());
+        for values in observations.values_mut() {
+            *values = [(CANARY.to_owned(), 1)].into();
+        }
         let summary = &mut sample.summary;
         summary.cut_short = Some(CANARY.to_owned());
         summary.unjudged = [(CANARY.to_owned(), 1)].into();

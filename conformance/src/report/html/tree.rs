@@ -9,6 +9,7 @@ use crate::report::{
     counts::{Counts, RuleState},
     html::{
         Page, defect, escape_controls,
+        fingerprint::value_list,
         marks::{OBSERVED, code_spans, id, legend, mark, observed_mark},
     },
     model::JudgedRule,
@@ -141,7 +142,7 @@ impl Page<'_> {
     fn row(&self, row: &Row<'_>) -> Markup {
         match row {
             Row::Rule(rule) => self.rule(rule),
-            Row::Observed(clause, values) => self.observed(clause, values),
+            Row::Observed(clause, values) => observed(clause, values),
         }
     }
 
@@ -205,25 +206,25 @@ impl Page<'_> {
         let known = all.filter(|(_, finding)| finding.rule == rule.id && finding.details.known.is_some());
         html! { @for (number, finding) in known { (self.finding(number, finding)) } }
     }
+}
 
-    fn observed(&self, clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
-        let sorted = words::by_frequency(values);
-        html! {
-            details.rule id=(clause.id) data-state=(OBSERVED) data-basis=(clause.basis.name()) {
-                summary {
-                    (observed_mark())
-                    span.title { (code_spans(clause.text)) }
-                    span.state { "observed" }
-                    span.under {
-                        span.id { (id(clause.id)) } " "
-                        span.basis { (clause.basis.name()) } " "
-                        span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&escape_controls(value), 48))) }
-                    }
+fn observed(clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
+    let sorted = words::by_frequency(values);
+    html! {
+        details.rule id=(clause.id) data-state=(OBSERVED) data-basis=(clause.basis.name()) {
+            summary {
+                (observed_mark())
+                span.title { (code_spans(clause.text)) }
+                span.state { "observed" }
+                span.under {
+                    span.id { (id(clause.id)) } " "
+                    span.basis { (clause.basis.name()) } " "
+                    span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&escape_controls(value), 48))) }
                 }
-                div.about {
-                    p.hint { "The specification leaves this open: it cannot fail a run." }
-                    (self.values(&sorted))
-                }
+            }
+            div.about {
+                p.hint { "The specification leaves this open: it cannot fail a run." }
+                (value_list(&sorted))
             }
         }
     }
