@@ -92,8 +92,8 @@ const STUB: &[Clause] = clauses! {
         "A result has the members of the EntryPoint of its request, not those of 0.6 and of 0.7 at once.";
     Stated "3" "result.gas-limit"
         "`paymasterVerificationGasLimit` and `paymasterPostOpGasLimit` of a result are hex numbers with a digit, in a string.";
-    Interoperability "3" "result.gas-limit-null"
-        "A gas limit that a service does not return is absent, not null.";
+    Interoperability "3" "result.null-member"
+        "An optional member that a service does not return is absent, not null.";
     Interoperability "3" "result.operation-members"
         "A result has no member of the operation beside the paymaster's own, because some clients copy it into the operation.";
     Stated "3.1" "sponsor-member.name"
