@@ -138,7 +138,8 @@ impl Discovery {
 
     /// What the text leaves open, with a version that is served.
     fn what_is_open(&self) -> Vec<(Trial, Kind, Value)> {
-        let Some(version) = EntryPointVersion::ALL.into_iter().find(|version| self.target.serves(*version)) else {
+        let Some(version) = EntryPointVersion::ALL.into_iter().find(|version| self.target.serves(*version))
+        else {
             return Vec::new();
         };
         let mut source = self.source();
@@ -220,7 +221,8 @@ impl Discovery {
         let shapes = mem::take(&mut self.shapes);
         let all = || shapes.values().flatten();
         let looks_at_it = all().any(Option::is_none)
-            || all().flatten().any(|shape| *shape == Shape::Of06) && all().flatten().any(|shape| *shape == Shape::Of07);
+            || all().flatten().any(|shape| *shape == Shape::Of06)
+                && all().flatten().any(|shape| *shape == Shape::Of07);
         for (version, shapes) in &shapes {
             let own = Shape::expected(*version);
             let is_served = shapes.iter().flatten().any(|shape| *shape != own.other() || looks_at_it);
@@ -268,7 +270,8 @@ impl Discover for Discovery {
 /// Learns from a valid call what its result shows: the chain, a version that fits, the members of a stub.
 pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     let answer = Answer::of(exchange);
-    let (Some(result), Some(version)) = (answer.result().and_then(Value::as_object), call.known_version()) else {
+    let (Some(result), Some(version)) = (answer.result().and_then(Value::as_object), call.known_version())
+    else {
         return;
     };
     if Shape::of(&Value::Object(result.clone())) != Shape::expected(version) {
@@ -280,8 +283,13 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     found.served.insert(version.to_string());
     if is_stub(call.pair) {
         found.is_final |= result.get("isFinal") == Some(&Value::Bool(true));
-        let members =
-            ["paymaster", "paymasterData", "paymasterAndData", "paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+        let members = [
+            "paymaster",
+            "paymasterData",
+            "paymasterAndData",
+            "paymasterVerificationGasLimit",
+            "paymasterPostOpGasLimit",
+        ];
         let own = members.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone())));
         found.stubs.insert(version.to_string(), own.collect());
     }

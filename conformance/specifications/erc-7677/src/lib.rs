@@ -75,7 +75,9 @@ pub static SPECIFICATION: Specification = Specification {
     page: Page {
         introduction: INTRODUCTION,
         required: |_, _| "no".to_owned(),
-        ordinary_sizes: || ORDINARY_SIZES.iter().map(|(bound, reason)| ((*bound).to_owned(), *reason)).collect(),
+        ordinary_sizes: || {
+            ORDINARY_SIZES.iter().map(|(bound, reason)| ((*bound).to_owned(), *reason)).collect()
+        },
     },
     restore: |saved| Ok(Arc::new(Target::deserialize(saved)?)),
     called: kinds::called,
@@ -94,7 +96,12 @@ pub static SPECIFICATION: Specification = Specification {
     right_answer,
     may_change,
     check_row: |_, _, _, _| (),
-    is_amount: |name| name == "nonce" || name == "preVerificationGas" || name.contains("GasLimit") || name.contains("FeePerGas"),
+    is_amount: |name| {
+        name == "nonce"
+            || name == "preVerificationGas"
+            || name.contains("GasLimit")
+            || name.contains("FeePerGas")
+    },
     free_form: "/params/3",
     load: &load::LOAD_TEST,
 };

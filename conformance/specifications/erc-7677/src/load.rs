@@ -1,8 +1,8 @@
 //! What a load test sends.
 
 use paymaster_engine::{
-    load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
     cases::protocol::MALFORMED_PARAMS,
+    load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
 };
 use serde_json::{Value, json};
 

@@ -108,7 +108,9 @@ fn extra_members(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec
             "sponsor" | "isFinal" => !is_stub(kind),
             _ => !LIMITS.contains(&name),
         };
-        values.extend(result.keys().filter(|name| is_extra(name)).map(|name| format!("{}: {name}", method(kind))));
+        values.extend(
+            result.keys().filter(|name| is_extra(name)).map(|name| format!("{}: {name}", method(kind))),
+        );
     }
 }
 
@@ -128,7 +130,9 @@ fn icon(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>)
 /// The pairs of a stub and its data.
 fn pairs<'a>(views: &'a [View<'a>]) -> impl Iterator<Item = [&'a View<'a>; 2]> {
     views.chunks_exact(2).filter_map(|pair| match pair {
-        [stub, data] if stub.label.starts_with("the stub request") && data.label.starts_with("the data request") => {
+        [stub, data]
+            if stub.label.starts_with("the stub request") && data.label.starts_with("the data request") =>
+        {
             Some([stub, data])
         }
         _ => None,
@@ -151,7 +155,9 @@ fn paymasters(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<St
     for pair in pairs(views) {
         let [stub, data] = pair.map(|view| {
             let (_, result) = judged(view, knowledge)?;
-            let address = result.get("paymaster").or_else(|| result.get("paymasterAndData")?.as_str().map(|_| &result["paymasterAndData"]))?;
+            let address = result
+                .get("paymaster")
+                .or_else(|| result.get("paymasterAndData")?.as_str().map(|_| &result["paymasterAndData"]))?;
             address.as_str()?.get(..42).map(str::to_ascii_lowercase)
         });
         if let (Some(stub), Some(data)) = (stub, data) {
@@ -191,7 +197,10 @@ fn error_codes(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) 
 fn error_texts(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for message in views.iter().filter_map(|view| view.answer.error()?["message"].as_str()) {
         let names_url = message.contains("http://") || message.contains("https://");
-        let names_code = message.contains(".js:") || message.contains(".ts:") || message.contains(".go:") || message.contains("    at ");
+        let names_code = message.contains(".js:")
+            || message.contains(".ts:")
+            || message.contains(".go:")
+            || message.contains("    at ");
         values.push(
             match (names_url, names_code) {
                 (true, _) => "a URL",
@@ -200,5 +209,38 @@ fn error_texts(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) 
             }
             .to_owned(),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use paymaster_engine::rules::Check;
+    use paymaster_schemas::{ERC_7677, find_clause};
+
+    use super::*;
+    use crate::{SPECIFICATION, relations::RELATIONS};
+
+    #[test]
+    fn every_clause_has_a_rule_an_observer_or_a_reason() {
+        let ruled: HashSet<&str> = SPECIFICATION.rules().map(|rule| rule.clause).collect();
+        let watched: HashSet<&str> = OBSERVERS.iter().map(|observer| observer.clause).collect();
+        for clause in ERC_7677.clauses() {
+            let judges = if clause.basis.is_observed() { &watched } else { &ruled };
+            assert!(judges.contains(clause.id) != clause.unjudged.is_some(), "{}", clause.id);
+        }
+        for clause in ruled.iter().chain(&watched) {
+            assert!(find_clause(clause).is_some(), "{clause} is no clause");
+        }
+    }
+
+    #[test]
+    fn every_group_rule_has_its_relation_in_the_plan() {
+        for rule in SPECIFICATION.rules() {
+            if let Check::Group(relation, _) = rule.check {
+                assert!(RELATIONS.iter().any(|known| std::ptr::eq(*known, relation)), "{}", rule.id);
+            }
+        }
     }
 }

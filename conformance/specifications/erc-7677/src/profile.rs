@@ -158,14 +158,16 @@ pub(crate) fn read(text: &str) -> Result<Profile, ProfileError> {
     let Contents { service, operations, contract, .. } = contents;
     let wrong = |message: String| ProfileError { at: None, message };
     let chain_id = service.chain_id.map(|chain_id| {
-        let message = "service.chain-id is no chain id: write a whole number above 0, such as chain-id = 8453";
+        let message =
+            "service.chain-id is no chain id: write a whole number above 0, such as chain-id = 8453";
         chain_id.as_u64().filter(|id| *id > 0).ok_or_else(|| wrong(message.to_owned()))
     });
     let context = match service.context {
         None => Map::new(),
         Some(Value::Object(context)) => context,
         Some(_) => {
-            let message = "service.context is no object: write a table, such as context = { policyId = \"...\" }";
+            let message =
+                "service.context is no object: write a table, such as context = { policyId = \"...\" }";
             return Err(wrong(message.to_owned()));
         }
     };
@@ -195,7 +197,9 @@ fn check(profile: &Profile) -> Result<(), String> {
         if !ContractKind::named(kind).is_some_and(|kind| kind.serves(version)) {
             let known = ContractKind::all().filter(|kind| kind.serves(version)).map(|kind| kind.to_string());
             let known = known.collect::<Vec<_>>().join(", ");
-            return Err(format!("contract.kind.\"{name}\" is no contract for it that we know: write one of {known}"));
+            return Err(format!(
+                "contract.kind.\"{name}\" is no contract for it that we know: write one of {known}"
+            ));
         }
     }
     if profile.contract.signer.is_some() && profile.contract.signer().is_none() {
@@ -208,9 +212,15 @@ fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str>
     let is_address = |text: &str| text.starts_with("0x") && text.parse::<Address>().is_ok();
     if let Some(sender) = &entry.sender {
         if !may_be_sender || entry.entry_point.is_some() || !entry.operation.is_empty() {
-            return Err(": sender stands alone, and in refused only: write { entry-point = \"0.7\", operation = { ... } }");
+            return Err(
+                ": sender stands alone, and in refused only: write { entry-point = \"0.7\", operation = { ... } }",
+            );
         }
-        return if is_address(sender) { Ok(()) } else { Err(".sender is no address: write 0x and 40 hex digits") };
+        return if is_address(sender) {
+            Ok(())
+        } else {
+            Err(".sender is no address: write 0x and 40 hex digits")
+        };
     }
     if entry.version().is_none() {
         return Err(".entry-point is no version of EntryPoint: write 0.6, 0.7, 0.8 or 0.9");
@@ -218,11 +228,14 @@ fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str>
     if !entry.operation.get("sender").and_then(Value::as_str).is_some_and(is_address) {
         return Err(".operation has no sender, or one that is no address: write 0x and 40 hex digits");
     }
-    let is_written_as_sent = |value: &Value| value.is_object() || value.as_str().is_some_and(|text| text.starts_with("0x"));
+    let is_written_as_sent =
+        |value: &Value| value.is_object() || value.as_str().is_some_and(|text| text.starts_with("0x"));
     if entry.operation.values().all(is_written_as_sent) {
         Ok(())
     } else {
-        Err(".operation has a value that is not hex in quotes: write it as clients send it, such as nonce = \"0x7\"")
+        Err(
+            ".operation has a value that is not hex in quotes: write it as clients send it, such as nonce = \"0x7\"",
+        )
     }
 }
 
@@ -250,7 +263,8 @@ mod tests {
         .unwrap();
         assert_eq!(profile.service.chain_id, Some(31_337));
         assert_eq!(profile.contract.of(EntryPointVersion::V07), Some(ContractKind::Verifying07));
-        let sent = serde_json::json!({ "sender": "0x00000000000000000000000000000000000000A1", "callData": "0x" });
+        let sent =
+            serde_json::json!({ "sender": "0x00000000000000000000000000000000000000A1", "callData": "0x" });
         assert!(profile.operations.sponsorable[0].lists(EntryPointVersion::V07, &sent));
         assert!(!profile.operations.sponsorable[0].lists(EntryPointVersion::V06, &sent));
         assert_eq!(read("").unwrap(), Profile::default());

@@ -58,8 +58,13 @@ const fn of_kinds<const COUNT: usize>(first: usize, draw: Draw) -> [Base; COUNT]
 }
 
 /// One call in the forms of published clients by turns.
-pub(crate) static CALLS: Relation =
-    Relation::new("calls", "one call, with the ids of published clients", Bases::EveryKind, Rounds::Share(40), calls);
+pub(crate) static CALLS: Relation = Relation::new(
+    "calls",
+    "one call, with the ids of published clients",
+    Bases::EveryKind,
+    Rounds::Share(40),
+    calls,
+);
 
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let id = ids.next_id();
@@ -87,7 +92,11 @@ fn in_client_order(request: &Value) -> Value {
 
 /// A signature of 65 bytes that recovers to some account, as clients send it before the user signs.
 fn dummy_signature() -> Value {
-    json!(format!("0x{}{}1c", "fffffffffffffffffffffffffffffff0".repeat(2), "7aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(2)))
+    json!(format!(
+        "0x{}{}1c",
+        "fffffffffffffffffffffffffffffff0".repeat(2),
+        "7aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(2)
+    ))
 }
 
 /// Calls for operations that the profile lists as refused.
@@ -104,7 +113,9 @@ fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
     let mut data = with(stub, "", "method", DATA);
     if let Some(version) = input.pair.map(version).filter(|version| *version != EntryPointVersion::V06) {
         let known = Target::of(input.context).found.stubs.get(&version.to_string());
-        for (member, ordinary) in [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")] {
+        for (member, ordinary) in
+            [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")]
+        {
             let of_stub = known.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
             set(&mut data, OPERATION, member, of_stub.cloned().unwrap_or_else(|| json!(ordinary)));
         }
@@ -140,7 +151,12 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
         let mut members = Vec::new();
         for place in 0..8 {
             let stub = other_call(input.base, place);
-            members.push(member(Role::Baseline, format!("the stub request of operation {place}"), &stub, ids));
+            members.push(member(
+                Role::Baseline,
+                format!("the stub request of operation {place}"),
+                &stub,
+                ids,
+            ));
             let data = data_of(input, &stub);
             members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
         }
@@ -288,7 +304,9 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         clause: "operation.nonce",
         label: "a nonce of 32 bytes",
         is_other_operation: true,
-        after: |input| Some(with(input.base, OPERATION, "nonce", format!("0xc1{}0000000000000003", "5a".repeat(23)))),
+        after: |input| {
+            Some(with(input.base, OPERATION, "nonce", format!("0xc1{}0000000000000003", "5a".repeat(23))))
+        },
         ..FORM
     },
     Form {
@@ -440,7 +458,9 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
             remove(&mut zeroed, OPERATION, name);
         }
         let mut other = input.base.clone();
-        for (name, value) in [("callGasLimit", 77_000), ("verificationGasLimit", 210_000), ("preVerificationGas", 61_000)] {
+        for (name, value) in
+            [("callGasLimit", 77_000), ("verificationGasLimit", 210_000), ("preVerificationGas", 61_000)]
+        {
             set(&mut other, OPERATION, name, json!(number(value)));
         }
         if input.pair.is_some_and(|kind| !is_06(kind)) {
@@ -490,7 +510,9 @@ pub(crate) static CONCURRENT: Relation = Relation {
                 return Vec::new();
             }
             let request = |place| other_call(input.base, 10 * input.round + place);
-            (0..6).map(|place| member(Role::Variant, format!("operation {place}"), request(place), ids)).collect()
+            (0..6)
+                .map(|place| member(Role::Variant, format!("operation {place}"), request(place), ids))
+                .collect()
         },
     )
 };
@@ -529,7 +551,8 @@ pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::scaled(2),
     |input, ids| {
-        let address = json!(format!("0x{}", hex::encode([0xe7 - u8::try_from(input.round % 9).unwrap_or(0); 20])));
+        let address =
+            json!(format!("0x{}", hex::encode([0xe7 - u8::try_from(input.round % 9).unwrap_or(0); 20])));
         vec![
             baseline(input, ids),
             member(Role::Variant, "an unknown EntryPoint", with_param(input.base, 1, address), ids),
@@ -585,12 +608,18 @@ pub(crate) const OPEN: &[Probe] = &[
             remove(&mut request, OPERATION, name);
         }
         for name in ["accountGasLimits", "gasFees"] {
-            set(&mut request, OPERATION, name, json!(format!("0x{}", "00000000000000000000000000030d40".repeat(2))));
+            set(
+                &mut request,
+                OPERATION,
+                name,
+                json!(format!("0x{}", "00000000000000000000000000030d40".repeat(2))),
+            );
         }
         request
     }),
     probe("observed.params-forms", "three params", |request| {
-        let params: Vec<Value> = request["params"].as_array().into_iter().flatten().take(3).cloned().collect();
+        let params: Vec<Value> =
+            request["params"].as_array().into_iter().flatten().take(3).cloned().collect();
         with(request, "", "params", params)
     }),
     probe("observed.params-forms", "five params", |request| {
@@ -617,7 +646,11 @@ const fn probe(clause: &'static str, label: &'static str, change: fn(&Value) -> 
 pub(crate) static PROBES: Relation = Relation::new(
     "probes",
     "requests whose answer the text leaves open: unknown context, foreign chain, params and ids in other forms",
-    Bases::These(&[Base::accepted(kinds::STUB_07), Base::accepted(kinds::DATA_07), Base::accepted(kinds::DATA_06)]),
+    Bases::These(&[
+        Base::accepted(kinds::STUB_07),
+        Base::accepted(kinds::DATA_07),
+        Base::accepted(kinds::DATA_06),
+    ]),
     Rounds::for_each(OPEN),
     |input, ids| {
         let probe = item_of_round(input, OPEN);

@@ -52,10 +52,18 @@ pub static STATEMENTS: &[Statement] = &[
     tested("R2", &[(Warn, &["call.letter-case", "call.same-operation"])], &[57], &[13]),
     tested("R3", &[(Warn, &["context.null"]), (Note, &["observed.context"])], &[45], &[19]),
     tested("R4", &[(Broken, &["operation.members-06"])], &[], &[22]),
-    tested("R5", &[(Broken, &["operation.unsigned"]), (Warn, &["operation.dummy-signature"])], &[38, 39], &[]),
+    tested(
+        "R5",
+        &[(Broken, &["operation.unsigned"]), (Warn, &["operation.dummy-signature"])],
+        &[38, 39],
+        &[],
+    ),
     tested(
         "R6",
-        &[(Warn, &["operation.null-members", "operation.factory", "operation.eip-7702", "operation.stub-members"])],
+        &[(
+            Warn,
+            &["operation.null-members", "operation.factory", "operation.eip-7702", "operation.stub-members"],
+        )],
         &[39, 42, 43, 44],
         &[26],
     ),
@@ -97,7 +105,12 @@ pub static STATEMENTS: &[Statement] = &[
     tested("S6", &[(Warn, &["refusal.early", "refusal.of-data"])], &[33, 34], &[33, 35]),
     tested("S7", &[(Warn, &["result.operation-members"]), (Note, &["observed.extra-members"])], &[20], &[12]),
     tested("Z1", &[(Broken, &["stub-and-data.length"])], &[11, 12], &[2, 17]),
-    tested("Z2", &[(Broken, &["stub-and-data.zero-bytes"]), (Note, &["observed.zero-bytes"])], &[13, 14], &[3, 32]),
+    tested(
+        "Z2",
+        &[(Broken, &["stub-and-data.zero-bytes"]), (Note, &["observed.zero-bytes"])],
+        &[13, 14],
+        &[3, 32],
+    ),
     tested("Z3", &[(OnChain, &["stub.simulates"])], &[15, 16, 17], &[4]),
     tested("Z4", &[(Note, &["unshown.stub-window"])], &[], &[5]),
     tested("Z5", &[(Note, &["observed.paymaster-changes"])], &[65], &[34]),
@@ -105,13 +118,35 @@ pub static STATEMENTS: &[Statement] = &[
     tested("I2", &[(Warn, &["is-final.data-served"])], &[32], &[]),
     tested("I3", &[(OnChain, &["is-final.signature"])], &[29, 30], &[6]),
     untested("I4", "it is a freedom: two valid answers may differ", &[38]),
-    untested("I5", "it says where Z1 to Z3 do not hold: the rules of stub and data leave final stubs out", &[6]),
-    tested("D1", &[(Broken, &["result.bytes", "result.paymaster"]), (Warn, &["result.address-once"])], &[8, 9, 10], &[6]),
-    untested("D2", "members beyond the listed ones are noted: observed.extra-members and observed.limits-returned", &[9, 10]),
+    untested(
+        "I5",
+        "it says where Z1 to Z3 do not hold: the rules of stub and data leave final stubs out",
+        &[6],
+    ),
+    tested(
+        "D1",
+        &[(Broken, &["result.bytes", "result.paymaster"]), (Warn, &["result.address-once"])],
+        &[8, 9, 10],
+        &[6],
+    ),
+    untested(
+        "D2",
+        "members beyond the listed ones are noted: observed.extra-members and observed.limits-returned",
+        &[9, 10],
+    ),
     tested(
         "D3",
         &[
-            (OnChain, &["data.accepted", "data.signature", "data.signature-of-call", "data.window", "data.concurrent"]),
+            (
+                OnChain,
+                &[
+                    "data.accepted",
+                    "data.signature",
+                    "data.signature-of-call",
+                    "data.window",
+                    "data.concurrent",
+                ],
+            ),
             (Warn, &["data.differs"]),
         ],
         &[18, 22, 23, 24, 25, 26, 27, 55, 56, 59, 62, 63],
@@ -145,7 +180,12 @@ pub static STATEMENTS: &[Statement] = &[
         &[
             (
                 Warn,
-                &["json-rpc.invalid-params", "json-rpc.method-not-found", "json-rpc.parse-error", "json-rpc.invalid-request"],
+                &[
+                    "json-rpc.invalid-params",
+                    "json-rpc.method-not-found",
+                    "json-rpc.parse-error",
+                    "json-rpc.invalid-request",
+                ],
             ),
             (Note, &["observed.error-texts"]),
         ],
@@ -154,7 +194,10 @@ pub static STATEMENTS: &[Statement] = &[
     ),
     tested(
         "E4",
-        &[(Broken, &["answer.json-text", "answer.http-message"]), (Warn, &["http.status-of-result", "http.content-type"])],
+        &[
+            (Broken, &["answer.json-text", "answer.http-message"]),
+            (Warn, &["http.status-of-result", "http.content-type"]),
+        ],
         &[61],
         &[24, 28],
     ),
@@ -203,12 +246,36 @@ pub static STATEMENTS: &[Statement] = &[
     untested("P1", "the sender's nonce within the contract is signed, and a node alone knows it", &[]),
     untested("P2", "it says what a contract signs: data.signature checks it", &[17]),
     untested("P3", "it says what a contract signs: data.signature checks it", &[17]),
-    untested("P4", "its flags differ between editions of the contract, so that no signature is judged by it", &[17]),
-    untested("K1", "a way to check through a node, which the checks of this specification do not ask yet", &[]),
-    untested("K2", "a way to check through a node, which the checks of this specification do not ask yet", &[]),
-    untested("K3", "a way to check through a node, which the checks of this specification do not ask yet", &[]),
-    untested("K4", "a way to check through a node, which the checks of this specification do not ask yet", &[]),
-    untested("K5", "a way to check through a node, which the checks of this specification do not ask yet", &[]),
+    untested(
+        "P4",
+        "its flags differ between editions of the contract, so that no signature is judged by it",
+        &[17],
+    ),
+    untested(
+        "K1",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K2",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K3",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K4",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K5",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
     tested("silence 8", &[(Warn, &["data-request.without-stub"])], &[46], &[]),
     tested(
         "service",
@@ -234,8 +301,21 @@ mod tests {
 
     #[test]
     fn every_statement_has_a_clause_or_a_reason() {
-        let numbered = [("R", 8), ("V", 1), ("S", 7), ("Z", 5), ("I", 5), ("D", 7), ("E", 8), ("C", 5), ("P", 4), ("K", 5)];
-        let expected = numbered.into_iter().flat_map(|(letter, last)| (1..=last).map(move |number| format!("{letter}{number}")));
+        let numbered = [
+            ("R", 8),
+            ("V", 1),
+            ("S", 7),
+            ("Z", 5),
+            ("I", 5),
+            ("D", 7),
+            ("E", 8),
+            ("C", 5),
+            ("P", 4),
+            ("K", 5),
+        ];
+        let expected = numbered
+            .into_iter()
+            .flat_map(|(letter, last)| (1..=last).map(move |number| format!("{letter}{number}")));
         for id in expected {
             let found: Vec<&Statement> = STATEMENTS.iter().filter(|statement| statement.id == id).collect();
             let [statement] = found[..] else { panic!("{id} is listed {} times", found.len()) };
@@ -254,7 +334,10 @@ mod tests {
                         Grade::Broken => basis == Basis::Stated,
                         Grade::Warn => matches!(
                             basis,
-                            Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility
+                            Basis::Recommended
+                                | Basis::JsonRpc
+                                | Basis::Interoperability
+                                | Basis::Plausibility
                         ),
                         Grade::Note => basis == Basis::NotShown,
                         Grade::OnChain => matches!(basis, Basis::OnChain | Basis::Interoperability),
@@ -267,8 +350,12 @@ mod tests {
 
     #[test]
     fn every_clause_tests_a_statement_and_every_fault_and_freedom_belongs_to_one() {
-        let clauses: BTreeSet<&str> =
-            STATEMENTS.iter().flat_map(|statement| statement.grades).flat_map(|(_, clauses)| *clauses).copied().collect();
+        let clauses: BTreeSet<&str> = STATEMENTS
+            .iter()
+            .flat_map(|statement| statement.grades)
+            .flat_map(|(_, clauses)| *clauses)
+            .copied()
+            .collect();
         for clause in ERC_7677.clauses() {
             assert!(clauses.contains(clause.id), "{} tests no statement", clause.id);
         }

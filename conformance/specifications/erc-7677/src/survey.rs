@@ -73,7 +73,8 @@ impl Survey {
                 let mut stub = data.clone();
                 stub["method"] = kinds::STUB.into();
                 for request in [stub, data] {
-                    if let Some((built, next)) = group(&DISCOVERY, wanted, request, 0, next_id, &self.target) {
+                    if let Some((built, next)) = group(&DISCOVERY, wanted, request, 0, next_id, &self.target)
+                    {
                         next_id = next;
                         groups.push(Group { number: groups.len(), ..built });
                     }
@@ -102,8 +103,11 @@ impl Survey {
     fn tables(&self) -> String {
         let mut text = ProfileText::default();
         text.table("service");
-        let served: Vec<String> =
-            EntryPointVersion::ALL.into_iter().filter(|version| self.target.serves(*version)).map(|version| format!("{:?}", version.to_string())).collect();
+        let served: Vec<String> = EntryPointVersion::ALL
+            .into_iter()
+            .filter(|version| self.target.serves(*version))
+            .map(|version| format!("{:?}", version.to_string()))
+            .collect();
         if served.is_empty() {
             text.only_you("The versions of EntryPoint that are served.", &[r#"entry-points = ["0.7"]"#]);
         } else {

@@ -139,13 +139,16 @@ impl Target {
 
     /// Whether signatures of any version can be checked.
     pub fn checks_signatures(&self) -> bool {
-        EntryPointVersion::ALL.into_iter().any(|version| self.sends(version) && self.contract(version).is_some())
+        EntryPointVersion::ALL
+            .into_iter()
+            .any(|version| self.sends(version) && self.contract(version).is_some())
     }
 
     /// Whether operations other than the listed ones may be sent.
     pub fn may_vary(&self) -> bool {
         let operations = &self.profile.operations;
-        operations.accepts == Accepts::Any || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
+        operations.accepts == Accepts::Any
+            || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
     }
 
     fn lists(list: &[Listed], version: EntryPointVersion, operation: &Value) -> bool {
@@ -160,18 +163,27 @@ impl Target {
     /// The bound of ordinary size that a call exceeds.
     fn beyond(call: &Call) -> Option<&'static str> {
         let operation = call.operation();
-        let bytes = |member: &str| operation[member].as_str().map_or(0, |text| text.len().saturating_sub(2) / 2);
+        let bytes =
+            |member: &str| operation[member].as_str().map_or(0, |text| text.len().saturating_sub(2) / 2);
         let is_large = |member: &&str| {
-            let limit = &operation[**member];
+            let limit = &operation[*member];
             limit.is_string() && hex_number(limit).is_none_or(|limit| limit > MOST_GAS)
         };
         let bounds = [
-            (LONG_CALL_DATA, ["callData", "initCode", "factoryData"].iter().any(|member| bytes(member) > CALL_DATA_BYTES)),
+            (
+                LONG_CALL_DATA,
+                ["callData", "initCode", "factoryData"].iter().any(|member| bytes(member) > CALL_DATA_BYTES),
+            ),
             (
                 LONG_ID,
-                call.id.as_str().is_some_and(|id| id.len() > ID_LENGTH || id.bytes().any(|byte| !(b' '..=b'~').contains(&byte))),
+                call.id.as_str().is_some_and(|id| {
+                    id.len() > ID_LENGTH || id.bytes().any(|byte| !(b' '..=b'~').contains(&byte))
+                }),
             ),
-            (LARGE_ID, call.id.is_number() && (!is_exact_integer(&call.id) || call.id.to_string().starts_with('-'))),
+            (
+                LARGE_ID,
+                call.id.is_number() && (!is_exact_integer(&call.id) || call.id.to_string().starts_with('-')),
+            ),
             (LARGE_GAS, GAS.iter().any(is_large)),
         ];
         bounds.into_iter().find(|(_, exceeded)| *exceeded).map(|(bound, _)| bound)
@@ -186,7 +198,7 @@ impl Target {
 
     /// Whether the members of an operation are real values: no zero limit or fee, no null, no members of EIP-7702.
     fn is_real(operation: &Value) -> bool {
-        let is_positive = |member: &&str| hex_number(&operation[**member]).is_some_and(|number| number > 0);
+        let is_positive = |member: &&str| hex_number(&operation[*member]).is_some_and(|number| number > 0);
         let fees = FEES.map(|fee| hex_number(&operation[fee]).unwrap_or_default());
         let has_null = operation.as_object().is_some_and(|members| members.values().any(Value::is_null));
         // A priority fee of 0 is usual on some chains.
@@ -209,7 +221,11 @@ impl Target {
         // What decides must be stated: the version, the chain, and an operation of values that every service takes.
         let is_stated = self.serves(version) && self.chain_id().is_some() && Self::is_real(operation);
         let is_listed = Self::lists(&operations.sponsorable, version, operation);
-        if is_stated && (is_listed || operations.accepts == Accepts::Any) { Expectation::Sponsored } else { Expectation::Unknown }
+        if is_stated && (is_listed || operations.accepts == Accepts::Any) {
+            Expectation::Sponsored
+        } else {
+            Expectation::Unknown
+        }
     }
 }
 
@@ -269,7 +285,8 @@ impl Knowledge for Target {
     }
 
     fn dialect_in_words(&self) -> String {
-        let chain = self.chain_id().map_or_else(|| "chain unknown".to_owned(), |chain| format!("chain {chain}"));
+        let chain =
+            self.chain_id().map_or_else(|| "chain unknown".to_owned(), |chain| format!("chain {chain}"));
         let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
         let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
         let versions = if versions.is_empty() { "none known".to_owned() } else { versions.join(", ") };
@@ -298,7 +315,8 @@ impl Knowledge for Target {
     }
 
     fn stated(&self, list: &str, place: usize) -> Option<Statement> {
-        let listed = self.profile.operations.sponsorable.get(place).filter(|_| list == lines::SPONSORABLE_LIST)?;
+        let listed =
+            self.profile.operations.sponsorable.get(place).filter(|_| list == lines::SPONSORABLE_LIST)?;
         let sender = listed.operation.get("sender")?.as_str()?.to_owned();
         let own = listed.clone();
         let version = listed.version()?;
@@ -308,7 +326,9 @@ impl Knowledge for Target {
             contradicted: "refused it, and none sponsored it",
             is_contradicted: Box::new(move |request, answer| {
                 let sent = request["params"][1].as_str().and_then(EntryPointVersion::at);
-                sent == Some(version) && own.lists(version, &request["params"][0]) && answer["error"].is_object()
+                sent == Some(version)
+                    && own.lists(version, &request["params"][0])
+                    && answer["error"].is_object()
             }),
         })
     }

@@ -41,7 +41,9 @@ pub(crate) const RULES: &[Rule] = &[
         "answer the data request after a stub with isFinal too: the wallet may still make it",
         Check::Group(&PAIR, data_after_final),
     )
-    .unless(|knowledge| (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")),
+    .unless(|knowledge| {
+        (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
+    }),
 ];
 
 /// The bytes that the service makes, and their place in the result.
@@ -53,7 +55,8 @@ pub(crate) fn own_data(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<(&'
 
 /// Whether a stub is its own data.
 pub(crate) fn is_final(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
-    let has = |result: &Map<String, Value>| result.get("isFinal").is_some_and(|value| *value == Value::Bool(true));
+    let has =
+        |result: &Map<String, Value>| result.get("isFinal").is_some_and(|value| *value == Value::Bool(true));
     judged(view, knowledge).is_some_and(|(_, result)| has(result))
 }
 
@@ -91,7 +94,9 @@ const EXCESS: usize = 3;
 
 fn zeros(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     let final_stubs = views.iter().step_by(2).filter(|view| is_final(view, knowledge)).count();
-    let pairs: Vec<_> = pairs(views, knowledge).map(|(member, name, stub, data)| (member, name, zero_bytes(&stub), zero_bytes(&data))).collect();
+    let pairs: Vec<_> = pairs(views, knowledge)
+        .map(|(member, name, stub, data)| (member, name, zero_bytes(&stub), zero_bytes(&data)))
+        .collect();
     if 2 * (pairs.len() + final_stubs) != views.len() {
         return;
     }
@@ -100,7 +105,11 @@ fn zeros(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
         Some((member, name, stub, data)) if final_stubs == 0 && pairs.iter().all(is_excess) => {
             report.set_member(*member);
             let expected = format!("as many zero bytes as in the stub or more: {stub}");
-            report.broken(format!("/result/{name}"), expected, format!("{data}; and fewer in each of 8 pairs"));
+            report.broken(
+                format!("/result/{name}"),
+                expected,
+                format!("{data}; and fewer in each of 8 pairs"),
+            );
         }
         _ => report.held(),
     }

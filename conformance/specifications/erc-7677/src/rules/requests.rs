@@ -11,7 +11,9 @@ use paymaster_engine::{
     json::number::same_number,
     knowledge::{Expectation, Knowledge},
     message::answer::Answer,
-    rules::{Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
+    rules::{
+        Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant,
+    },
 };
 use serde_json::Value;
 
@@ -60,21 +62,34 @@ pub(crate) const RULES: &[Rule] = &[
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     group("call.number-id", &NUMBER_IDS, "a number is a lawful id, 0 included", same_operation),
-    group("call.string-id", &STRING_IDS, "a text is a lawful id: one published client sends UUIDs", same_operation),
+    group(
+        "call.string-id",
+        &STRING_IDS,
+        "a text is a lawful id: one published client sends UUIDs",
+        same_operation,
+    ),
     form!("operation.unsigned", "the user signs last: serve an operation without signature"),
     form!("operation.dummy-signature", "ignore the placeholder signature of an operation"),
-    form!("operation.stub-members", "clients send the paymaster members of the stub again: ignore or use them"),
-    form!("operation.null-members", "read null as absent, not as an address or a number").unless(without_07_and_later),
-    form!("operation.factory", "serve accounts that do not exist yet").unless(lines::only_listed),
-    form!("operation.eip-7702", "ignore eip7702Auth if it is not needed, and take the factory 0x7702").unless(
-        |knowledge| lines::only_listed(knowledge).or_else(|| without_08_and_later(knowledge)),
+    form!(
+        "operation.stub-members",
+        "clients send the paymaster members of the stub again: ignore or use them"
     ),
+    form!("operation.null-members", "read null as absent, not as an address or a number")
+        .unless(without_07_and_later),
+    form!("operation.factory", "serve accounts that do not exist yet").unless(lines::only_listed),
+    form!("operation.eip-7702", "ignore eip7702Auth if it is not needed, and take the factory 0x7702")
+        .unless(|knowledge| lines::only_listed(knowledge).or_else(|| without_08_and_later(knowledge))),
     form!("operation.nonce", "a nonce has 256 bits: read it as such").unless(lines::only_listed),
     form!("stub-request.zero-limits", "gas limits are not known in a stub request: take 0x0"),
     form!("stub-request.zero-fees", "take fees of 0x0 in a stub request, and divide by none"),
     form!("entry-point.letter-case", "compare addresses as bytes"),
     form!("call.letter-case", "read hex in every letter case"),
-    rule("context.null", 1, "the context may be null: answer with a result or a refusal", Check::Group(&FORMS, null_context)),
+    rule(
+        "context.null",
+        1,
+        "the context may be null: answer with a result or a refusal",
+        Check::Group(&FORMS, null_context),
+    ),
     group(
         "entry-point.unknown-refused",
         &UNKNOWN_ENTRY_POINT,
@@ -94,8 +109,12 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(without_06),
     group("data-request.without-stub", &WITHOUT_STUB, "do not need an earlier stub request", without_stub)
         .unless(lines::only_listed),
-    refusal("refusal.early", "check the policy with the stub already", |view, _, report| refused(true, view, report)),
-    refusal("refusal.of-data", "check the policy with the data too", |view, _, report| refused(false, view, report)),
+    refusal("refusal.early", "check the policy with the stub already", |view, _, report| {
+        refused(true, view, report)
+    }),
+    refusal("refusal.of-data", "check the policy with the data too", |view, _, report| {
+        refused(false, view, report)
+    }),
 ];
 
 const fn refusal(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -141,8 +160,13 @@ fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     for_each_variant(views, report, |baseline, view, report| {
         if view.answer.result().is_some() {
             report.held();
-        } else if baseline.answer.result().is_some() && view.beyond.is_none() && view.answer.error().is_some() {
-            report.broken("/error", format!("a result, as without {}", view.label), describe_answer(&view.answer));
+        } else if baseline.answer.result().is_some() && view.beyond.is_none() && view.answer.error().is_some()
+        {
+            report.broken(
+                "/error",
+                format!("a result, as without {}", view.label),
+                describe_answer(&view.answer),
+            );
         }
     });
 }
@@ -224,7 +248,9 @@ fn without_stub(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
         return;
     }
     report.set_member(0);
-    if is_served(Role::Variant)(false) && views.iter().all(|view| view.role != Role::Variant || view.answer.error().is_some()) {
+    if is_served(Role::Variant)(false)
+        && views.iter().all(|view| view.role != Role::Variant || view.answer.error().is_some())
+    {
         report.broken("/error", "a result, as after the stub request", describe_answer(&views[0].answer));
     } else {
         report.held();

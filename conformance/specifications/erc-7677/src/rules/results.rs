@@ -137,7 +137,10 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// The kind and the result of a valid call for a known EntryPoint that the target serves, if the result is an object.
-pub(crate) fn judged<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<(Kind, &'a Map<String, Value>)> {
+pub(crate) fn judged<'a>(
+    view: &'a View<'_>,
+    knowledge: &dyn Knowledge,
+) -> Option<(Kind, &'a Map<String, Value>)> {
     let call = view.valid_call()?;
     call.known_version().filter(|version| Target::of(knowledge).serves(*version))?;
     Some((call.pair, view.answer.result()?.as_object()?))
@@ -146,8 +149,10 @@ pub(crate) fn judged<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Optio
 /// Why a rule about some versions does not apply: the target is known to serve others alone.
 fn without(knowledge: &dyn Knowledge, is_of_rule: fn(EntryPointVersion) -> bool) -> Option<&'static str> {
     let target = Target::of(knowledge);
-    let is_sent = EntryPointVersion::ALL.into_iter().any(|version| is_of_rule(version) && target.sends(version));
-    (!is_sent).then_some("the target serves no such version of EntryPoint, as far as profile and discovery show")
+    let is_sent =
+        EntryPointVersion::ALL.into_iter().any(|version| is_of_rule(version) && target.sends(version));
+    (!is_sent)
+        .then_some("the target serves no such version of EntryPoint, as far as profile and discovery show")
 }
 
 pub(crate) fn without_06(knowledge: &dyn Knowledge) -> Option<&'static str> {
@@ -181,7 +186,12 @@ fn member_names(result: &Map<String, Value>) -> String {
     if result.is_empty() { "none".to_owned() } else { result.keys().cloned().collect::<Vec<_>>().join(", ") }
 }
 
-fn post_op_gas(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report, is_of_rule: fn(EntryPointVersion) -> bool) {
+fn post_op_gas(
+    view: &View<'_>,
+    knowledge: &dyn Knowledge,
+    report: &mut Report,
+    is_of_rule: fn(EntryPointVersion) -> bool,
+) {
     let Some((kind, result)) = judged(view, knowledge) else { return };
     // A result without a paymaster is for the rule about its members.
     if is_stub(kind) && is_of_rule(version(kind)) && result.get("paymaster").is_some() {
@@ -199,10 +209,14 @@ fn gas_limit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     for name in LIMITS {
         let limit = result.get(name);
         let digits = limit.and_then(Value::as_str).and_then(|limit| limit.strip_prefix("0x"));
-        let is_hex = digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let is_hex = digits.is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        });
         match limit {
             None | Some(Value::Null) => report.held(),
-            Some(limit) => report.expect(is_hex, format_args!("/result/{name}"), "a hex number as text", || shown(limit)),
+            Some(limit) => {
+                report.expect(is_hex, format_args!("/result/{name}"), "a hex number as text", || shown(limit))
+            }
         }
     }
 }
@@ -252,7 +266,8 @@ pub(crate) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
 fn paymaster(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| !is_06(*kind)) else { return };
     if let Some(paymaster) = text(result, "paymaster") {
-        let holds = bytes_of(paymaster).is_some_and(|bytes| bytes.len() == 20 && bytes.iter().any(|byte| *byte != 0));
+        let holds =
+            bytes_of(paymaster).is_some_and(|bytes| bytes.len() == 20 && bytes.iter().any(|byte| *byte != 0));
         report.expect(holds, "/result/paymaster", "an address other than zero", || shown(paymaster));
     }
 }
@@ -269,7 +284,9 @@ fn bytes(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 
 fn paymaster_and_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_06(*kind)) else { return };
-    if let Some((data, bytes)) = text(result, "paymasterAndData").and_then(|data| Some((data, bytes_of(data)?))) {
+    if let Some((data, bytes)) =
+        text(result, "paymasterAndData").and_then(|data| Some((data, bytes_of(data)?)))
+    {
         let holds = bytes.get(..20).is_some_and(|address| address.iter().any(|byte| *byte != 0));
         let expected = "the address of the paymaster, 20 bytes other than zero, and its data";
         report.expect(holds, "/result/paymasterAndData", expected, || shown(data));
@@ -278,12 +295,15 @@ fn paymaster_and_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut R
 
 fn address_once(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| !is_06(*kind)) else { return };
-    let address = result.get("paymaster").and_then(Value::as_str).and_then(|text| text.parse::<Address>().ok());
+    let address =
+        result.get("paymaster").and_then(Value::as_str).and_then(|text| text.parse::<Address>().ok());
     let data = result.get("paymasterData").and_then(bytes_of);
     if let (Some(address), Some(data)) = (address, data) {
         let is_repeated = data.starts_with(address.as_slice());
         let expected = "data without the address before them";
-        report.expect(!is_repeated, "/result/paymasterData", expected, || "it begins with the paymaster's address".to_owned());
+        report.expect(!is_repeated, "/result/paymasterData", expected, || {
+            "it begins with the paymaster's address".to_owned()
+        });
     }
 }
 
@@ -310,7 +330,9 @@ fn sponsor_icon(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
         None => report.held(),
         Some(icon) => {
             let holds = icon.as_str().is_some_and(is_data_uri);
-            report.expect(holds, "/result/sponsor/icon", "a data: URI with a comma before its data", || shown(icon));
+            report.expect(holds, "/result/sponsor/icon", "a data: URI with a comma before its data", || {
+                shown(icon)
+            });
         }
     }
 }
@@ -337,10 +359,21 @@ mod tests {
 
     #[test]
     fn a_data_uri_is_whole() {
-        for uri in ["data:image/png;base64,iVBORw0KGgo=", "data:image/svg+xml,%3Csvg/%3E", "DATA:,x", "data:image/jpeg;base64,AAAA"] {
+        for uri in [
+            "data:image/png;base64,iVBORw0KGgo=",
+            "data:image/svg+xml,%3Csvg/%3E",
+            "DATA:,x",
+            "data:image/jpeg;base64,AAAA",
+        ] {
             assert!(is_data_uri(uri), "{uri}");
         }
-        for uri in ["https://example.org/i.png", "", "data:image/png;base64", "data:image/png;base64,A", "data:image/png;base64,A*AA"] {
+        for uri in [
+            "https://example.org/i.png",
+            "",
+            "data:image/png;base64",
+            "data:image/png;base64,A",
+            "data:image/png;base64,A*AA",
+        ] {
             assert!(!is_data_uri(uri), "{uri}");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
+use alloy_primitives::U256;
 use paymaster_engine::{
     cases::case::{Relation, Role},
     knowledge::Knowledge,
@@ -9,7 +10,6 @@ use paymaster_engine::{
     rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
 };
 use paymaster_ethereum::{ContractKind, DataError, EntryPointVersion, Operation};
-use alloy_primitives::U256;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -27,7 +27,12 @@ const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) ->
     Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
 }
 
-const fn signed(id: &'static str, relation: &'static Relation, hint: &'static str, check: GroupCheck) -> Rule {
+const fn signed(
+    id: &'static str,
+    relation: &'static Relation,
+    hint: &'static str,
+    check: GroupCheck,
+) -> Rule {
     rule(id, 2, hint, Check::Group(relation, check)).unless(lines::unchecked_signatures)
 }
 
@@ -97,8 +102,13 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// The operation with what the result adds to it, as a wallet sends it: the paymaster members alone.
 fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
-    const OF_PAYMASTER: [&str; 5] =
-        ["paymasterAndData", "paymaster", "paymasterData", "paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+    const OF_PAYMASTER: [&str; 5] = [
+        "paymasterAndData",
+        "paymaster",
+        "paymasterData",
+        "paymasterVerificationGasLimit",
+        "paymasterPostOpGasLimit",
+    ];
     let own = OF_PAYMASTER.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone())));
     let own = Value::Object(own.collect());
     Operation::read(call.known_version()?, &[call.operation(), &own]).ok()
@@ -125,7 +135,9 @@ fn signature(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), St
 }
 
 fn judge(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let name = view.valid_call().map_or("", |call| if is_06(call.pair) { "paymasterAndData" } else { "paymasterData" });
+    let name = view
+        .valid_call()
+        .map_or("", |call| if is_06(call.pair) { "paymasterAndData" } else { "paymasterData" });
     match signature(view, knowledge) {
         Some(Ok(())) => report.held(),
         Some(Err(found)) => report.broken(
@@ -189,11 +201,14 @@ fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
         if view.role != Role::Variant {
             return;
         }
-        if let (Some((_, first)), Some((name, other))) = (own_data(baseline, knowledge), own_data(view, knowledge))
+        if let (Some((_, first)), Some((name, other))) =
+            (own_data(baseline, knowledge), own_data(view, knowledge))
             && first.len() >= ROOM
         {
             let expected = "other bytes than for another call";
-            report.expect(first != other, format_args!("/result/{name}"), expected, || "the same bytes".to_owned());
+            report.expect(first != other, format_args!("/result/{name}"), expected, || {
+                "the same bytes".to_owned()
+            });
         }
     });
 }
@@ -204,18 +219,22 @@ const CLOCK: u64 = 120;
 fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((kind, result)) = judged(view, knowledge).filter(|(kind, _)| !is_stub(*kind)) else { return };
     let (Some(call), Some(received)) = (view.valid_call(), view.received) else { return };
-    let Some((version, contract)) =
-        call.known_version().and_then(|version| Some((version, Target::of(knowledge).profile.contract.of(version)?)))
+    let Some((version, contract)) = call
+        .known_version()
+        .and_then(|version| Some((version, Target::of(knowledge).profile.contract.of(version)?)))
     else {
         return;
     };
     let now = received.duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default();
-    let Some(terms) = completed(call, result).and_then(|operation| contract.read(&operation).ok()) else { return };
+    let Some(terms) = completed(call, result).and_then(|operation| contract.read(&operation).ok()) else {
+        return;
+    };
     let window = terms.window;
     if version == EntryPointVersion::V09 && window.is_of_blocks() {
         return;
     }
-    let is_open = [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter().any(|second| window.includes(second));
+    let is_open =
+        [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter().any(|second| window.includes(second));
     let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
     let expected = format!("a window that includes {now}, in seconds");
     report.expect(is_open && window.is_plausible(now), format_args!("/result/{name}"), expected, || {
