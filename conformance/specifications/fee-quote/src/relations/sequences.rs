@@ -94,8 +94,8 @@ fn other_ids(input: &BuildInput<'_>) -> Vec<Step> {
 }
 
 fn expiry_durations(input: &BuildInput<'_>) -> Vec<Step> {
-    // A second, a minute, an hour, a year, and more than 32 bits.
-    let seconds = [1_u64, 60, 3_600, 31_536_000, 4_294_967_296];
+    // None, a second, a minute, an hour, a year, and more than 32 bits.
+    let seconds = [0_u64, 1, 60, 3_600, 31_536_000, 4_294_967_296];
     seconds.map(|seconds| with_mode_member(input, "expiryDuration", json!(seconds))).into()
 }
 
