@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use num_bigint::BigUint;
 use paymaster_engine::{
     cases::{
         case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
@@ -9,7 +10,6 @@ use paymaster_engine::{
     },
     knowledge::Expectation,
 };
-use num_bigint::BigUint;
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 

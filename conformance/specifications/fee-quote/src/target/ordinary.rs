@@ -154,7 +154,9 @@ pub static BOUNDS: &[Bound] = &[
         reason: "clients send counters, times and UUIDs",
         limit: |limits| limits.id_length,
         size: id_length,
-        resize: Some(|request, size, _| request["id"] = json!("id-".chars().cycle().take(count(size)).collect::<String>())),
+        resize: Some(|request, size, _| {
+            request["id"] = json!("id-".chars().cycle().take(count(size)).collect::<String>())
+        }),
     },
     Bound {
         beyond: "a number id above {}, or with a fraction",
@@ -336,7 +338,8 @@ mod tests {
             {"expiryDuration": 60, "sponsorshipInfo": {"webhookData": {}}},
         ]});
         let write = |_: &str, amount: BigUint| json!(amount.to_string());
-        let promised = SizeLimits { call_data_bytes: Some(5_000), id_length: Some(70), ..SizeLimits::default() };
+        let promised =
+            SizeLimits { call_data_bytes: Some(5_000), id_length: Some(70), ..SizeLimits::default() };
         for limits in [SizeLimits::default(), promised] {
             for bound in BOUNDS.iter().filter(|bound| bound.resize.is_some()) {
                 let exceeded = |size: u64| {
