@@ -85,7 +85,7 @@ pub static STRING_IDS: Relation = Relation::new(
     "string-ids",
     "the same call with string ids: empty, numeric-looking, long, of other scripts",
     Bases::EveryKind,
-    Rounds::Scaled { most: 34, least: 9 },
+    Rounds::Scaled { most: 34, least: 8 },
     string_ids,
 );
 

@@ -44,7 +44,7 @@ pub static REFUSED_FORMS: Relation = Relation::new(
     "refused-forms",
     "calls of operations that cannot be sponsored, in each served form, with other gas limits, fees, accounts and the other name of the mode",
     Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
-    Rounds::Scaled { most: 4, least: 2 },
+    Rounds::Scaled { most: 4, least: 1 },
     refused_forms,
 );
 

@@ -38,7 +38,7 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
     "webhook-data",
     "the same call with webhookData of some content",
     Bases::These(SPONSORED_PAIRS),
-    Rounds::scaled(18),
+    Rounds::Scaled { most: 18, least: 7 },
     webhook_data,
 );
 

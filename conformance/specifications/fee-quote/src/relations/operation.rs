@@ -44,7 +44,7 @@ pub static SIZES: Relation = Relation::new(
     "sizes",
     "the same call with one part just inside its ordinary or promised size, well within it, and just beyond",
     Bases::EveryKind,
-    Rounds::for_each(BOUNDS),
+    Rounds::Scaled { most: 11, least: 4 },
     sizes,
 );
 
@@ -77,7 +77,7 @@ pub static NONCES: Relation = Relation::new(
     "nonces",
     "nonces at the edges of 32, 53, 64, 128 and 256 bits, with keys of 160 and 192 bits",
     Bases::EveryKind,
-    Rounds::for_each(NONCES_HEX),
+    Rounds::Scaled { most: 11, least: 5 },
     nonces,
 );
 
@@ -232,4 +232,15 @@ fn hex(bytes: usize, salt: u32) -> String {
         write!(text, "{byte:02x}").expect("a String takes all");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bound_and_every_nonce_has_its_round() {
+        assert_eq!(SIZES.rounds.count(u32::MAX) as usize, BOUNDS.len());
+        assert_eq!(NONCES.rounds.count(u32::MAX) as usize, NONCES_HEX.len());
+    }
 }

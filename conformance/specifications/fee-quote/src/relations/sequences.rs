@@ -34,7 +34,7 @@ pub static LATER: Relation = Relation::new(
         base::sponsored(kinds::SPONSOR_SPONSORED),
         Base::accepted(kinds::SPONSOR_ERC20),
     ]),
-    Rounds::Scaled { most: 12, least: 4 },
+    Rounds::Scaled { most: 12, least: 3 },
     later,
 );
 
@@ -45,7 +45,7 @@ pub static CONCURRENT: Relation = Relation {
         "concurrent",
         "calls with distinct ids, tokens, modes and methods at the same time",
         Bases::These(&[Base::accepted(kinds::QUOTE_ERC20), base::sponsored(kinds::SPONSOR_SPONSORED)]),
-        Rounds::Scaled { most: 12, least: 4 },
+        Rounds::Scaled { most: 12, least: 3 },
         concurrent,
     )
 };
