@@ -10,7 +10,7 @@ use paymaster_engine::{
     },
     knowledge::Expectation,
 };
-use paymaster_schemas::kinds;
+use paymaster_schemas::{Method, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -52,11 +52,14 @@ fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let context = Context::of(input.context);
     let bound = item_of_round(input, BOUNDS);
     let most = bound.promised(context.limits());
+    // A service may fail at either: what wallets send, and what the profile promises beyond it.
+    let is_quote = input.pair.is_some_and(|pair| Method::of(pair) == Method::GetFeeQuoteOrData);
+    let within = if is_quote { most.min(bound.most) } else { most } / 2 + 7;
     let write = |name: &str, amount: BigUint| json!(in_notation(context, name, &amount));
     let mut members = vec![baseline(input, ids)];
     for (role, part, size) in [
         (Role::Variant, "just inside its largest size", most),
-        (Role::Variant, "within its largest size", most / 2 + 7),
+        (Role::Variant, "within its largest size", within),
         (Role::Probe, "just beyond its largest size", most.saturating_add(1)),
     ] {
         if let Some(request) = bound.resized(input.base, size, &write) {
