@@ -54,12 +54,12 @@ fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let most = bound.promised(context.limits());
     // A service may fail at either: what wallets send, and what the profile promises beyond it.
     let is_quote = input.pair.is_some_and(|pair| Method::of(pair) == Method::GetFeeQuoteOrData);
-    let within = if is_quote { most.min(bound.most) } else { most } / 2 + 7;
+    let largest = if is_quote { most.min(bound.most) } else { most };
     let write = |name: &str, amount: BigUint| json!(in_notation(context, name, &amount));
     let mut members = vec![baseline(input, ids)];
     for (role, part, size) in [
         (Role::Variant, "just inside its largest size", most),
-        (Role::Variant, "within its largest size", within),
+        (Role::Variant, "within its largest size", largest / 2 + 7),
         (Role::Probe, "just beyond its largest size", most.saturating_add(1)),
     ] {
         if let Some(request) = bound.resized(input.base, size, &write) {
