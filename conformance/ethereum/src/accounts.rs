@@ -3,7 +3,7 @@
 //! Everything is drawn from a small source of randomness, a function that returns a number below its argument. The same numbers give the
 //! same bytes.
 
-use alloy_primitives::{Address, Bytes, FixedBytes, U256, address};
+use alloy_primitives::{Address, Bytes, FixedBytes, U256, address, hex};
 use alloy_sol_types::{SolCall, SolValue, sol};
 
 use crate::{operation::EntryPointVersion, spelling::checksummed};
@@ -302,6 +302,11 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// `0x` and hex digits in lower case.
+    pub fn lower_case(&self) -> String {
+        hex::encode_prefixed(&self.bytes)
+    }
+
     /// `0x` and hex digits, with the addresses in the letter case of EIP-55.
     pub fn checksummed(&self) -> String {
         checksummed(&self.bytes, &self.addresses)

@@ -173,7 +173,7 @@ const IMPLIED_BY_REFUSAL: [&str; 6] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 23] = [
+const GROUPS: [(Option<&str>, &[Fault]); 24] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
     (FEE_QUOTE, requests::notation::FAULTS),
@@ -190,6 +190,7 @@ const GROUPS: [(Option<&str>, &[Fault]); 23] = [
     (FEE_QUOTE, requests::methods::FAULTS),
     (FEE_QUOTE, requests::tokens::FAULTS),
     (FEE_QUOTE, requests::decision::FAULTS),
+    (FEE_QUOTE, requests::wallets::FAULTS),
     (FEE_QUOTE, requests::client_forms::FAULTS),
     (FEE_QUOTE, requests::letter_case::FAULTS),
     (FEE_QUOTE, requests::caches::FAULTS),
