@@ -1,13 +1,14 @@
 //! ERC-7677, the paymaster web service, as data.
 
+mod clauses;
 mod sections;
 
-use crate::{Definition, Document, documents::table, shared};
+use crate::{Definition, Document, documents::table};
 
 /// ERC-7677 with user operations of EntryPoint 0.6 to 0.9.
 pub static ERC_7677: Definition = Definition {
     documents: DOCUMENTS,
-    clauses: &[shared::RESPONSES, shared::ERRORS, shared::JSON_RPC],
+    clauses: clauses::CLAUSES,
     sections: sections::SECTIONS,
     readings: &[],
     openrpc: include_str!("../erc-7677/openrpc.json"),

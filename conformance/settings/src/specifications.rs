@@ -8,7 +8,8 @@ use paymaster_fee_quote::target::profile::Profile;
 use crate::{settings::file::TargetProfile, suggestion::did_you_mean};
 
 /// Every specification. A new one is a line here.
-pub static SPECIFICATIONS: &[&Specification] = &[&paymaster_fee_quote::SPECIFICATION];
+pub static SPECIFICATIONS: &[&Specification] =
+    &[&paymaster_fee_quote::SPECIFICATION, &paymaster_erc_7677::SPECIFICATION];
 
 /// The specification of a target of which nothing is said.
 pub static DEFAULT_SPECIFICATION: &Specification = &paymaster_fee_quote::SPECIFICATION;
