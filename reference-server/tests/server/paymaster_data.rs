@@ -1,11 +1,12 @@
 //! The methods of ERC-7677: what they take, what they refuse, and what the data sign.
 
-use alloy_primitives::{Address, B256, Signature, U256, eip191_hash_message, hex, keccak256};
+use alloy_primitives::{Address, B256, U256, hex, keccak256};
 use alloy_sol_types::SolValue;
 use paymaster_reference_server::{Config, ErrorCode, Layout, PolicyConfig, Service};
 use paymaster_schemas::validator_for;
 use serde_json::{Value, json};
 
+use crate::signature::{TEST_ACCOUNT, recovered};
 use crate::support::{DAI, NOW, USDC, answer_with, service};
 
 const STUB: &str = "pm_getPaymasterStubData";
@@ -204,14 +205,9 @@ fn operation_hash_07(paymaster_and_data: &[u8]) -> B256 {
 #[test]
 fn the_operation_is_packed_as_the_published_vector() {
     let gas = [50_000_u128, 30_000].map(u128::to_be_bytes).concat();
-    let data = [&[0x22; 20], &gas[..], &hex!("010203")].concat();
+    let data = [&[0x22; 20][..], &gas, &hex!("010203")].concat();
     let published = hex!("15ee72a16eee4681dec58438b11f7ff08544db15e02e593fc39590f350f4ecfd");
     assert_eq!(operation_hash_07(&data), B256::from(published));
-}
-
-fn signer(hash: B256, signature: &[u8]) -> String {
-    let signature = Signature::from_raw(signature).expect("a signature");
-    signature.recover_address_from_prehash(&eip191_hash_message(hash)).expect("an account").to_string()
 }
 
 #[test]
@@ -231,7 +227,7 @@ fn the_verifying_layout_is_signed_over_the_operation_and_the_limits_of_the_reque
             assert_eq!(data[..64], (until, after).abi_encode());
             let head = (sender, nonce, init_code, call_data, gas, limits, pre_verification, fees);
             let hash = keccak256((head, U256::from(31_337), paymaster, until, after).abi_encode());
-            assert_eq!(signer(hash, &data[64..]), service().signer_address());
+            assert_eq!(recovered(hash.0, &data[64..]), TEST_ACCOUNT);
         }
     }
 }
@@ -266,7 +262,7 @@ fn the_singleton_layout_is_signed_over_its_own_data() {
             };
             let hash = keccak256((keccak256(inner), U256::from(31_337)).abi_encode());
             let hash = if place == 2 { keccak256((hash, B256::ZERO).abi_encode()) } else { hash };
-            assert_eq!(signer(hash, signature), service().signer_address());
+            assert_eq!(recovered(hash.0, signature), TEST_ACCOUNT);
         }
     }
 }
@@ -287,7 +283,7 @@ fn a_delegated_sender_is_signed_with_its_code() {
     let hash = keccak256((keccak256(inner), U256::from(31_337)).abi_encode());
     let code = [&hex::decode(DAI).expect("hex")[..], &hex!("abcd")].concat();
     let hash = keccak256((hash, keccak256(code)).abi_encode());
-    assert_eq!(signer(hash, signature), service().signer_address());
+    assert_eq!(recovered(hash.0, signature), TEST_ACCOUNT);
 }
 
 #[test]

@@ -130,7 +130,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         request["params"][1] =
             if view.operation().get("initCode").is_some() { ENTRY_POINT_06 } else { ENTRY_POINT_07 }.into();
     }))
-    .when(|view| is_call(view) && view.entry_point().is_none()),
+    .when(|view| is_call(view) && view.request["params"].get(1).is_some() && view.entry_point().is_none()),
     Fault::new(
         "entry-point.other-operation",
         "later-operation-served-as-06",
