@@ -161,8 +161,30 @@ struct PolicyContext {
 #[derive(Serialize)]
 struct PaymasterOperations<'a> {
     accepts: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sponsorable: Vec<Sponsorable>,
     refused: Vec<RefusedSender<'a>>,
 }
+
+/// An operation that the server sponsors.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Sponsorable {
+    entry_point: EntryPoint,
+    operation: BTreeMap<&'static str, &'static str>,
+}
+
+/// An ordinary call of an account that exists.
+const OPERATION: [(&str, &str); 8] = [
+    ("sender", "0x1306b01bc3e4ad202612d3843387e94737673f53"),
+    ("nonce", "0x7"),
+    ("callData", "0xb61d27f6"),
+    ("callGasLimit", "0x186a0"),
+    ("verificationGasLimit", "0x30d40"),
+    ("preVerificationGas", "0xc350"),
+    ("maxFeePerGas", "0xb2d05e00"),
+    ("maxPriorityFeePerGas", "0x3b9aca00"),
+];
 
 #[derive(Serialize)]
 struct RefusedSender<'a> {
@@ -192,6 +214,11 @@ fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErro
         kind.map(|(_, name, verifying, singleton)| (name, if is_singleton { singleton } else { verifying }));
     let is_signed = config.signing.enabled && is_true(Statement::Contract);
     let signer = Service::new(config)?.signer_address();
+    let is_sponsored = is_true(Statement::OneOperation);
+    let sponsorable = served.iter().filter(|_| is_sponsored).map(|version| {
+        let init_code = (*version == EntryPoint::V06).then_some(("initCode", "0x"));
+        Sponsorable { entry_point: *version, operation: OPERATION.into_iter().chain(init_code).collect() }
+    });
     let profile = PaymasterProfile {
         service: PaymasterService {
             entry_points: served,
@@ -200,6 +227,7 @@ fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErro
         },
         operations: PaymasterOperations {
             accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
+            sponsorable: sponsorable.collect(),
             refused: config.policy.denied_senders.iter().map(|sender| RefusedSender { sender }).collect(),
         },
         contract: is_signed.then(|| Contract { kind: kind.collect(), signer }),

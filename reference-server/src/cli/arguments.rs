@@ -10,7 +10,7 @@ use paymaster_reference_server::{
 
 use crate::cli::pages::Pages;
 
-/// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
+/// A local paymaster: pm_getFeeQuoteOrData, pm_sponsorUserOperation, and the methods of ERC-7677 over HTTP, at any path.
 ///
 /// `GET /health` shows that it runs. It is made for development: by default web pages of every origin can read its responses.
 ///

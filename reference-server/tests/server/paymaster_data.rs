@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, B256, U256, hex, keccak256};
 use alloy_sol_types::SolValue;
-use paymaster_reference_server::{Config, ErrorCode, Layout, PolicyConfig, Service};
+use paymaster_reference_server::{
+    Config, ErrorCode, Layout, PolicyConfig, Service, find_variant, to_profile,
+};
 use paymaster_schemas::validator_for;
 use serde_json::{Value, json};
 
@@ -294,4 +296,69 @@ fn data_of_0_6_are_those_of_the_first_specification() {
     let theirs =
         crate::support::result(&crate::support::request("pm_sponsorUserOperation", &operation, &mode));
     assert_eq!(ours["paymasterAndData"], theirs["paymasterAndData"]);
+}
+
+/// The JSON pointers of every value.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| pointers(member, &format!("{at}/{name}"), found));
+        }
+        Value::Array(items) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| pointers(item, &format!("{at}/{index}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn what_the_documents_refuse_the_server_refuses() {
+    let replacements =
+        [Value::Null, json!(7), json!("x"), json!("0x"), json!("0x1"), json!("0x123"), json!({}), json!([])];
+    let mut refused = 0;
+    for document in ["stub-request-06", "stub-request-07", "data-request-06", "data-request-07"] {
+        let validator = validator_for(document).expect("a document");
+        for request in examples(document) {
+            let mut places = Vec::new();
+            pointers(&request, "", &mut places);
+            for (place, replacement) in
+                places[1..].iter().flat_map(|place| replacements.iter().map(move |it| (place, it)))
+            {
+                let mut changed = request.clone();
+                *changed.pointer_mut(place).expect("it was found") = replacement.clone();
+                if !validator.is_valid(&changed) {
+                    refused += 1;
+                    let answer = answer_with(&service(), &changed.to_string());
+                    assert!(answer.get("error").is_some(), "{place}: {replacement}: {answer}");
+                }
+            }
+        }
+    }
+    assert!(refused > 1_000, "only {refused}");
+}
+
+#[test]
+fn the_profile_states_what_is_served() {
+    let mut config = Config::default();
+    let profile = to_profile("erc-7677", &config, &[]).expect("a profile");
+    for line in [
+        r#"entry-points = ["0.6", "0.7", "0.8", "0.9"]"#,
+        "chain-id = 31337",
+        r#"accepts = "any""#,
+        r#"sender = "0x00000000000000000000000000000000deadbeef""#,
+        r#""0.8" = "verifying-0.7""#,
+        &format!("signer = \"{}\"", service().signer_address()),
+    ] {
+        assert!(profile.contains(line), "{line} is missing in {profile}");
+    }
+    config.paymaster_data.layout = Layout::Singleton;
+    config.paymaster_data.entry_points.pop();
+    let profile = to_profile("erc-7677", &config, &[find_variant("context-required").expect("a variant")])
+        .expect("a profile");
+    assert!(profile.contains(r#""0.8" = "singleton-0.8""#) && !profile.contains("0.9"), "{profile}");
+    assert!(profile.contains("policyId") && profile.contains(r#"accepts = "unknown""#), "{profile}");
 }

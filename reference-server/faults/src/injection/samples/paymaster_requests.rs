@@ -71,7 +71,14 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         request["params"].as_array_mut().into_iter().for_each(change);
         request
     };
+    let with_nonce = |nonce: &str| {
+        let operation = later(&[("nonce", json!(nonce))]);
+        paymaster_request(json!(103), DATA, &operation, v07, &empty)
+    };
     requests.extend([
+        // No stub request comes before them, and both are in flight at once.
+        with_nonce("0x9"),
+        with_nonce("0xa"),
         paymaster_request(
             json!("3f2504e0-4f89-41d3-9a0c-0305e82c3301"),
             STUB,
