@@ -331,16 +331,16 @@ mod tests {
                 for id in *clauses {
                     let basis = find_clause(id).unwrap_or_else(|| panic!("{id} is no clause")).basis;
                     let fits = match grade {
-                        Grade::Broken => basis == Basis::Stated,
-                        Grade::Warn => matches!(
+                        Broken => basis == Basis::Stated,
+                        Warn => matches!(
                             basis,
                             Basis::Recommended
                                 | Basis::JsonRpc
                                 | Basis::Interoperability
                                 | Basis::Plausibility
                         ),
-                        Grade::Note => basis == Basis::NotShown,
-                        Grade::OnChain => matches!(basis, Basis::OnChain | Basis::Interoperability),
+                        Note => basis == Basis::NotShown,
+                        OnChain => matches!(basis, Basis::OnChain | Basis::Interoperability),
                     };
                     assert!(fits, "{}: {id} is {basis}", statement.id);
                 }
