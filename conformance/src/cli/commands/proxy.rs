@@ -9,9 +9,7 @@ use crate::cli::{
     process::{CommandError, Runtime, stop_at_interrupt},
     traffic::{TrafficOptions, TrafficSession},
 };
-use crate::{
-    relay::{self, Limits, RelayedExchange, Upstream},
-};
+use crate::relay::{self, Limits, RelayedExchange, Upstream};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_engine::{
     session::{recorded::Skipped, tally::NewlyBroken},
