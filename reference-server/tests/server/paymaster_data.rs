@@ -1,11 +1,14 @@
 //! The methods of ERC-7677: what they take, what they refuse, and what the data sign.
 
-use alloy_primitives::{Address, B256, Signature, U256, eip191_hash_message, hex, keccak256};
+use alloy_primitives::{Address, B256, U256, hex, keccak256};
 use alloy_sol_types::SolValue;
-use paymaster_reference_server::{Config, ErrorCode, Layout, PolicyConfig, Service};
+use paymaster_reference_server::{
+    Config, ErrorCode, Layout, PolicyConfig, Service, find_variant, to_profile,
+};
 use paymaster_schemas::validator_for;
 use serde_json::{Value, json};
 
+use crate::signature::{TEST_ACCOUNT, recovered};
 use crate::support::{DAI, NOW, USDC, answer_with, service};
 
 const STUB: &str = "pm_getPaymasterStubData";
@@ -204,14 +207,9 @@ fn operation_hash_07(paymaster_and_data: &[u8]) -> B256 {
 #[test]
 fn the_operation_is_packed_as_the_published_vector() {
     let gas = [50_000_u128, 30_000].map(u128::to_be_bytes).concat();
-    let data = [&[0x22; 20], &gas[..], &hex!("010203")].concat();
+    let data = [&[0x22; 20][..], &gas, &hex!("010203")].concat();
     let published = hex!("15ee72a16eee4681dec58438b11f7ff08544db15e02e593fc39590f350f4ecfd");
     assert_eq!(operation_hash_07(&data), B256::from(published));
-}
-
-fn signer(hash: B256, signature: &[u8]) -> String {
-    let signature = Signature::from_raw(signature).expect("a signature");
-    signature.recover_address_from_prehash(&eip191_hash_message(hash)).expect("an account").to_string()
 }
 
 #[test]
@@ -231,7 +229,7 @@ fn the_verifying_layout_is_signed_over_the_operation_and_the_limits_of_the_reque
             assert_eq!(data[..64], (until, after).abi_encode());
             let head = (sender, nonce, init_code, call_data, gas, limits, pre_verification, fees);
             let hash = keccak256((head, U256::from(31_337), paymaster, until, after).abi_encode());
-            assert_eq!(signer(hash, &data[64..]), service().signer_address());
+            assert_eq!(recovered(hash.0, &data[64..]), TEST_ACCOUNT);
         }
     }
 }
@@ -266,7 +264,7 @@ fn the_singleton_layout_is_signed_over_its_own_data() {
             };
             let hash = keccak256((keccak256(inner), U256::from(31_337)).abi_encode());
             let hash = if place == 2 { keccak256((hash, B256::ZERO).abi_encode()) } else { hash };
-            assert_eq!(signer(hash, signature), service().signer_address());
+            assert_eq!(recovered(hash.0, signature), TEST_ACCOUNT);
         }
     }
 }
@@ -287,7 +285,7 @@ fn a_delegated_sender_is_signed_with_its_code() {
     let hash = keccak256((keccak256(inner), U256::from(31_337)).abi_encode());
     let code = [&hex::decode(DAI).expect("hex")[..], &hex!("abcd")].concat();
     let hash = keccak256((hash, keccak256(code)).abi_encode());
-    assert_eq!(signer(hash, signature), service().signer_address());
+    assert_eq!(recovered(hash.0, signature), TEST_ACCOUNT);
 }
 
 #[test]
@@ -298,4 +296,69 @@ fn data_of_0_6_are_those_of_the_first_specification() {
     let theirs =
         crate::support::result(&crate::support::request("pm_sponsorUserOperation", &operation, &mode));
     assert_eq!(ours["paymasterAndData"], theirs["paymasterAndData"]);
+}
+
+/// The JSON pointers of every value.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    match value {
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| pointers(member, &format!("{at}/{name}"), found));
+        }
+        Value::Array(items) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| pointers(item, &format!("{at}/{index}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn what_the_documents_refuse_the_server_refuses() {
+    let replacements =
+        [Value::Null, json!(7), json!("x"), json!("0x"), json!("0x1"), json!("0x123"), json!({}), json!([])];
+    let mut refused = 0;
+    for document in ["stub-request-06", "stub-request-07", "data-request-06", "data-request-07"] {
+        let validator = validator_for(document).expect("a document");
+        for request in examples(document) {
+            let mut places = Vec::new();
+            pointers(&request, "", &mut places);
+            for (place, replacement) in
+                places[1..].iter().flat_map(|place| replacements.iter().map(move |it| (place, it)))
+            {
+                let mut changed = request.clone();
+                *changed.pointer_mut(place).expect("it was found") = replacement.clone();
+                if !validator.is_valid(&changed) {
+                    refused += 1;
+                    let answer = answer_with(&service(), &changed.to_string());
+                    assert!(answer.get("error").is_some(), "{place}: {replacement}: {answer}");
+                }
+            }
+        }
+    }
+    assert!(refused > 1_000, "only {refused}");
+}
+
+#[test]
+fn the_profile_states_what_is_served() {
+    let mut config = Config::default();
+    let profile = to_profile("erc-7677", &config, &[]).expect("a profile");
+    for line in [
+        r#"entry-points = ["0.6", "0.7", "0.8", "0.9"]"#,
+        "chain-id = 31337",
+        r#"accepts = "any""#,
+        r#"sender = "0x00000000000000000000000000000000deadbeef""#,
+        r#""0.8" = "verifying-0.7""#,
+        &format!("signer = \"{}\"", service().signer_address()),
+    ] {
+        assert!(profile.contains(line), "{line} is missing in {profile}");
+    }
+    config.paymaster_data.layout = Layout::Singleton;
+    config.paymaster_data.entry_points.pop();
+    let profile = to_profile("erc-7677", &config, &[find_variant("context-required").expect("a variant")])
+        .expect("a profile");
+    assert!(profile.contains(r#""0.8" = "singleton-0.8""#) && !profile.contains("0.9"), "{profile}");
+    assert!(profile.contains("policyId") && profile.contains(r#"accepts = "unknown""#), "{profile}");
 }

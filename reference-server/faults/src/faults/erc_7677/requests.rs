@@ -40,7 +40,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         view.is_data()
     })
     .also(&["endpoint.stub-and-data"]),
-    refused("call.number-id", "id-zero-refused", "refuses the id 0", |view| is_call(view) && *view.id() == 0),
+    refused("call.number-id", "call-id-zero-refused", "refuses the id 0", |view| {
+        is_call(view) && *view.id() == 0
+    }),
     refused("call.string-id", "id-uuid-refused", "refuses an id that is a text", |view| {
         is_call(view) && view.id().is_string()
     }),
@@ -130,7 +132,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         request["params"][1] =
             if view.operation().get("initCode").is_some() { ENTRY_POINT_06 } else { ENTRY_POINT_07 }.into();
     }))
-    .when(|view| is_call(view) && view.entry_point().is_none()),
+    .when(|view| is_call(view) && view.request["params"].get(1).is_some() && view.entry_point().is_none()),
     Fault::new(
         "entry-point.other-operation",
         "later-operation-served-as-06",

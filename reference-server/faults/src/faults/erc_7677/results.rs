@@ -17,13 +17,16 @@ const IS_FINAL: &str = "is-final.boolean";
 const ICON: &str = "sponsor-member.icon";
 const SIGNATURE_DIGITS: usize = 130;
 
+/// A fault of every result of ERC-7677 that has the changed part.
 const fn changed(
     clause: &'static str,
     name: &'static str,
     about: &'static str,
     change: fn(&mut Map<String, Value>),
 ) -> Fault {
-    Fault::new(clause, name, about).injects(Behaviour::ResultAlone(change))
+    let mut fault = Fault::new(clause, name, about).injects(Behaviour::ResultAlone(change));
+    fault.injection.condition = |view| view.entry_point().is_some();
+    fault
 }
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -103,7 +106,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             result.extend(both);
         },
     )
-    .when(|view| !is_06(view)),
+    .when(|view| is_later(view)),
     changed(
         "result.address-once",
         "address-in-the-data",
@@ -113,7 +116,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             change_data(result, |digits| format!("{}{digits}", address.trim_start_matches("0x")));
         },
     )
-    .when(|view| !is_06(view))
+    .when(|view| is_later(view))
     .also(UNREADABLE),
     changed(BYTES, "data-half-a-byte", "the data have an odd number of digits", |result| {
         change_data(result, |digits| digits[1..].to_owned());
@@ -219,6 +222,10 @@ const ZERO_ADDRESS: &str = "0x0000000000000000000000000000000000000000";
 
 fn is_06(view: &RequestView<'_>) -> bool {
     view.entry_point() == Some(EntryPoint::V06)
+}
+
+fn is_later(view: &RequestView<'_>) -> bool {
+    view.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
 }
 
 fn is_eip_712(view: &RequestView<'_>) -> bool {

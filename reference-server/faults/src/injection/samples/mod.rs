@@ -1,5 +1,6 @@
 //! Sample requests for tests. Every injection changes the response to at least one of them.
 
+mod paymaster_requests;
 mod requests;
 
 use std::sync::LazyLock;
@@ -10,6 +11,7 @@ use paymaster_schemas::Pair;
 use paymaster_service::{Config, PolicyConfig, Service};
 use serde_json::{Value, json};
 
+pub(crate) use self::paymaster_requests::paymaster_bodies;
 use super::Arrival;
 
 /// The Unix time of all tests, in seconds.
@@ -35,6 +37,15 @@ pub(crate) fn configured(configure: fn(&mut Config)) -> Service {
     config.signing.enabled = false;
     configure(&mut config);
     Service::new(&config).expect("the configuration is valid")
+}
+
+/// The sample requests of a specification, and how their service is configured. Those of ERC-7677 are signed: what is wrong with some answers
+/// is the signature alone.
+pub(crate) fn samples_of(specification: Option<&str>) -> (Vec<Vec<u8>>, fn(&mut Config)) {
+    match specification {
+        Some("erc-7677") => (paymaster_bodies(), |config| config.signing.enabled = true),
+        _ => (bodies(), |_| {}),
+    }
 }
 
 /// The request headers of the samples: `Accept` and `User-Agent` are absent. Two sets of headers accept different content codings.
