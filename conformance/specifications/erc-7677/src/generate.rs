@@ -20,7 +20,7 @@ const PAYMASTER_LIMITS: [(&str, &str); 2] =
     [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")];
 /// Gas limits (call, verification, before verification) and fees (most, priority) of real operations, in gas and wei.
 const AMOUNTS: [([u64; 3], [u64; 2]); 4] = [
-    ([55_000, 150_000, 46_500], [3_000_000_000, 0]),
+    ([55_000, 150_000, 46_500], [3_000_000_000, 100_000_000]),
     ([220_000, 420_000, 130_000], [1_001_000, 1_000_000]),
     ([90_100, 75_000, 48_000], [120_000_000_000, 30_000_000_000]),
     ([1_200_000, 650_000, 3_500_000], [45_000_000_000, 100_000_000]),

@@ -87,7 +87,7 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn in_client_order(request: &Value) -> Value {
     let names = ["method", "params", "id", "jsonrpc"];
     let members = names.into_iter().filter_map(|name| Some((name.to_owned(), request.get(name)?.clone())));
-    Value::Object(Map::from_iter(members))
+    Value::Object(members.collect::<Map<_, _>>())
 }
 
 /// A signature of 65 bytes that recovers to some account, as clients send it before the user signs.

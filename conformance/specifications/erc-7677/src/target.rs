@@ -144,6 +144,11 @@ impl Target {
             .any(|version| self.sends(version) && self.contract(version).is_some())
     }
 
+    /// Whether every operation gets a result that the profile does not list as refused.
+    pub fn accepts_any(&self) -> bool {
+        self.profile.operations.accepts == Accepts::Any
+    }
+
     /// Whether operations other than the listed ones may be sent.
     pub fn may_vary(&self) -> bool {
         let operations = &self.profile.operations;
@@ -196,18 +201,20 @@ impl Target {
         call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
     }
 
-    /// Whether the members of an operation are real values: no zero limit or fee, no null, no members of EIP-7702.
+    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, a nonce of 64 bits, no
+    /// null. The rules about forms of clients judge the others, by their own grades.
     fn is_real(operation: &Value) -> bool {
         let is_positive = |member: &&str| hex_number(&operation[*member]).is_some_and(|number| number > 0);
         let fees = FEES.map(|fee| hex_number(&operation[fee]).unwrap_or_default());
         let has_null = operation.as_object().is_some_and(|members| members.values().any(Value::is_null));
-        // A priority fee of 0 is usual on some chains.
-        GAS.iter().all(|member| is_positive(&member))
-            && fees[0] > 0
+        let is_empty = |member: &str| operation.get(member).is_none_or(|data| data == "0x");
+        let is_short_nonce = hex_number(&operation["nonce"]).is_some();
+        GAS.iter().all(is_positive)
+            && fees[1] > 0
             && fees[1] <= fees[0]
+            && is_short_nonce
             && !has_null
-            && operation.get("eip7702Auth").is_none()
-            && operation["factory"] != "0x7702"
+            && ["initCode", "factory", "eip7702Auth"].into_iter().all(is_empty)
     }
 
     fn expectation(&self, call: &Call) -> Expectation {
@@ -290,11 +297,9 @@ impl Knowledge for Target {
         let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
         let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
         let versions = if versions.is_empty() { "none known".to_owned() } else { versions.join(", ") };
-        let mut text = format!("{chain} · EntryPoint {versions}");
-        for (name, value) in &self.found.dialect {
-            text.push_str(&format!(" · {name} {value}"));
-        }
-        text
+        let mut parts = vec![chain, format!("EntryPoint {versions}")];
+        parts.extend(self.found.dialect.iter().map(|(name, value)| format!("{name} {value}")));
+        parts.join(" · ")
     }
 
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {

@@ -199,7 +199,7 @@ const FAULTS: &[Fault] = &[
     }),
     ("result.paymaster", |request, ask| {
         stub(request, ask, |result| {
-            changed_if_present(result, "paymaster", json!(format!("0x{}", "0".repeat(40))))
+            changed_if_present(result, "paymaster", json!(format!("0x{}", "0".repeat(40))));
         })
     }),
     ("result.paymaster-and-data", |request, ask| {
@@ -228,12 +228,12 @@ const FAULTS: &[Fault] = &[
     }),
     ("stub-and-data.length", |request, ask| {
         stub(request, ask, |result| {
-            changed_if_present(result, "paymasterData", json!(format!("0x{}", "5a".repeat(64))))
+            changed_if_present(result, "paymasterData", json!(format!("0x{}", "5a".repeat(64))));
         })
     }),
     ("stub-and-data.zero-bytes", |request, ask| {
         stub(request, ask, |result| {
-            changed_if_present(result, "paymasterData", json!(format!("0x{}", "00".repeat(129))))
+            changed_if_present(result, "paymasterData", json!(format!("0x{}", "00".repeat(129))));
         })
     }),
     // The signature of a request with other limits than those that were sent.
@@ -262,6 +262,24 @@ const FAULTS: &[Fault] = &[
     ("operation.nonce", |request, ask| {
         let is_long = request["params"][0]["nonce"].as_str().is_some_and(|nonce| nonce.len() > 40);
         if is_long { error(request) } else { ask(request) }
+    }),
+    ("operation.eip-7702", |request, ask| {
+        if request["params"][0].get("eip7702Auth").is_some() { error(request) } else { ask(request) }
+    }),
+    ("operation.factory", |request, ask| {
+        let operation = &request["params"][0];
+        let is_new = operation["factory"].is_string()
+            || operation["initCode"].as_str().is_some_and(|code| code != "0x");
+        if is_new { error(request) } else { ask(request) }
+    }),
+    ("operation.stub-members", |request, ask| {
+        if request["params"][0]["paymasterData"].is_string() { error(request) } else { ask(request) }
+    }),
+    ("call.letter-case", |request, ask| {
+        let has_capitals = request["params"][0]["callData"]
+            .as_str()
+            .is_some_and(|text| text == text.to_uppercase().replacen('X', "x", 1));
+        if has_capitals { error(request) } else { ask(request) }
     }),
     ("stub-request.zero-limits", |request, ask| {
         if request["params"][0]["callGasLimit"] == "0x0" { error(request) } else { ask(request) }

@@ -215,7 +215,8 @@ fn gas_limit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
         match limit {
             None | Some(Value::Null) => report.held(),
             Some(limit) => {
-                report.expect(is_hex, format_args!("/result/{name}"), "a hex number as text", || shown(limit))
+                report
+                    .expect(is_hex, format_args!("/result/{name}"), "a hex number as text", || shown(limit));
             }
         }
     }
