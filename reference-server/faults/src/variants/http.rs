@@ -56,16 +56,6 @@ pub(super) const VARIANTS: &[Variant] = &[
             compress(response, Coding::Gzip);
         }
     })),
-    Variant::new(
-        "odd-texts-forbidden",
-        "a firewall answers webhookData with names of a database or of JavaScript with status 403 and a page",
-    )
-    .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>forbidden</html>")))
-    .when(|view| {
-        let data = view.sponsorship_info()["webhookData"].to_string();
-        ["\"$", "__proto__"].iter().any(|odd| data.contains(odd))
-    })
-    .of_fee_quote(),
     Variant::new("extra-headers", "sends additional headers").injects(Behaviour::Http(|_, response| {
         response.headers.extend([
             ("server", "paymaster"),
