@@ -82,6 +82,11 @@ pub fn to_profile(
     }
 }
 
+/// Whether a clause of the specification concerns the bytes of signatures.
+pub fn needs_signatures(specification: &str) -> bool {
+    specification == "erc-7677"
+}
+
 fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
     let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
     let has_tokens = is_true(Statement::Tokens) && is_true(Statement::OneToken);

@@ -195,6 +195,9 @@ impl Discovery {
                 let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
                 if let Some(call) = request.valid_call() {
                     learn(&mut self.target.found, call, exchange);
+                    if result.is_some() && self.target.is_listed(call) {
+                        self.target.found.kept.insert(kind.name.to_owned());
+                    }
                 }
             }
             Trial::Open(name) => {

@@ -44,7 +44,6 @@ impl Source {
     pub(crate) fn base(&mut self, wanted: &Base) -> Option<Value> {
         let version = version(wanted.pair);
         let operations = &self.target.profile.operations;
-        let rng = self.runner.rng();
         let of_version = |list: &[Listed]| -> Vec<Listed> {
             list.iter()
                 .filter(|listed| listed.sender.is_some() || listed.version() == Some(version))
@@ -62,8 +61,7 @@ impl Source {
         if list.is_empty() && needs_listed {
             return None;
         }
-        let is_listed =
-            needs_listed || !list.is_empty() && (operations.accepts != Accepts::Any || rng.chance(20));
+        let is_listed = needs_listed || !list.is_empty() && operations.accepts != Accepts::Any;
         let mut operation = self.target_free_operation(version);
         if is_listed {
             let listed = self.runner.rng().pick(&list).clone();

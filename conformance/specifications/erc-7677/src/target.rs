@@ -53,6 +53,8 @@ pub struct Found {
     pub stubs: BTreeMap<String, Map<String, Value>>,
     /// Whether a stub had `isFinal` true.
     pub is_final: bool,
+    /// The kinds in which a listed operation was served: a later refusal of it can be a quota.
+    pub kept: BTreeSet<String>,
     /// What it does with what the text leaves open: names and values, for reports.
     pub dialect: BTreeMap<String, String>,
 }
@@ -221,18 +223,22 @@ impl Target {
         let (Some(version), operation) = (call.known_version(), call.operation()) else {
             return Expectation::Unknown;
         };
-        let operations = &self.profile.operations;
         if self.is_refused(version, operation) {
             return Expectation::NotSponsored;
         }
         // What decides must be stated: the version, the chain, and an operation of values that every service takes.
         let is_stated = self.serves(version) && self.chain_id().is_some() && Self::is_real(operation);
-        let is_listed = Self::lists(&operations.sponsorable, version, operation);
-        if is_stated && (is_listed || operations.accepts == Accepts::Any) {
+        let may_be_quota = !self.accepts_any() && self.found.kept.contains(call.pair.name);
+        if is_stated && (self.accepts_any() || self.is_listed(call)) && !may_be_quota {
             Expectation::Sponsored
         } else {
             Expectation::Unknown
         }
+    }
+
+    /// Whether the profile lists the operation of a call as sponsorable.
+    pub fn is_listed(&self, call: &Call) -> bool {
+        Self::lists(&self.profile.operations.sponsorable, version(call.pair), call.operation())
     }
 }
 
@@ -303,7 +309,7 @@ impl Knowledge for Target {
     }
 
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {
-        let Some(call) = view.valid_call().filter(|_| view.expectation == Expectation::Sponsored) else {
+        let Some(call) = view.valid_call().filter(|call| view.within_tables && self.is_listed(call)) else {
             return;
         };
         let listed = &self.profile.operations.sponsorable;

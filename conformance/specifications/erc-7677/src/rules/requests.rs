@@ -56,14 +56,14 @@ pub(crate) const RULES: &[Rule] = &[
         "stub.sponsorable-is-served",
         5,
         "a stub for an operation that is sponsored is refused",
-        Check::Exchange(|view, _, report| served(true, view, report)),
+        Check::Exchange(|view, knowledge, report| served(true, view, knowledge, report)),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     rule(
         "data.sponsorable-is-served",
         5,
         "data for an operation that is sponsored are refused",
-        Check::Exchange(|view, _, report| served(false, view, report)),
+        Check::Exchange(|view, knowledge, report| served(false, view, knowledge, report)),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     group("call.number-id", &NUMBER_IDS, "a number is a lawful id, 0 included", same_operation),
@@ -147,14 +147,15 @@ fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     report.expect(!is_missing, "", "an answer of this method", || describe_answer(&view.answer));
 }
 
-fn served(of_stubs: bool, view: &View<'_>, report: &mut Report) {
-    let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == of_stubs);
-    if !is_of_rule || !view.expectation.requires_result() || view.rejected_before_service() {
+fn served(of_stubs: bool, view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == of_stubs) else { return };
+    let is_promised = view.expectation.requires_result();
+    if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
         return;
     }
     if view.answer.result().is_some() {
         report.held();
-    } else if view.answer.error().is_some_and(|error| !says_not_found(error)) {
+    } else if is_promised && view.answer.error().is_some_and(|error| !says_not_found(error)) {
         let expected = "a result: according to the profile the operation is sponsored";
         report.broken("/error", expected, describe_answer(&view.answer));
     }

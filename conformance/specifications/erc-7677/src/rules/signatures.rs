@@ -216,6 +216,9 @@ fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
 /// By how many seconds our clock and that of the service may differ.
 const CLOCK: u64 = 120;
 
+/// The largest time that a contract can store.
+const LATEST: u64 = (1 << 48) - 1;
+
 fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((kind, result)) = judged(view, knowledge).filter(|(kind, _)| !is_stub(*kind)) else { return };
     let (Some(call), Some(received)) = (view.valid_call(), view.received) else { return };
@@ -229,7 +232,11 @@ fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(terms) = completed(call, result).and_then(|operation| contract.read(&operation).ok()) else {
         return;
     };
-    let window = terms.window;
+    let mut window = terms.window;
+    // The largest time of 48 bits means no end, as 0 does.
+    if window.valid_until == LATEST {
+        window.valid_until = 0;
+    }
     if version == EntryPointVersion::V09 && window.is_of_blocks() {
         return;
     }
