@@ -163,8 +163,10 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-/// The clauses that are broken too where a request is refused that section 2 requires to be accepted: section 4 promises a result.
-const IMPLIED_BY_REFUSAL: [&str; 6] = [
+/// The clauses that are broken too where a request is refused that section 2 requires to be accepted: section 4 promises a result,
+/// and the part that is refused has a size.
+const IMPLIED_BY_REFUSAL: [&str; 7] = [
+    "request.sizes",
     "quote.sponsored-result",
     "quote.erc20-result",
     "sponsor.sponsored-result",

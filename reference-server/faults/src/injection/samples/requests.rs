@@ -316,6 +316,8 @@ fn of_wallets() -> Vec<Value> {
             sponsored(),
         ),
     ];
+    let signed = with(operation(), &[("signature", "0x12".into())]);
+    requests.push(request(93, SPONSOR, signed, sponsored()));
     for data in [batch, of_safe, modular("01"), modular("0001"), "8dd7712f".to_owned()] {
         requests.push(request(93, SPONSOR, calling(data), sponsored()));
     }
