@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::injection::set;
 
 /// What nobody can read in data that are no data of the contract.
-const UNREADABLE: &[&str] = &["data.*", "is-final.signature", "call.same-operation"];
+const UNREADABLE: &[&str] =
+    &["data.*", "is-final.signature", "call.same-operation", "operation.stub-members", "result.address-once"];
 
 /// Changes the hex digits of the paymaster's own data, behind its address.
 fn change_data(result: &mut Map<String, Value>, change: impl FnOnce(&str) -> String) {

@@ -9,7 +9,7 @@ use crate::injection::{Behaviour, Condition, RequestView, change, remove, set, t
 const EARLY: &str = "refusal.early";
 const OF_DATA: &str = "refusal.of-data";
 /// What an answer breaks too that is no refusal.
-const NOT_REFUSED: &[&str] = &["refusal.*", "entry-point.*", "json-rpc.invalid-params"];
+const NOT_REFUSED: &[&str] = &["refusal.*", "entry-point.*", "json-rpc.*"];
 
 const fn answered(
     clause: &'static str,
@@ -39,7 +39,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .also(&[
         "refusal.*",
         "stub.members-07",
-        "data.members-07",
+        "data.*",
         "stub.post-op-gas-07",
         "stub.post-op-gas-08",
         "stub.members-06",
@@ -72,13 +72,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     })
     .also(&[
         "stub.members-06",
-        "data.members-06",
-        "data.members-07",
+        "data.*",
         "stub.post-op-gas-07",
         "stub.post-op-gas-08",
         "refusal.*",
         "entry-point.*",
-        "json-rpc.invalid-params",
+        "json-rpc.*",
     ]),
     answered(
         "answer.result-or-error",
@@ -112,6 +111,7 @@ const fn served(
             request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
         }))
         .when(condition)
+        .also(&["data.signature"])
 }
 
 fn is_call(view: &RequestView<'_>) -> bool {

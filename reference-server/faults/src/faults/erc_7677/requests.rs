@@ -31,7 +31,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
     }))
     .when(|view| view.is_stub())
-    .also(&["stub.sponsorable-is-served", "json-rpc.reserved-codes"]),
+    .also(&["stub.sponsorable-is-served", "json-rpc.*"]),
     refused("stub.sponsorable-is-served", "sponsorable-stub-refused", "refuses every stub request", |view| {
         view.is_stub()
     })

@@ -77,7 +77,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers 0.6 with paymaster and paymasterData in the data",
         later_members,
     )
-    .when(|view| view.is_data() && is_06(view)),
+    .when(|view| view.is_data() && is_06(view))
+    .also(UNREADABLE),
     changed(
         "stub.members-07",
         "stub-07-as-06",
@@ -92,10 +93,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers 0.7 with paymasterAndData in the data",
         older_members,
     )
-    .when(|view| view.is_data() && view.entry_point() == Some(EntryPoint::V07)),
+    .when(|view| view.is_data() && view.entry_point() == Some(EntryPoint::V07))
+    .also(UNREADABLE),
     changed("stub.members-07", "entry-point-08-as-06", "answers 0.8 and 0.9 as 0.6", older_members)
         .when(|view| is_eip_712(view))
-        .also(&["data.members-07", "stub.post-op-gas-08"]),
+        .also(&["data.*", "stub.post-op-gas-08"]),
     changed(
         "result.one-shape",
         "both-shapes",
