@@ -187,6 +187,10 @@ fn served_baselines<'a>(clause: &str, views: &'a [View<'a>]) -> Option<(bool, Ve
     let form = form_of(views.get(1)?.label).filter(|form| form.clause == clause)?;
     let (baselines, variants): (Vec<_>, Vec<_>) =
         views.chunks_exact(2).map(|pair| (&pair[0], &pair[1])).unzip();
+    // The members of a wrong stub make no valid request, and may be refused.
+    if !variants.iter().all(|view: &&View<'_>| view.valid_call().is_some()) {
+        return None;
+    }
     let is_served = baselines.iter().all(|view: &&View<'_>| view.answer.result().is_some());
     is_served.then_some((form.is_other_operation, variants))
 }
