@@ -524,16 +524,20 @@ pub(crate) static SPELLINGS: Relation = Relation::new(
     Bases::These(DATAS),
     Rounds::scaled(2),
     |input, ids| {
-        let mut request = respelled(input.base, str::to_ascii_lowercase);
+        let plain = respelled(input.base, str::to_ascii_lowercase);
+        let mut request = plain.clone();
+        if let Some(data) = plain["params"][0]["callData"].as_str().map(in_capitals) {
+            set(&mut request, OPERATION, "callData", json!(data));
+        }
         if let Some(operation) = request["params"][0].as_object() {
             let reversed = operation.iter().rev().map(|(name, value)| (name.clone(), value.clone()));
             let reversed = Value::Object(reversed.collect());
             request = with_param(&request, 0, reversed);
         }
         vec![
-            baseline(input, ids),
+            member(Role::Baseline, "the baseline", &plain, ids),
             member(Role::Variant, "another spelling", in_client_order(&request), ids),
-            member(Role::Again, "the baseline again", input.base, ids),
+            member(Role::Again, "the baseline again", &plain, ids),
         ]
     },
 );

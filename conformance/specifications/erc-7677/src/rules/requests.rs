@@ -149,7 +149,9 @@ fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 fn served(of_stubs: bool, view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == of_stubs) else { return };
-    let is_promised = view.expectation.requires_result();
+    // A target may refuse the same request a second time.
+    let is_first = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded);
+    let is_promised = is_first && view.expectation.requires_result();
     if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
         return;
     }
@@ -187,6 +189,10 @@ fn served_baselines<'a>(clause: &str, views: &'a [View<'a>]) -> Option<(bool, Ve
     let form = form_of(views.get(1)?.label).filter(|form| form.clause == clause)?;
     let (baselines, variants): (Vec<_>, Vec<_>) =
         views.chunks_exact(2).map(|pair| (&pair[0], &pair[1])).unzip();
+    // The members of a wrong stub make no valid request, and may be refused.
+    if !variants.iter().all(|view: &&View<'_>| view.valid_call().is_some()) {
+        return None;
+    }
     let is_served = baselines.iter().all(|view: &&View<'_>| view.answer.result().is_some());
     is_served.then_some((form.is_other_operation, variants))
 }

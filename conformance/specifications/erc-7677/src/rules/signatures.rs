@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use alloy_primitives::U256;
 use paymaster_engine::{
     cases::case::{Relation, Role},
-    knowledge::Knowledge,
+    knowledge::{Expectation, Knowledge},
     message::request::Call,
     rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
 };
@@ -13,12 +13,12 @@ use paymaster_ethereum::{ContractKind, DataError, EntryPointVersion, Operation};
 use serde_json::{Map, Value};
 
 use crate::{
-    kinds::{CallParts, is_06, is_stub},
+    kinds::{CallParts, is_06, is_stub, version},
     lines,
-    relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS},
+    relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS, form_of},
     rules::{
         pairs::{is_final, own_data},
-        results::judged,
+        results::{Shape, judged},
     },
     target::Target,
 };
@@ -42,7 +42,9 @@ pub(crate) const RULES: &[Rule] = &[
         5,
         "hash the members as the contract packs them, with chain, EntryPoint and paymaster, and sign the EIP-191 hash",
         Check::Exchange(|view, knowledge, report| {
-            let is_judged = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded | Role::Alone);
+            // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
+            let is_judged = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded | Role::Alone)
+                || form_of(view.label).is_some();
             if is_judged && view.within_tables && view.valid_call().is_some_and(|call| !is_stub(call.pair)) {
                 judge(view, knowledge, report);
             }
@@ -116,8 +118,13 @@ fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
 
 /// Whether a signature holds, and what was found; none where we cannot tell.
 fn signature(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), String>> {
-    let (_, result) = judged(view, knowledge)?;
+    let (kind_of_call, result) = judged(view, knowledge)?;
     let call = view.valid_call()?;
+    // Other rules report a result of another shape, and one for an operation that is refused.
+    let has_own_shape = Shape::of(&Value::Object(result.clone())) == Shape::expected(version(kind_of_call));
+    if !has_own_shape || view.expectation == Expectation::NotSponsored {
+        return None;
+    }
     let (kind, signer, chain) = Target::of(knowledge).contract(call.known_version()?)?;
     let operation = completed(call, result)?;
     // Only the account's delegate, which a node knows, shows what such an operation is hashed with.
