@@ -151,7 +151,8 @@ pub(super) const VARIANTS: &[Variant] = &[
             remove(answer, "error");
             set(answer, "result", "0x7a69");
         }))
-        .when(|view| view.request["method"] == "eth_chainId"),
+        .when(|view| view.request["method"] == "eth_chainId")
+        .warns(&["json-rpc.method-not-found"]),
     Variant::new(
         "unannounced-limits-refused",
         "refuses data for gas limits of the paymaster that it did not announce",
@@ -168,7 +169,8 @@ pub(super) const VARIANTS: &[Variant] = &[
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)
     }),
     Variant::new("repeated-data-refused", "refuses the same request a second time")
-        .refuses(|view| view.is_data() && view.is_repeated()),
+        .refuses(|view| view.is_data() && view.is_repeated())
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     Variant::new("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
         .refuses(|view| {
             is_call(view)
