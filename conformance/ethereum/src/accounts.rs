@@ -675,7 +675,7 @@ mod tests {
             (OwnerAndSalt::createAccountCall::SELECTOR, "5fbfb9cf"),
             (Coinbase::createAccountCall::SELECTOR, "3ffba36f"),
         ] {
-            assert_eq!(alloy_primitives::hex::encode(selector), expected);
+            assert_eq!(hex::encode(selector), expected);
         }
     }
 
@@ -777,7 +777,7 @@ mod tests {
         for account in ACCOUNTS {
             let encoded = account.init_code(&mut numbers(1));
             let text = encoded.checksummed();
-            assert_eq!(alloy_primitives::hex::decode(&text).unwrap(), encoded.bytes);
+            assert_eq!(hex::decode(&text).unwrap(), encoded.bytes);
             assert!(text.starts_with(&account.factory.to_checksum(None)));
             for address in encoded.addresses {
                 assert!(text.contains(&address.to_checksum(None)[2..]), "{}: {address}", account.name);

@@ -62,7 +62,9 @@ fn refused_forms(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         json!(if is_hex { format!("{amount:#x}") } else { amount.to_string() })
     };
     add("gas limits of zero", &|request| {
-        GAS.iter().for_each(|name| set(request, OPERATION, name, amount(name, 0)));
+        for name in GAS {
+            set(request, OPERATION, name, amount(name, 0));
+        }
     });
     add("gas that costs more than 2^64 wei", &|request| {
         set(request, OPERATION, "callGasLimit", amount("callGasLimit", 29_000_000));

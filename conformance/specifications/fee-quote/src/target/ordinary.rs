@@ -155,7 +155,7 @@ pub static BOUNDS: &[Bound] = &[
         limit: |limits| limits.id_length,
         size: id_length,
         resize: Some(|request, size, _| {
-            request["id"] = json!("id-".chars().cycle().take(count(size)).collect::<String>())
+            request["id"] = json!("id-".chars().cycle().take(count(size)).collect::<String>());
         }),
     },
     Bound {
