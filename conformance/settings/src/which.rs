@@ -141,48 +141,40 @@ fn decide(unknown: &[Option<Reply>], asked: &[(&'static Specification, Option<Re
 mod tests {
     use super::*;
 
-    fn error(code: i64, message: &str) -> Option<Reply> {
-        Some(Reply::Error(Some(code), message.to_owned()))
+    fn error(code: i64, message: &str) -> Reply {
+        Reply::Error(Some(code), message.to_owned())
     }
 
-    /// The decision where the first specification gets these replies, and the method that cannot exist the others.
-    fn decided(replies: [Option<Reply>; 2], unknown: [Option<Reply>; 2]) -> Served {
-        decide(&unknown, &replies.map(|reply| (DEFAULT_SPECIFICATION, reply)))
+    /// The decision where both requests of the first specification get one reply, and the method that cannot exist another.
+    fn decided(reply: &Reply, unknown: &Reply) -> Served {
+        let asked = [0; TIMES].map(|_| (DEFAULT_SPECIFICATION, Some(reply.clone())));
+        decide(&[Some(unknown.clone())], &asked)
     }
 
     #[test]
     fn a_method_is_served_where_it_is_answered_unlike_one_that_cannot_exist() {
-        let unknown = || error(-32601, "no method");
+        let unknown = error(-32601, "no method");
         let these = Served::These(vec![DEFAULT_SPECIFICATION]);
-        assert_eq!(decided([Some(Reply::Result), Some(Reply::Result)], [unknown(), unknown()]), these);
-        let refused = || error(-32000, "AA20");
-        assert_eq!(decided([refused(), refused()], [unknown(), unknown()]), these);
+        assert_eq!(decided(&Reply::Result, &unknown), these);
+        assert_eq!(decided(&error(-32000, "AA20"), &unknown), these);
         // Another message under the same code is another answer.
-        assert_eq!(
-            decided([refused(), refused()], [error(-32000, "what is ?"), error(-32000, "what is ?")]),
-            these
-        );
+        assert_eq!(decided(&error(-32000, "AA20"), &error(-32000, "what is ?")), these);
     }
 
     #[test]
     fn one_answer_of_two_decides_nothing() {
-        let unknown = || error(-32601, "no method");
-        assert_eq!(
-            decided([Some(Reply::Result), unknown()], [unknown(), unknown()]),
-            Served::Undecided("a result".to_owned())
-        );
+        let unknown = error(-32601, "no method");
+        let asked = [Reply::Result, unknown.clone()].map(|reply| (DEFAULT_SPECIFICATION, Some(reply)));
+        assert_eq!(decide(&[Some(unknown)], &asked), Served::Undecided("a result".to_owned()));
     }
 
     #[test]
     fn a_target_that_answers_all_alike_is_undecided_and_one_that_knows_nothing_serves_nothing() {
-        let denied = || error(-32001, "unauthorized");
-        assert_eq!(
-            decided([denied(), denied()], [denied(), denied()]),
-            Served::Undecided("unauthorized".to_owned())
-        );
-        let unknown = || error(-32601, "no method");
-        assert_eq!(decided([unknown(), unknown()], [unknown(), unknown()]), Served::Nothing);
-        assert_eq!(decided([None, None], [None, None]), Served::Nothing);
+        let denied = error(-32001, "unauthorized");
+        assert_eq!(decided(&denied, &denied), Served::Undecided("unauthorized".to_owned()));
+        let unknown = error(-32601, "no method");
+        assert_eq!(decided(&unknown, &unknown), Served::Nothing);
+        assert_eq!(decide(&[None], &[(DEFAULT_SPECIFICATION, None)]), Served::Nothing);
     }
 
     #[test]
