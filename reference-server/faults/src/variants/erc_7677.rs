@@ -31,23 +31,25 @@ pub(super) const VARIANTS: &[Variant] = &[
     })
     .untrue(&[Statement::Contract]),
     changed("verification-limit-absent", "leaves paymasterVerificationGasLimit out", |result| {
-        remove(result, LIMITS[0])
+        remove(result, LIMITS[0]);
     })
     .when(|view| view.is_stub()),
     changed("post-op-limit-one", "paymasterPostOpGasLimit is 0x1", |result| {
-        replace(result, LIMITS[1], "0x1")
+        replace(result, LIMITS[1], "0x1");
     })
     .when(|view| view.is_stub()),
     changed("data-without-limits", "the data have no gas limits", |result| {
-        LIMITS.iter().for_each(|limit| remove(result, limit))
+        for limit in LIMITS {
+            remove(result, limit);
+        }
     })
     .when(|view| view.is_data() && has_limits(view)),
     changed("sponsor-in-data", "the data name the sponsor too", |result| {
-        set(result, "sponsor", json!({ "name": "Paymaster" }))
+        set(result, "sponsor", json!({ "name": "Paymaster" }));
     }),
     changed("sponsor-absent", "no sponsor", |result| remove(result, "sponsor")),
     changed("sponsor-without-icon", "the sponsor has no icon", |result| {
-        replace(result, "sponsor", json!({ "name": "Paymaster" }))
+        replace(result, "sponsor", json!({ "name": "Paymaster" }));
     }),
     changed("icon-jpeg", "the icon is a small JPEG", |result| {
         replace(
@@ -71,7 +73,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         }
     }),
     changed("null-limits", "paymasterVerificationGasLimit of the stub is null", |result| {
-        replace(result, LIMITS[0], Value::Null)
+        replace(result, LIMITS[0], Value::Null);
     })
     .when(|view| view.is_stub())
     .warns(&["result.null-member"]),
@@ -128,10 +130,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::new("three-params-refused", "refuses a request without a context")
         .refuses(|view| is_call(view) && view.request["params"].get(3).is_none_or(Value::is_null)),
     only("entry-point-06-alone", "serves EntryPoint 0.6 alone", |config| {
-        config.paymaster_data.entry_points = vec![EntryPoint::V06]
+        config.paymaster_data.entry_points = vec![EntryPoint::V06];
     }),
     only("entry-point-07-alone", "serves EntryPoint 0.7 alone", |config| {
-        config.paymaster_data.entry_points = vec![EntryPoint::V07]
+        config.paymaster_data.entry_points = vec![EntryPoint::V07];
     }),
     only("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone", |config| {
         config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09];
@@ -151,7 +153,8 @@ pub(super) const VARIANTS: &[Variant] = &[
             remove(answer, "error");
             set(answer, "result", "0x7a69");
         }))
-        .when(|view| view.request["method"] == "eth_chainId"),
+        .when(|view| view.request["method"] == "eth_chainId")
+        .warns(&["json-rpc.method-not-found"]),
     Variant::new(
         "unannounced-limits-refused",
         "refuses data for gas limits of the paymaster that it did not announce",
@@ -168,7 +171,8 @@ pub(super) const VARIANTS: &[Variant] = &[
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)
     }),
     Variant::new("repeated-data-refused", "refuses the same request a second time")
-        .refuses(|view| view.is_data() && view.is_repeated()),
+        .refuses(|view| view.is_data() && view.is_repeated())
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     Variant::new("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
         .refuses(|view| {
             is_call(view)

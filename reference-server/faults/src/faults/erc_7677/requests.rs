@@ -165,7 +165,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers a stub request of 0.8 with the page of a gateway",
     )
     .injects(Behaviour::Http(|_, response| {
-        response.replace(200, "text/html", "<html><body>ok</body></html>")
+        response.replace(200, "text/html", "<html><body>ok</body></html>");
     }))
     .when(|view| view.is_stub() && view.entry_point() == Some(EntryPoint::V08))
     .also(&["http.content-type", "answer.*"]),

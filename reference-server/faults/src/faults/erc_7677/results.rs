@@ -96,7 +96,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.is_data() && view.entry_point() == Some(EntryPoint::V07))
     .also(UNREADABLE),
     changed("stub.members-07", "entry-point-08-as-06", "answers 0.8 and 0.9 as 0.6", older_members)
-        .when(|view| is_eip_712(view))
+        .when(is_eip_712)
         .also(&["data.*", "stub.post-op-gas-08"]),
     changed(
         "result.one-shape",
@@ -108,7 +108,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             result.extend(both);
         },
     )
-    .when(|view| is_later(view)),
+    .when(is_later),
     changed(
         "result.address-once",
         "address-in-the-data",
@@ -118,7 +118,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             change_data(result, |digits| format!("{}{digits}", address.trim_start_matches("0x")));
         },
     )
-    .when(|view| is_later(view))
+    .when(is_later)
     .also(UNREADABLE),
     changed(BYTES, "data-half-a-byte", "the data have an odd number of digits", |result| {
         change_data(result, |digits| digits[1..].to_owned());

@@ -48,10 +48,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .injects(Behaviour::Exchange(
         |_, request| {
             if let Some(operation) = request["params"][0].as_object_mut() {
-                PAYMASTER_LIMITS.iter().for_each(|member| remove(operation, member));
+                without_limits(operation);
             }
         },
-        |_, result| PAYMASTER_LIMITS.iter().for_each(|member| remove(result, member)),
+        |_, result| without_limits(result),
     ))
     .when(|view| view.is_data() && is_later(view)),
     signed(SIGNATURE, "own-estimate-signed", "signs a callGasLimit of its own and returns it", |_, _| {})
@@ -172,6 +172,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "endpoint.stub-and-data",
     ]),
 ];
+
+fn without_limits(members: &mut Map<String, Value>) {
+    for member in PAYMASTER_LIMITS {
+        remove(members, member);
+    }
+}
 
 fn is_later(view: &RequestView<'_>) -> bool {
     view.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)

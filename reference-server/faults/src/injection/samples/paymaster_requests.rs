@@ -49,7 +49,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&[("callData", json!("0xDEADBEEF"))]), v07, empty.clone()),
             (later(&[("callData", json!(execute))]), v07, empty.clone()),
             (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
-            (operation_of(v06), &USDC_OTHER_LETTERS[..], empty.clone()),
+            (operation_of(v06), USDC_OTHER_LETTERS, empty.clone()),
             (later(&[]), v06, empty.clone()),
             (later(&[("initCode", json!("0x"))]), v07, empty.clone()),
             (later(&[]), v07, json!({ "other": true })),
@@ -62,10 +62,10 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         .enumerate()
         .flat_map(|(place, (operation, entry_point, context))| {
             [STUB, DATA]
-                .map(|method| paymaster_request(json!(place), method, &operation, entry_point, &context))
+                .map(|method| paymaster_request(&json!(place), method, &operation, entry_point, &context))
         })
         .collect();
-    let plain = paymaster_request(json!(100), DATA, &operation_of(v07), v07, &empty);
+    let plain = paymaster_request(&json!(100), DATA, &operation_of(v07), v07, &empty);
     let with_params = |change: &dyn Fn(&mut Vec<Value>)| {
         let mut request = plain.clone();
         request["params"].as_array_mut().into_iter().for_each(change);
@@ -73,14 +73,14 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
     };
     let with_nonce = |nonce: &str| {
         let operation = later(&[("nonce", json!(nonce))]);
-        paymaster_request(json!(103), DATA, &operation, v07, &empty)
+        paymaster_request(&json!(103), DATA, &operation, v07, &empty)
     };
     requests.extend([
         // No stub request comes before them, and both are in flight at once.
         with_nonce("0x9"),
         with_nonce("0xa"),
         paymaster_request(
-            json!("3f2504e0-4f89-41d3-9a0c-0305e82c3301"),
+            &json!("3f2504e0-4f89-41d3-9a0c-0305e82c3301"),
             STUB,
             &operation_of(v07),
             v07,
@@ -93,13 +93,13 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         with_params(&|params| params[0]["nonce"] = json!(7)),
         plain.clone(),
         json!({ "jsonrpc": "2.0", "id": 101, "method": "eth_chainId", "params": [] }),
-        paymaster_request(json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
+        paymaster_request(&json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
     ]);
     requests.iter().map(|request| request.to_string().into_bytes()).collect()
 }
 
 fn paymaster_request(
-    id: Value,
+    id: &Value,
     method: &str,
     operation: &Value,
     entry_point: &str,
