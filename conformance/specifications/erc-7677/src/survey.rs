@@ -29,8 +29,6 @@ use crate::{
 
 /// How many made-up operations are sent, each as stub and as data.
 const OPERATIONS: usize = 4;
-/// The most operations that are written.
-const MOST_WRITTEN: usize = 2;
 
 /// Sends what discovery sends, and then operations.
 #[derive(Debug)]
@@ -126,9 +124,11 @@ impl Survey {
         text.only_you("The context that requests have.", &[r#"context = { policyId = "..." }"#]);
         text.table("operations");
         text.only_you("Where every well-formed operation gets a result.", &[r#"accepts = "any""#]);
-        let served = self.operations.values().filter(|(.., served, sent)| served == sent);
+        // One of each version.
+        let served = EntryPointVersion::ALL.into_iter().filter_map(|version| {
+            self.operations.values().find(|(own, _, served, sent)| *own == version && served == sent)
+        });
         let lines: Vec<String> = served
-            .take(MOST_WRITTEN)
             .map(|(version, own, ..)| {
                 let member = |name: &str| format!("{name} = {}", own[name]);
                 let members = ["sender", "nonce", "callData"].map(member).join(", ");
