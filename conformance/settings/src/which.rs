@@ -1,6 +1,8 @@
 //! Which specification a target serves, where neither the command line nor the profile names one. The method of the first kind of calls
 //! of a specification decides: another method may be served in other shapes by services of other specifications.
 
+use std::time::Duration;
+
 use hyper::body::Bytes;
 use paymaster_client::http::transport::{PooledConnection, Transport};
 use paymaster_engine::{cases::case::Base, message::answer::Answer, specification::Specification};
@@ -29,11 +31,13 @@ const TIMES: usize = 2;
 ///
 /// Those of [`Setup::read`], and [`SetupError::Undecided`] where the target answers every method alike.
 pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Setup, SetupError> {
-    let setup = Setup::read(args, url, environment)?;
+    let mut setup = Setup::read(args, url, environment)?;
     let Some(url) = setup.layer.url.clone().filter(|_| !setup.profile.is_named) else {
         return Ok(setup);
     };
-    let served = match served(&setup.transport(&url)?).await {
+    let (served, asked) = served(&setup.transport(&url)?, setup.layer.rate).await;
+    setup.asked = asked;
+    let served = match served {
         Served::These(served) => served,
         Served::Undecided(answer) => return Err(SetupError::Undecided { answer: escape_controls(&answer) }),
         // What the target answers instead is for the run to say.
@@ -63,17 +67,23 @@ enum Served {
     Undecided(String),
 }
 
-async fn served(transport: &Transport) -> Served {
+/// What a target serves, and how many requests showed it. `rate` is the limit of the user, in requests a second.
+async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
     let mut connection = PooledConnection::default();
     let (mut unknown, mut asked) = (Vec::new(), Vec::new());
     for _ in 0..TIMES {
-        unknown.push(reply(&mut connection, transport, &request(DEFAULT_SPECIFICATION, NO_METHOD)).await);
+        let none = request(DEFAULT_SPECIFICATION, NO_METHOD);
+        unknown.push(reply(&mut connection, transport, &none, rate).await);
         for specification in SPECIFICATIONS {
             let request = request(specification, specification.kinds[0].method);
-            asked.push((*specification, reply(&mut connection, transport, &request).await));
+            asked.push((*specification, reply(&mut connection, transport, &request, rate).await));
+        }
+        // A target that does not answer is not asked again: the run says why.
+        if unknown.iter().chain(asked.iter().map(|(_, reply)| reply)).all(Option::is_none) {
+            break;
         }
     }
-    decide(&unknown, &asked)
+    (decide(&unknown, &asked), unknown.len() + asked.len())
 }
 
 /// A call of a method with the params of a specification.
@@ -86,7 +96,15 @@ fn request(specification: &Specification, method: &str) -> Value {
     request
 }
 
-async fn reply(connection: &mut PooledConnection, transport: &Transport, request: &Value) -> Option<Reply> {
+async fn reply(
+    connection: &mut PooledConnection,
+    transport: &Transport,
+    request: &Value,
+    rate: Option<f64>,
+) -> Option<Reply> {
+    if let Some(rate) = rate {
+        tokio::time::sleep(Duration::from_secs_f64(rate.recip())).await;
+    }
     let exchange = connection.exchange(transport, Bytes::from(request.to_string())).await;
     Reply::of(&exchange, request["method"].as_str().unwrap_or_default())
 }

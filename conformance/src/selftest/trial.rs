@@ -263,6 +263,7 @@ pub(super) fn settings(
         jobs: JOBS,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: TIME_LIMIT,
         shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
         // Without causes, a trial only needs to know which rules were broken.

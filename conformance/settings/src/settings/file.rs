@@ -172,6 +172,17 @@ pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Result<Option<P
     Ok(named.or(default.exists().then_some(default)).map(Path::to_owned))
 }
 
+/// The specification that a flag or the environment names.
+pub fn asked<'a>(
+    flag: Option<&'a str>,
+    environment: &'a Environment,
+) -> Result<Option<&'a str>, VariableError> {
+    match flag {
+        Some(name) => Ok(Some(name)),
+        None => environment.get("PAYMASTER_SPEC"),
+    }
+}
+
 /// Reads the file. Without a path, everything has its default. `spec` is the specification that the command names.
 pub fn read(path: Option<&Path>, spec: Option<&str>) -> Result<(TargetProfile, RunTable), FileError> {
     let asked = spec.map(specification).transpose()?;

@@ -100,13 +100,16 @@ pub struct Setup {
     headers: Vec<Header>,
     proxies: Proxies,
     embedded: bool,
+    /// How many requests asked the target which specification it serves.
+    pub(crate) asked: usize,
 }
 
 impl Setup {
     /// Reads configuration file, environment and flags.
     pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
         let config = file::chosen(args.target.config.as_deref(), environment)?;
-        let (profile, run) = file::read(config.as_deref(), args.target.spec.as_deref())?;
+        let spec = file::asked(args.target.spec.as_deref(), environment)?;
+        let (profile, run) = file::read(config.as_deref(), spec)?;
         let layer = Layer::of_flags(args, url)
             .over_environment(environment)?
             .over(Layer::of_file(&profile.target, &run)?)
@@ -125,6 +128,7 @@ impl Setup {
             headers,
             proxies: Proxies::of(environment)?,
             embedded: false,
+            asked: 0,
         })
     }
 
@@ -139,6 +143,7 @@ impl Setup {
             headers: Vec::new(),
             proxies: Proxies::default(),
             embedded: true,
+            asked: 0,
         }
     }
 
@@ -237,6 +242,7 @@ impl Setup {
             jobs: layer.jobs.unwrap_or(DEFAULT_JOBS),
             rate: layer.rate,
             max_requests: layer.max_requests,
+            asked: self.asked,
             time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
             closer_look: true,
             shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),

@@ -10,6 +10,7 @@ use paymaster_settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
     },
+    specifications::all_rules,
     which,
 };
 
@@ -29,6 +30,9 @@ use crate::{
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
+    // Wrong arguments are errors before anything is sent.
+    let reports = Reports::requested(&args.reports)?;
+    filter::rules(&args.rules, all_rules())?;
     let runtime = Runtime::start()?;
     let setup = if args.dry_run {
         Setup::read(&args.run, args.url.as_deref(), environment)?
@@ -40,7 +44,6 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref(), specification)?;
-    let reports = Reports::requested(&args.reports)?;
     let scope = if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) };
     let suite = Suite {
         rules,

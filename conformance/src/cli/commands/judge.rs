@@ -16,14 +16,15 @@ use crate::{
     recorded::{self, RecordedExchange, Recording},
     report::text::words::count,
 };
-use paymaster_settings::settings::{ShownTarget, environment::Environment};
+use paymaster_settings::settings::{ShownTarget, environment::Environment, file::asked};
 
 /// Longest recording that is read, in bytes: it is held in memory.
 const LONGEST: u64 = 512 * 1024 * 1024;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options = TrafficOptions::read(&args.judging, args.judging.spec.as_deref(), environment)?;
+    let mut options =
+        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
     let name = if args.file == Path::new("-") {
         "standard input".to_owned()
     } else {

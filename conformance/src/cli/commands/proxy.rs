@@ -17,7 +17,7 @@ use paymaster_engine::{
 };
 use paymaster_settings::output;
 use paymaster_settings::output::terminal::{Paint, escape_controls};
-use paymaster_settings::settings::{environment::Environment, setup::trust_notes};
+use paymaster_settings::settings::{environment::Environment, file::asked, setup::trust_notes};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;
@@ -28,7 +28,8 @@ const MOST_SECRETS: usize = 200;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options = TrafficOptions::read(&args.judging, args.judging.spec.as_deref(), environment)?;
+    let mut options =
+        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
     let named = match &args.upstream {
         Some(url) => Some(url.as_str()),
         None => environment.get("PAYMASTER_URL")?,

@@ -149,9 +149,9 @@ fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 fn served(of_stubs: bool, view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == of_stubs) else { return };
-    // A target may refuse the same request a second time.
+    // A target may refuse the same request a second time, and the headers of a client that it does not list.
     let is_first = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded);
-    let is_promised = is_first && view.expectation.requires_result();
+    let is_promised = is_first && view.sent_as.is_none() && view.expectation.requires_result();
     if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
         return;
     }
