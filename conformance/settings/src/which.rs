@@ -141,7 +141,8 @@ fn decide(unknown: &[Option<Reply>], asked: &[(&'static Specification, Option<Re
     let is_unknown =
         |reply: &Reply| reply.says_unknown() || unknown.iter().flatten().any(|known| known == reply);
     let serves = |specification: &&'static Specification| {
-        replies(specification).iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)))
+        let replies = replies(specification);
+        !replies.is_empty() && replies.iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)))
     };
     let served: Vec<_> = SPECIFICATIONS.iter().copied().filter(serves).collect();
     if !served.is_empty() {

@@ -7,7 +7,8 @@ use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     duration, exit as codes,
     output::{self as out, report_file},
-    settings::{setup::SetupError, target},
+    settings::{file::FileError, setup::SetupError, target},
+    specifications::{DEFAULT_SPECIFICATION, specification},
 };
 
 use crate::{
@@ -66,6 +67,9 @@ pub(crate) struct LocustfileArgs {
     /// Where to write it [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The specification whose scenarios it names [default: fee-quote].
+    #[arg(long, value_name = "NAME")]
+    spec: Option<String>,
     /// The weight of a scenario, for example journey=3. Repeatable. Scenarios without a weight then have no user class.
     #[arg(long = "weight", value_name = "NAME=N", value_parser = parse_weight)]
     weights: Vec<(String, u32)>,
@@ -106,7 +110,11 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
 
 /// `locustfile`: writes the locustfile of the master.
 pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
-    let text = locustfile::render(&args.weights.iter().cloned().collect())?;
+    let named = args.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification);
+    let text = locustfile::render(
+        named.map_err(|cause| SetupError::from(FileError::from(cause)))?,
+        &args.weights.iter().cloned().collect(),
+    )?;
     match &args.output {
         None => out::print(&text)?,
         Some(path) => {
