@@ -142,7 +142,10 @@ fn decide(unknown: &[Option<Reply>], asked: &[(&'static Specification, Option<Re
         |reply: &Reply| reply.says_unknown() || unknown.iter().flatten().any(|known| known == reply);
     let serves = |specification: &&'static Specification| {
         let replies = replies(specification);
-        !replies.is_empty() && replies.iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)))
+        // A method that gets no JSON-RPC answer where an unknown one does is served, and wrongly.
+        let is_unreadable = replies.iter().all(Option::is_none) && unknown.iter().all(Option::is_some);
+        let differs = replies.iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)));
+        !replies.is_empty() && (is_unreadable || differs)
     };
     let served: Vec<_> = SPECIFICATIONS.iter().copied().filter(serves).collect();
     if !served.is_empty() {
@@ -194,6 +197,13 @@ mod tests {
         let unknown = error(-32601, "no method");
         assert_eq!(decided(&unknown, &unknown), Served::Nothing);
         assert_eq!(decide(&[None], &[(DEFAULT_SPECIFICATION, None)]), Served::Nothing);
+    }
+
+    #[test]
+    fn a_method_without_a_json_rpc_answer_is_served_where_an_unknown_one_has_such_an_answer() {
+        let unknown = Some(error(-32601, "no method"));
+        let these = Served::These(vec![DEFAULT_SPECIFICATION]);
+        assert_eq!(decide(&[unknown], &[(DEFAULT_SPECIFICATION, None)]), these);
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Page<'_> {
             (attempts(finding))
             @match line {
                 Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
-                None => p.meta { "The request is too long for a command line: use the replay file." },
+                None => p.meta { "The request is too long for a command line, or has a secret." },
             }
             @if let Some(replay) = replay {
                 (copyable(&format!("replay-{number}"), "Replay", replay))
