@@ -168,6 +168,7 @@ static TOY: Specification = Specification {
     grants: |_| true,
     sort_of_kind: |_| "a total",
     sort_of_result: |result| result["total"].is_number().then_some("a total"),
+    settled: |result| Some(result.clone()),
     sibling: |_| None,
     deciding: |call| vec![("price", call.envelope["params"][0]["price"].to_string())],
     right_answer: |call, _| json!({ "jsonrpc": "2.0", "id": call.id, "result": right(&call.envelope) }),
@@ -275,7 +276,11 @@ impl Knowledge for Nothing {
         Arc::new(Self)
     }
 
-    fn discovery(&self, _: u64, _: bool) -> Box<dyn Discover> {
+    fn with_refused_clients(&self, _: BTreeSet<&'static str>) -> Arc<dyn Knowledge> {
+        Arc::new(Self)
+    }
+
+    fn discovery(&self, _: u64) -> Box<dyn Discover> {
         Box::new(Self)
     }
 

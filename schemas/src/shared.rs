@@ -13,6 +13,16 @@ pub const DOCUMENTS: &[Document] = table! {
     "error-object" "7"
 };
 
+/// What every request may have.
+pub const REQUESTS: &[Clause] = clauses! {
+    Stated "1" "request.id-number"
+        "A request with an integer up to 2^53 as `id`, 0 included, is served like the same request with a string.";
+    Stated "1" "request.id-string"
+        "A request with a string as `id`, up to 64 printable ASCII characters or the limit of the profile, is served like the same request with a number.";
+    Interoperability "1" "request.headers"
+        "The request headers of published HTTP clients do not change the answer: a missing `Accept`, `*/*`, a charset in `Content-Type`, `Accept-Encoding`, `Origin`.";
+};
+
 /// The form of an answer.
 pub const RESPONSES: &[Clause] = clauses! {
     Stated "1" "answer.json-text"

@@ -73,9 +73,11 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     /// What discovery probably ends with, for the estimates before it.
     fn expected(&self) -> Arc<dyn Knowledge>;
 
-    /// The requests that find out what the profile does not state. With `tries_clients`, also which request headers of published clients
-    /// the target refuses.
-    fn discovery(&self, seed: u64, tries_clients: bool) -> Box<dyn Discover>;
+    /// The same knowledge with the published clients whose request headers the target refuses.
+    fn with_refused_clients(&self, refused: BTreeSet<&'static str>) -> Arc<dyn Knowledge>;
+
+    /// The requests that find out what the profile does not state.
+    fn discovery(&self, seed: u64) -> Box<dyn Discover>;
 
     /// Learns more from exchanges that were not planned.
     fn learner(&self) -> Box<dyn Learn>;

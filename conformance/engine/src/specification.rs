@@ -65,6 +65,8 @@ pub struct Specification {
     pub sort_of_kind: fn(Kind) -> &'static str,
     /// The sort of a result, in the same words; none where it shows none.
     pub sort_of_result: fn(&Value) -> Option<&'static str>,
+    /// What the specification settles of a result: neither signature nor price nor time. None where it is no result.
+    pub settled: fn(&Value) -> Option<Value>,
     /// A call of another kind with the same operation; none where too little is known of the target.
     pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
     /// What a target may decide by: names, as people read them, and values.
@@ -230,6 +232,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     grants: |_| true,
     sort_of_kind: |_| "a result",
     sort_of_result: |_| None,
+    settled: |_| None,
     sibling: |_| None,
     deciding: |_| Vec::new(),
     right_answer: |_, _| Value::Null,

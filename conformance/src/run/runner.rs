@@ -24,7 +24,7 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     knowledge::Knowledge,
-    session::{Ending, Session, conclude::End},
+    session::{Ending, Session, clients::RefusedClients, conclude::End},
     verdict::summary::Summary,
 };
 use paymaster_settings::settings::Settings;
@@ -156,15 +156,24 @@ async fn discover(
     reporter: &mut dyn Reporter,
 ) -> (Arc<dyn Knowledge>, Access) {
     let known = settings.profile.with_chain(suite.chain.is_some());
-    let mut discovery = known.discovery(settings.seed, true);
+    let mut discovery = known.discovery(settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
+        match while_reporting(sender.deliver_round(round), notices, reporter).await {
+            Some(came) => answers = came,
+            None => return discovery.finish(),
+        }
+    }
+    let (known, access) = discovery.finish();
+    let mut clients = RefusedClients::new(known, settings.seed);
+    answers.clear();
+    while let Some(round) = clients.next_round(&answers) {
         match while_reporting(sender.deliver_round(round), notices, reporter).await {
             Some(came) => answers = came,
             None => break,
         }
     }
-    discovery.finish()
+    (clients.finish(), access)
 }
 
 /// Awaits `work`, and reports notices meanwhile.

@@ -24,7 +24,7 @@ pub(crate) async fn discover(
 ) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), RunError> {
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut progress) = (Instant::now(), 0, ProgressLine::default());
-    let mut discovery = target.profile.discovery(target.seed, false);
+    let mut discovery = target.profile.discovery(target.seed);
     let mut connection = PooledConnection::default();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     let (mut answered, mut failure) = (false, None);

@@ -165,7 +165,9 @@ const SERVED: &[&str] = &[
 
 /// The clauses that are broken too where a request is refused that section 2 requires to be accepted: section 4 promises a result,
 /// and the part that is refused has a size.
-const IMPLIED_BY_REFUSAL: [&str; 7] = [
+const IMPLIED_BY_REFUSAL: [&str; 9] = [
+    "stub.sponsorable-is-served",
+    "data.sponsorable-is-served",
     "request.sizes",
     "quote.sponsored-result",
     "quote.erc20-result",
@@ -185,8 +187,8 @@ const GROUPS: [(Option<&str>, &[Fault]); 28] = [
     (FEE_QUOTE, results::fee_quotes::FAULTS),
     (FEE_QUOTE, results::token_sponsor_results::FAULTS),
     (FEE_QUOTE, results::data_forms::FAULTS),
-    (FEE_QUOTE, results::answer::FAULTS),
-    (FEE_QUOTE, results::texts::FAULTS),
+    (ANY, results::answer::FAULTS),
+    (ANY, results::texts::FAULTS),
     (ANY, http::transport::FAULTS),
     (ANY, http::headers::FAULTS),
     (FEE_QUOTE, http::overload::FAULTS),

@@ -7,6 +7,7 @@ use crate::{Clause, clauses::clauses, shared};
 
 pub(super) const CLAUSES: &[&[Clause]] = &[
     REQUESTS,
+    shared::REQUESTS,
     shared::RESPONSES,
     STUB,
     DATA,
@@ -32,10 +33,6 @@ const REQUESTS: &[Clause] = clauses! {
     Stated "2" "call.params"
         "Both methods take the same four parameters in this order: operation, EntryPoint, chain id, context.",
         unjudged: IN_EVERY_REQUEST;
-    Stated "2" "call.number-id"
-        "A request with an integer as `id`, 0 and 13 digits included, is served like the same request with another id.";
-    Stated "2" "call.string-id"
-        "A request with a text as `id`, such as a UUID, is served like the same request with a number, because JSON-RPC allows both.";
     Interoperability "2" "call.letter-case"
         "Hex digits and addresses of a request are read in every letter case: the same operation in another spelling gets the same kind of answer.";
     Interoperability "2" "call.same-operation"

@@ -6,7 +6,8 @@ use serde_json::{Number, Value, json};
 use crate::{
     cases::{
         case::{Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        edit::{id_of_any_kind, item_of_round, with, with_own_id, without},
+        clients::CLIENTS,
+        edit::{alternately, baseline, id_of_any_kind, item_of_round, with, with_own_id, without},
     },
     generate::mutate,
     specification::Specification,
@@ -112,6 +113,32 @@ fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> 
         with_own_id(Role::Baseline, format!("id {baseline}"), &with(input.base, "", "id", baseline.clone())),
         with_own_id(Role::Variant, label, &with(input.base, "", "id", id)),
     ]
+}
+
+/// The same bytes with plain headers, and with those of a published client, by turns; from these base requests.
+pub const fn headers(bases: Bases) -> Relation {
+    Relation {
+        varies_headers: true,
+        ..Relation::new(
+            "headers",
+            "the same call with the request headers of published HTTP clients",
+            bases,
+            Rounds::Scaled { most: 12, least: 5 }, // each client in each of two kinds
+            with_headers,
+        )
+    }
+}
+
+fn with_headers(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let client = item_of_round(input, CLIENTS);
+    let plain = baseline(input, ids);
+    let variant = Member {
+        role: Role::Variant,
+        label: format!("the headers of {}", client.name),
+        sent_as: Some(client),
+        ..plain.clone()
+    };
+    alternately(&plain, &variant)
 }
 
 /// Two calls, each alone, and then both in a batch.

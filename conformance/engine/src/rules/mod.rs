@@ -10,6 +10,7 @@ pub mod http;
 pub mod json_rpc;
 pub mod observers;
 mod report;
+pub mod requests;
 mod text;
 mod view;
 

@@ -5,6 +5,7 @@
 //! one rule of a finding.
 
 pub mod access;
+pub mod clients;
 pub mod conclude;
 pub mod contradictions;
 pub mod examples;

@@ -86,11 +86,8 @@ pub static SPECIFICATION: Specification = Specification {
     any_code: |call| call.known_version().is_none(),
     grants: |_| true,
     sort_of_kind: |kind| if is_06(kind) { OF_06 } else { OF_07 },
-    sort_of_result: |result| match Shape::of(result) {
-        Shape::Of06 => Some(OF_06),
-        Shape::Of07 => Some(OF_07),
-        Shape::Both | Shape::Neither => None,
-    },
+    sort_of_result,
+    settled: |result| sort_of_result(result).map(Value::from),
     sibling,
     deciding,
     right_answer,
@@ -122,6 +119,14 @@ is Review. The numbers of the sections are ours.
 | paymaster members | `paymasterAndData` of EntryPoint 0.6; `paymaster`, `paymasterData` and the two gas limits of 0.7 and later |
 
 ";
+
+fn sort_of_result(result: &Value) -> Option<&'static str> {
+    match Shape::of(result) {
+        Shape::Of06 => Some(OF_06),
+        Shape::Of07 => Some(OF_07),
+        Shape::Both | Shape::Neither => None,
+    }
+}
 
 /// The same operation by the other method.
 fn sibling(input: &BuildInput<'_>) -> Option<Value> {

@@ -35,6 +35,7 @@ pub(crate) static RELATIONS: &[&Relation] = &[
     &TWICE,
     &UNKNOWN_ENTRY_POINT,
     &OTHER_OPERATION,
+    &HEADERS,
     &protocol::NUMBER_IDS,
     &protocol::STRING_IDS,
     &protocol::MALFORMED_PARAMS,
@@ -98,6 +99,9 @@ fn dummy_signature() -> Value {
         "7aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(2)
     ))
 }
+
+/// A call with the request headers of published clients.
+pub(crate) static HEADERS: Relation = protocol::headers(Bases::Plain);
 
 /// Calls for operations that the profile lists as refused.
 pub(crate) static REFUSED: Relation = Relation::new(

@@ -196,7 +196,7 @@ pub static STATEMENTS: &[Statement] = &[
         "E4",
         &[
             (Broken, &["answer.json-text", "answer.http-message"]),
-            (Warn, &["http.status-of-result", "http.content-type"]),
+            (Warn, &["http.status-of-result", "http.content-type", "request.headers"]),
         ],
         &[61],
         &[24, 28],
@@ -220,7 +220,7 @@ pub static STATEMENTS: &[Statement] = &[
     tested(
         "E6",
         &[
-            (Broken, &["call.string-id", "call.number-id"]),
+            (Broken, &["request.id-string", "request.id-number"]),
             (Warn, &["json-rpc.large-ids"]),
             (Note, &["observed.id-forms"]),
         ],

@@ -3,7 +3,7 @@
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, LazyLock},
+    sync::Arc,
 };
 
 use alloy_primitives::Address;
@@ -37,6 +37,9 @@ pub struct Target {
     pub profile: Profile,
     /// What its answers showed.
     pub found: Found,
+    /// The published clients whose request headers the target refuses, by name.
+    #[serde(skip)]
+    pub refused_clients: BTreeSet<&'static str>,
 }
 
 /// What the answers of a target showed.
@@ -94,7 +97,7 @@ impl Target {
 
     /// What the profile alone says.
     pub fn new(profile: Profile) -> Self {
-        Self { profile, found: Found::default() }
+        Self { profile, ..Self::default() }
     }
 
     /// The chain that requests name.
@@ -272,8 +275,7 @@ impl Knowledge for Target {
     }
 
     fn refused_clients(&self) -> &BTreeSet<&'static str> {
-        static NONE: LazyLock<BTreeSet<&str>> = LazyLock::new(BTreeSet::new);
-        &NONE
+        &self.refused_clients
     }
 
     fn may_serve(&self, kind: Kind) -> bool {
@@ -351,7 +353,7 @@ impl Knowledge for Target {
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
         let mut profile = self.profile.clone();
         profile.service = Self::of(other).profile.service.clone();
-        Arc::new(Self { profile, found: self.found.clone() })
+        Arc::new(Self { profile, ..self.clone() })
     }
 
     fn expected(&self) -> Arc<dyn Knowledge> {
@@ -360,7 +362,11 @@ impl Knowledge for Target {
         Arc::new(expected)
     }
 
-    fn discovery(&self, seed: u64, _: bool) -> Box<dyn Discover> {
+    fn with_refused_clients(&self, refused_clients: BTreeSet<&'static str>) -> Arc<dyn Knowledge> {
+        Arc::new(Self { refused_clients, ..self.clone() })
+    }
+
+    fn discovery(&self, seed: u64) -> Box<dyn Discover> {
         Box::new(Discovery::new(self.clone(), seed))
     }
 

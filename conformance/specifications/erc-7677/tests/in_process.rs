@@ -86,7 +86,7 @@ fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
 fn run_with(knowledge: &dyn Knowledge, seed: u64, change: Change<'_>) -> Found {
     let service = Service::new(&Config::default()).unwrap();
     let mut found = Found::default();
-    let mut discovery = knowledge.discovery(seed, false);
+    let mut discovery = knowledge.discovery(seed);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
         found.requests += groups.len();
@@ -303,7 +303,7 @@ const FAULTS: &[Fault] = &[
         }
         ask(request)
     }),
-    ("call.string-id", |request, ask| if request["id"].is_string() { error(request) } else { ask(request) }),
+    ("request.id-string", |request, ask| if request["id"].is_string() { error(request) } else { ask(request) }),
     ("refusal.early", |request, ask| {
         if is_stub(request) {
             request["params"][0]["sender"] = json!("0x00000000000000000000000000000000000000a1");

@@ -96,6 +96,7 @@ pub static SPECIFICATION: Specification = Specification {
     grants: call::grants,
     sort_of_kind: call::sort_of_kind,
     sort_of_result: call::sort_of_result,
+    settled: requests::notation::settled,
     sibling: call::in_other_mode,
     deciding: call::deciding,
     right_answer: right_answer::right_answer,

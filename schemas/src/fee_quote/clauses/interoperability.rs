@@ -7,8 +7,6 @@ pub(super) const CLAUSES: &[Clause] = clauses! {
         "A request is served in the forms that published clients send too: amounts in hex, `signature` and `paymasterAndData` in the operation, both info objects, `expiryDuration` in a quote.";
     Interoperability "2.6" "interoperability.mode-member"
         "A quote result has the member `mode` with the same value as `MODE`, because published clients read only `mode`.";
-    Interoperability "1" "request.headers"
-        "The request headers of published HTTP clients do not change the answer: a missing `Accept`, `*/*`, a charset in `Content-Type`, `Accept-Encoding`, `Origin`.";
     // `answer.result-or-error` states that an answer never has both. This clause is about a null `result`, which some clients accept.
     Interoperability "7" "interoperability.no-result-beside-error"
         "An answer with `error` has no member `result`, not even null, because a published client treats every answer with `result` as a success.";

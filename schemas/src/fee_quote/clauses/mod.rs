@@ -14,6 +14,7 @@ use crate::{Clause, clauses::clauses, shared};
 pub(super) const CLAUSES: &[&[Clause]] = &[
     requests::CLAUSES,
     results::CLAUSES,
+    shared::REQUESTS,
     shared::RESPONSES,
     methods::CLAUSES,
     shared::ERRORS,

@@ -7,10 +7,6 @@ const IN_EVERY_REQUEST: &str = "every request has it, so it is judged with the r
     rules of section 4";
 
 pub(super) const CLAUSES: &[Clause] = clauses! {
-    Stated "2.1" "request.id-number"
-        "A request with an integer up to 2^53 as `id`, negative or not, is served like the same request with a string.";
-    Stated "2.1" "request.id-string"
-        "A request with a string as `id`, up to 64 printable ASCII characters or the limit of the profile, is served like the same request with a number.";
     Stated "2.2" "request.gas-fields-optional"
         "In a sponsor request in token mode, each of `callGasLimit`, `verificationGasLimit` and `preVerificationGas` may be absent.";
     Stated "2.2" "request.listed-fields-suffice"

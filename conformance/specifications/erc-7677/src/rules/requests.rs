@@ -4,15 +4,13 @@
 //! is not blamed. Another operation must be served only where the profile states that any operation is.
 
 use paymaster_engine::{
-    cases::{
-        case::Role,
-        protocol::{NUMBER_IDS, STRING_IDS},
-    },
+    cases::case::Role,
     json::number::same_number,
     knowledge::{Expectation, Knowledge},
     message::answer::Answer,
     rules::{
         Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant,
+        requests,
     },
 };
 use serde_json::Value;
@@ -20,13 +18,17 @@ use serde_json::Value;
 use crate::{
     kinds::is_stub,
     lines,
-    relations::{CALLS, FORMS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of},
+    relations::{
+        CALLS, FORMS, HEADERS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of,
+    },
     rules::results::{without_06, without_07_and_later, without_08_and_later},
     target::Target,
 };
 
+const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
+
 const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
-    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
+    Rule::new(id, quota, SPONSORABLE, hint, check).waiting_first(&lines::CHAIN_ID)
 }
 
 const fn group(
@@ -66,13 +68,11 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Exchange(|view, knowledge, report| served(false, view, knowledge, report)),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
-    group("call.number-id", &NUMBER_IDS, "a number is a lawful id, 0 included", same_operation),
-    group(
-        "call.string-id",
-        &STRING_IDS,
-        "a text is a lawful id: one published client sends UUIDs",
-        same_operation,
-    ),
+    requests::number_id(2, SPONSORABLE, "a number is a lawful id, 0 included")
+        .waiting_first(&lines::CHAIN_ID),
+    requests::string_id(2, SPONSORABLE, "a text is a lawful id: one published client sends UUIDs")
+        .waiting_first(&lines::CHAIN_ID),
+    requests::headers(&HEADERS),
     form!("operation.unsigned", "the user signs last: serve an operation without signature"),
     form!("operation.dummy-signature", "ignore the placeholder signature of an operation"),
     form!(
@@ -163,22 +163,6 @@ fn served(of_stubs: bool, view: &View<'_>, knowledge: &dyn Knowledge, report: &m
     }
 }
 
-/// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
-fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
-    for_each_variant(views, report, |baseline, view, report| {
-        if view.answer.result().is_some() {
-            report.held();
-        } else if baseline.answer.result().is_some() && view.beyond.is_none() && view.answer.error().is_some()
-        {
-            report.broken(
-                "/error",
-                format!("a result, as without {}", view.label),
-                describe_answer(&view.answer),
-            );
-        }
-    });
-}
-
 /// Whether an answer refuses the request: with an error, or by its HTTP status.
 fn is_refusal(answer: &Answer<'_>) -> bool {
     answer.error().is_some() || answer.response().is_some_and(|response| response.status >= 400)
@@ -222,7 +206,7 @@ fn null_context(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
             error["code"].as_number().is_some_and(|code| same_number(code, &INTERNAL_ERROR.into()))
         };
         let by_status = view.answer.response().is_some_and(|response| response.status == 500);
-        by_status || view.answer.error().is_some_and(is_internal)
+        view.answer.result().is_none() && by_status || view.answer.error().is_some_and(is_internal)
     };
     report.set_member(1);
     let holds = !variants.iter().all(has_failed);

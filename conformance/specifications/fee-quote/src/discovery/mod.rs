@@ -3,12 +3,10 @@
 //! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
 //! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
 //! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of requests are served,
-//! and where addresses in capital letters are. Rounds 8 and 9 find the published clients whose request headers are refused. Discovery gives
-//! no verdict, and the profile takes precedence over what it finds.
+//! and where addresses in capital letters are. Discovery gives no verdict, and the profile takes precedence over what it finds.
 
 pub use paymaster_engine::cases::protocol::DISCOVERY;
 
-mod clients;
 mod learn;
 mod tokens;
 
@@ -36,7 +34,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Value, json};
 
-use paymaster_exchange::{Exchange, HeaderSet};
+use paymaster_exchange::Exchange;
 
 /// How many operations are sent for each smart account.
 const OPERATIONS_PER_ACCOUNT: usize = 2;
@@ -52,10 +50,6 @@ pub struct Discovery {
     trials: Vec<Trial>,
     served: BTreeSet<Kind>,
     access: Access,
-    /// Whether the request headers of published clients are tried.
-    tries_clients: bool,
-    /// Those that were answered otherwise than the plain headers.
-    suspects: Vec<&'static HeaderSet>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,16 +84,9 @@ impl Discovery {
         Self { context, seed, next_id: 1, ..Self::default() }
     }
 
-    /// Finds also the published clients whose request headers the target refuses.
-    #[must_use]
-    pub fn trying_clients(self) -> Self {
-        Self { tries_clients: true, ..self }
-    }
-
     /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
     pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
         self.learn(answers);
-        self.learn_clients(answers);
         loop {
             self.round += 1;
             let groups = match self.round {
@@ -110,8 +97,6 @@ impl Discovery {
                 5 => self.other_fee_token_members(),
                 6 => self.which_accounts(),
                 7 => self.which_forms(),
-                8 => self.which_clients(),
-                9 => self.which_clients_again(),
                 _ => return None,
             };
             if !groups.is_empty() {

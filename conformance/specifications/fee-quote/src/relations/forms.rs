@@ -2,8 +2,8 @@
 
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    clients::CLIENTS,
     edit::{alternately, baseline, item_of_round, member, with, without},
+    protocol::headers,
 };
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::Value;
@@ -40,29 +40,9 @@ fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     alternately(&plain, &member(Role::Variant, label, request, ids))
 }
 
-/// The same bytes with plain headers, and with those of a published client, by turns.
-pub static HEADERS: Relation = Relation {
-    varies_headers: true,
-    ..Relation::new(
-        "headers",
-        "the same call with the request headers of published HTTP clients",
-        Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_ERC20)]),
-        Rounds::Scaled { most: 12, least: 5 }, // each client in each of the two pairs
-        headers,
-    )
-};
-
-fn headers(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let client = item_of_round(input, CLIENTS);
-    let plain = baseline(input, ids);
-    let variant = Member {
-        role: Role::Variant,
-        label: format!("the headers of {}", client.name),
-        sent_as: Some(client),
-        ..plain.clone()
-    };
-    alternately(&plain, &variant)
-}
+/// A call with the request headers of published clients.
+pub static HEADERS: Relation =
+    headers(Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_ERC20)]));
 
 /// The same request with the addresses at one place in each spelling.
 pub static LETTER_CASE: Relation = Relation::new(
@@ -156,11 +136,6 @@ fn optional_members(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_client_has_its_round() {
-        assert_eq!(HEADERS.rounds.count(u32::MAX) as usize, CLIENTS.len());
-    }
 
     #[test]
     fn every_place_has_its_round() {

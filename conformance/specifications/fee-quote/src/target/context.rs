@@ -417,9 +417,12 @@ impl Knowledge for Context {
         Arc::new(context)
     }
 
-    fn discovery(&self, seed: u64, tries_clients: bool) -> Box<dyn Discover> {
-        let discovery = Discovery::new(self.clone(), seed);
-        Box::new(if tries_clients { discovery.trying_clients() } else { discovery })
+    fn with_refused_clients(&self, refused_clients: BTreeSet<&'static str>) -> Arc<dyn Knowledge> {
+        Arc::new(Self { refused_clients, ..self.clone() })
+    }
+
+    fn discovery(&self, seed: u64) -> Box<dyn Discover> {
+        Box::new(Discovery::new(self.clone(), seed))
     }
 
     fn learner(&self) -> Box<dyn Learn> {

@@ -10,6 +10,7 @@ mod mutations;
 mod on_chain;
 mod plan;
 mod policies;
+mod refused_clients;
 mod requests;
 mod shrinking;
 mod source;

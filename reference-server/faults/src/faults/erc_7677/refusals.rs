@@ -98,6 +98,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         });
     })
     .also(&["json-rpc.*"]),
+    answered("error.message", "refusal-without-message", "leaves the message out of refusals", |answer| {
+        change(answer, "error", |error| json!({ "code": error["code"] }));
+    }),
+    answered(
+        "json-rpc.reserved-codes",
+        "denied-as-unknown-method",
+        "refuses senders with the code of an unknown method",
+        |answer| {
+            change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
+        },
+    )
+    .when(|view| is_call(view) && is_denied(view))
+    .also(&["endpoint.stub-and-data"]),
 ];
 
 const fn served(

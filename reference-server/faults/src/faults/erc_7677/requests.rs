@@ -40,12 +40,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         view.is_data()
     })
     .also(&["endpoint.stub-and-data"]),
-    refused("call.number-id", "call-id-zero-refused", "refuses the id 0", |view| {
-        is_call(view) && *view.id() == 0
-    }),
-    refused("call.string-id", "id-uuid-refused", "refuses an id that is a text", |view| {
-        is_call(view) && view.id().is_string()
-    }),
     refused(
         "call.letter-case",
         "upper-case-refused",

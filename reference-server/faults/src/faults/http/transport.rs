@@ -48,7 +48,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             if response.body.as_ref().is_some_and(|body| body.len() > 1024) {
                 response.framing = Framing::Half;
             }
-        })),
+        }))
+        .of_fee_quote(),
     Fault::new(STATUS, "result-with-500", "sends results with status 500")
         .injects(Behaviour::Http(|_, response| set_status(response, 500))),
     Fault::new(STATUS, "result-with-404", "sends results with status 404")

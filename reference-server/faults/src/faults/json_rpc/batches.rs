@@ -159,7 +159,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 *result = first.clone();
             }
         }
-    })),
+    }))
+    .of_fee_quote(),
     Fault::new(EMPTY, "empty-batch-array", "answers an empty batch with an empty array").injects(
         Behaviour::Reply(|view, answer| {
             if is_empty_batch(view) {

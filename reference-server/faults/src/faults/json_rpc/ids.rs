@@ -26,7 +26,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/id"),
     Fault::new(NUMBER, "id-negative-refused", "refuses negative ids")
         .refuses(|view| view.id_number().is_some_and(|digits| digits.starts_with('-')))
-        .depends_on("/id"),
+        .depends_on("/id")
+        .of_fee_quote(),
     Fault::new(STRING, "id-string-refused", "refuses every id that is a string")
         .refuses(|view| view.id().is_string())
         .depends_on("/id"),
@@ -35,10 +36,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/id"),
     Fault::new(STRING, "id-long-refused", "refuses ids of more than 64 letters")
         .refuses(|view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID))
-        .depends_on("/id"),
+        .depends_on("/id")
+        .of_fee_quote(),
     Fault::new(STRING, "id-non-ascii-refused", "refuses ids that are not ascii")
         .refuses(|view| view.id_string().is_some_and(|id| !id.is_ascii()))
-        .depends_on("/id"),
+        .depends_on("/id")
+        .of_fee_quote(),
     Fault::new(STRING, "id-not-digits-refused", "refuses ids that are strings other than digits")
         .refuses(|view| {
             view.id_string().is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))

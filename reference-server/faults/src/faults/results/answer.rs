@@ -22,10 +22,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|answer| answer.to_string().into());
         }))
-        .when(|view| view.is_quote()),
+        .when(|view| view.is_quote())
+        .of_fee_quote(),
     Fault::new(OBJECT, "answer-null", "answers quotes with null")
         .injects(Behaviour::Reply(|_, answer| *answer = answer.take().map(|_| Value::Null)))
-        .when(|view| view.is_quote()),
+        .when(|view| view.is_quote())
+        .of_fee_quote(),
     Fault::new(OBJECT, "answer-true-now-and-then", "answers true in 1 of 25 answers")
         .injects(Behaviour::Reply(|_, answer| *answer = answer.take().map(|_| true.into())))
         .when(|view| view.is_call() && view.is_one_in_25()),
@@ -36,7 +38,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }))
         .when(|view| view.is(Pair::SPONSOR_ERC20))
-        .also(&["sponsor.erc20-result", NO_RESULT_BESIDE_ERROR]),
+        .also(&["sponsor.erc20-result", NO_RESULT_BESIDE_ERROR])
+        .of_fee_quote(),
     Fault::new(EITHER, "result-and-null-error", "adds error null to every result").injects(
         Behaviour::Answer(|_, answer| {
             if answer.contains_key("result") {
@@ -50,7 +53,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 set(answer, "result", Value::Null);
             }
         }))
-        .also(&[NO_RESULT_BESIDE_ERROR]),
+        .also(&[NO_RESULT_BESIDE_ERROR])
+        .of_fee_quote(),
     Fault::new(
         NO_RESULT_BESIDE_ERROR,
         "error-and-null-result-for-tokens",
@@ -62,7 +66,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }
     }))
     .when(|view| view.is(Pair::SPONSOR_ERC20))
-    .also(&[EITHER]),
+    .also(&[EITHER])
+    .of_fee_quote(),
     Fault::new(EITHER, "error-and-result", "adds a result to every error of sponsoring in token mode")
         .injects(Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
@@ -70,7 +75,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }))
         .when(|view| view.is(Pair::SPONSOR_ERC20))
-        .also(&[NO_RESULT_BESIDE_ERROR]),
+        .also(&[NO_RESULT_BESIDE_ERROR])
+        .of_fee_quote(),
     Fault::new(
         EITHER,
         "neither-result-nor-error",
@@ -78,7 +84,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .injects(Behaviour::Answer(|_, answer| remove(answer, "error")))
     .when(|view| view.is(Pair::SPONSOR_ERC20))
-    .also(&["error.token-absent", "error.token-unsupported"]),
+    .also(&["error.token-absent", "error.token-unsupported"])
+    .of_fee_quote(),
     Fault::new(EITHER, "result-under-another-name", "names the result of a quote in sponsored mode `data`")
         .injects(Behaviour::Answer(|_, answer| {
             if let Some(result) = answer.shift_remove("result") {
@@ -86,7 +93,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }))
         .when(|view| view.is(Pair::QUOTE_SPONSORED))
-        .also(&["quote.sponsored-result"]),
+        .also(&["quote.sponsored-result"])
+        .of_fee_quote(),
     Fault::new(VERSION, "jsonrpc-missing", "leaves jsonrpc out")
         .injects(Behaviour::Answer(|_, answer| remove(answer, "jsonrpc"))),
     Fault::new(VERSION, "jsonrpc-missing-in-errors", "leaves jsonrpc out of errors").injects(
@@ -102,23 +110,28 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Answer(|_, answer| set(answer, "jsonrpc", "1.0"))),
     Fault::new(VERSION, "jsonrpc-null-in-token-mode", "jsonrpc is null in token mode")
         .injects(Behaviour::Answer(|_, answer| set(answer, "jsonrpc", Value::Null)))
-        .when(|view| view.is_token_mode()),
+        .when(|view| view.is_token_mode())
+        .of_fee_quote(),
     Fault::new(VERSION, "jsonrpc-not-echoed", "jsonrpc is 2.0.0 when the request has 2.0")
         .injects(Behaviour::Answer(|view, answer| {
             if view.request["jsonrpc"] == "2.0" {
                 set(answer, "jsonrpc", "2.0.0");
             }
         }))
-        .depends_on("/jsonrpc"),
+        .depends_on("/jsonrpc")
+        .of_fee_quote(),
     Fault::new(RESULT, "result-as-text", "puts the result into a JSON string")
         .injects(Behaviour::Answer(|_, answer| change(answer, "result", |result| result.to_string().into())))
-        .also(RESULTS),
+        .also(RESULTS)
+        .of_fee_quote(),
     Fault::new(RESULT, "result-in-array", "puts the result into an array")
         .injects(Behaviour::Answer(|_, answer| change(answer, "result", |result| json!([result]))))
-        .also(RESULTS),
+        .also(RESULTS)
+        .of_fee_quote(),
     Fault::new(RESULT, "result-null", "result is null")
         .injects(Behaviour::Answer(|_, answer| replace(answer, "result", Value::Null)))
-        .also(RESULTS),
+        .also(RESULTS)
+        .of_fee_quote(),
     Fault::new(RESULT, "result-bare-data", "result is the paymasterAndData alone")
         .injects(Behaviour::Answer(|_, answer| {
             let data = answer.get("result").and_then(|result| result.get("paymasterAndData")).cloned();
@@ -126,11 +139,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 set(answer, "result", data);
             }
         }))
-        .also(RESULTS),
+        .also(RESULTS)
+        .of_fee_quote(),
     Fault::new(RESULT, "result-true-now-and-then", "result is true in 1 of 25 answers")
         .injects(Behaviour::Answer(|_, answer| replace(answer, "result", true)))
         .when(|view| view.is_call() && view.is_one_in_25())
-        .also(RESULTS),
+        .also(RESULTS)
+        .of_fee_quote(),
 ];
 
 /// The clauses that a result other than an object breaks.

@@ -27,7 +27,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_one_in_25()),
     Fault::new(JSON, "empty-text", "is empty for quotes")
         .injects(Behaviour::Text(|_, text| text.clear()))
-        .when(|view| view.is_quote()),
+        .when(|view| view.is_quote())
+        .of_fee_quote(),
     Fault::new(JSON, "invalid-utf-8", "has a string that is not UTF-8")
         .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":\"\xff\xfe\""))),
     Fault::new(JSON, "latin-1", "has a string in ISO 8859-1")
@@ -55,24 +56,27 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(SINGLE_VALUED, "jsonrpc-twice", "has two versions, the last one right")
         .injects(Behaviour::Text(|_, text| add_first_member(text, b"\"jsonrpc\":\"1.1\""))),
     Fault::new(SINGLE_VALUED, "paymaster-and-data-twice", "has two values of paymasterAndData")
-        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"paymasterAndData\":", b"\"0xdead\""))),
+        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"paymasterAndData\":", b"\"0xdead\"")))
+        .of_fee_quote(),
     Fault::new(SINGLE_VALUED, "call-gas-limit-twice", "has two values of callGasLimit")
-        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7"))),
+        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7")))
+        .of_fee_quote(),
     Fault::new(SINGLE_VALUED, "quote-member-twice", "has two values of decimal in a quote")
-        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"decimal\":", b"77"))),
+        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"decimal\":", b"77")))
+        .of_fee_quote(),
     Fault::new(UNIQUE, "id-repeated", "has its id twice, the same both times").injects(Behaviour::Text(
         |view, text| {
-            if view.pair().is_some() {
+            if view.is_call() {
                 add_first_member(text, format!("\"id\":{}", view.id()).as_bytes());
             }
         },
     )),
-    Fault::new(UNIQUE, "mode-repeated", "has MODE twice, the same both times").injects(Behaviour::Text(
-        |view, text| {
+    Fault::new(UNIQUE, "mode-repeated", "has MODE twice, the same both times")
+        .injects(Behaviour::Text(|view, text| {
             let mode: &[u8] = if view.is_token_mode() { b"\"ERC20\"" } else { b"\"SPONSORED\"" };
             repeat_within(text, b"\"MODE\":", mode);
-        },
-    )),
+        }))
+        .of_fee_quote(),
 ];
 
 fn insert(text: &mut Vec<u8>, at: usize, bytes: &[u8]) {

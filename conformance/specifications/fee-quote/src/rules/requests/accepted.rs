@@ -12,11 +12,16 @@ use crate::{
 use paymaster_engine::{
     cases::case::Relation,
     knowledge::{Expectation, Knowledge},
-    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
+    rules::{
+        Advice, Check, GroupCheck, Report, Rule, View, for_each_variant,
+        requests::{self, same_operation, served},
+    },
 };
 
+const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
+
 const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, hint: &'static str) -> Rule {
-    Rule::new(id, 4, Advice::Write(&lines::SPONSORABLE), hint, Check::Group(relation, check))
+    Rule::new(id, 4, SPONSORABLE, hint, Check::Group(relation, check))
 }
 
 /// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
@@ -36,18 +41,8 @@ macro_rules! only_listed {
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
-        "request.id-number",
-        &related::NUMBER_IDS,
-        same_operation,
-        "a number is a lawful id, 0 and negative ones included",
-    ),
-    rule(
-        "request.id-string",
-        &related::STRING_IDS,
-        same_operation,
-        "a string is a lawful id, the empty one included",
-    ),
+    requests::number_id(4, SPONSORABLE, "a number is a lawful id, 0 and negative ones included"),
+    requests::string_id(4, SPONSORABLE, "a string is a lawful id, the empty one included"),
     rule(
         "request.gas-fields-optional",
         &related::GAS_FIELDS,
@@ -143,14 +138,6 @@ fn one_account(knowledge: &dyn Knowledge) -> Option<&'static str> {
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
 }
 
-/// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
-fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
-    for_each_variant(views, report, |baseline, view, report| {
-        let required = baseline.answer.result().is_some() && view.beyond.is_none();
-        served(view, required, report);
-    });
-}
-
 /// The operation is another one: it must be served only when the profile covers it and it is of ordinary size.
 fn other_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     for_each_variant(views, report, |baseline, view, report| {
@@ -170,17 +157,5 @@ fn any_operation(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Rep
             same_operation(views, knowledge, report);
         }
         _ => other_operation(views, knowledge, report),
-    }
-}
-
-fn served(view: &View<'_>, required: bool, report: &mut Report) {
-    if view.answer.result().is_some() {
-        report.held();
-    } else if required && view.answer.error().is_some() {
-        report.broken(
-            "/error",
-            format!("a result, as without this change: {}", view.label),
-            describe_answer(&view.answer),
-        );
     }
 }

@@ -1,0 +1,101 @@
+//! What every specification obliges a server to accept: ids of both types, and the request headers of published HTTP clients.
+
+use serde_json::Value;
+
+use crate::{
+    cases::{
+        case::Relation,
+        protocol::{NUMBER_IDS, STRING_IDS},
+    },
+    knowledge::Knowledge,
+    message::answer::Answer,
+    rules::{Advice, Check, Report, Rule, View, describe_answer, for_each_variant},
+};
+
+/// The rule about ids that are numbers.
+pub const fn number_id(quota: u64, advice: Advice, hint: &'static str) -> Rule {
+    Rule::new("request.id-number", quota, advice, hint, Check::Group(&NUMBER_IDS, same_operation))
+}
+
+/// The rule about ids that are strings.
+pub const fn string_id(quota: u64, advice: Advice, hint: &'static str) -> Rule {
+    Rule::new("request.id-string", quota, advice, hint, Check::Group(&STRING_IDS, same_operation))
+}
+
+/// The rule about request headers, judged by this relation, which [`crate::cases::protocol::headers`] makes.
+pub const fn headers(relation: &'static Relation) -> Rule {
+    Rule::new(
+        "request.headers",
+        9,
+        Advice::Look("the target answered too few requests"),
+        "accept every application/json content type, a missing Accept and */*; Origin and User-Agent decide nothing",
+        Check::Group(relation, same_with_headers),
+    )
+}
+
+/// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
+pub fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        let required = baseline.answer.result().is_some() && view.beyond.is_none();
+        served(view, required, report);
+    });
+}
+
+/// The request has a result, where one is required of it.
+pub fn served(view: &View<'_>, required: bool, report: &mut Report) {
+    if view.answer.result().is_some() {
+        report.held();
+    } else if required && view.answer.error().is_some() {
+        let expected = format!("a result, as without this change: {}", view.label);
+        report.broken("/error", expected, describe_answer(&view.answer));
+    }
+}
+
+/// What the specification settles of an answer: that it is an error, or what it fixes of the result. None where it is no JSON-RPC answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Settled {
+    /// An error, whatever its code is.
+    Error,
+    /// A result.
+    Result(Value),
+}
+
+impl Settled {
+    /// What is settled of this answer.
+    pub fn of(answer: &Answer<'_>, knowledge: &dyn Knowledge) -> Option<Self> {
+        if answer.error().is_some() {
+            return Some(Self::Error);
+        }
+        (knowledge.specification().settled)(answer.result()?).map(Self::Result)
+    }
+}
+
+/// The headers of a client get the same answer as plain ones. Nothing is judged when the answers to one of the two requests differ, and a
+/// refusal of the baseline gives no reason to expect a result.
+fn same_with_headers(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let of = |view: &View<'_>| Settled::of(&view.answer, knowledge);
+    let pairs = || views.chunks_exact(2);
+    let Some([baseline, variant]) = pairs().next() else {
+        return;
+    };
+    let Some(expected) = of(baseline).filter(|settled| *settled != Settled::Error) else {
+        return;
+    };
+    let actual = of(variant);
+    if !pairs().all(|pair| of(&pair[0]).as_ref() == Some(&expected) && of(&pair[1]) == actual) {
+        return;
+    }
+    // Other answers of which nothing is settled are for the rules about the HTTP message and the JSON text.
+    let is_refused =
+        |pair: &[View<'_>]| pair[1].answer.response().is_some_and(|response| response.status >= 300);
+    if actual.is_none() && !pairs().all(is_refused) {
+        return;
+    }
+    report.set_member(1);
+    report.expect(
+        actual == Some(expected),
+        "",
+        format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
+        || describe_answer(&variant.answer),
+    );
+}
