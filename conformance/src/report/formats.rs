@@ -144,10 +144,7 @@ mod tests {
     use super::*;
     use paymaster_settings::embedded::EMBEDDED_WARNING;
 
-    use crate::report::{
-        counts::{Counts, RuleState},
-        sample, terminal,
-    };
+    use crate::report::{counts::RuleState, sample, terminal};
 
     #[test]
     fn names_and_suffixes_are_unique() {
@@ -329,7 +326,7 @@ mod tests {
         let mut seen = BTreeSet::new();
         for sample in [sample::violations(), sample::known(), sample::recorded()] {
             let finished = sample.report();
-            let counts = Counts::of(&finished.summary.rules, finished.strictness);
+            let counts = finished.counts();
             let expected: BTreeMap<_, _> =
                 RuleState::ALL.into_iter().map(|state| (state.name(), counts.get(state))).collect();
             seen.extend(RuleState::ALL.into_iter().filter(|state| counts.get(*state) > 0));

@@ -173,7 +173,7 @@ const IMPLIED_BY_REFUSAL: [&str; 6] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 23] = [
+const GROUPS: [(Option<&str>, &[Fault]); 24] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
     (FEE_QUOTE, requests::notation::FAULTS),
@@ -187,6 +187,7 @@ const GROUPS: [(Option<&str>, &[Fault]); 23] = [
     (ANY, http::transport::FAULTS),
     (ANY, http::headers::FAULTS),
     (FEE_QUOTE, http::overload::FAULTS),
+    (FEE_QUOTE, http::excused::FAULTS),
     (FEE_QUOTE, requests::methods::FAULTS),
     (FEE_QUOTE, requests::tokens::FAULTS),
     (FEE_QUOTE, requests::decision::FAULTS),

@@ -1,4 +1,4 @@
-use crate::report::{html::*, sample};
+use crate::report::{counts::RuleState, html::*, sample};
 use paymaster_engine::rules::Violation;
 
 #[test]

@@ -40,6 +40,7 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
         label: format!("member {place}"),
         body: body.clone(),
         sent_as: None,
+        refused_value: None,
     };
     Group {
         number,
@@ -61,6 +62,7 @@ pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exc
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     }
 }
 

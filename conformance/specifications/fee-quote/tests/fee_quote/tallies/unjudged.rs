@@ -26,6 +26,7 @@ fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     }
 }
 
