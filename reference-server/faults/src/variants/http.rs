@@ -118,9 +118,9 @@ pub(super) const VARIANTS: &[Variant] = &[
     .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>quota</html>")))
     .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
     .untrue(QUOTAS),
-    Variant::new("method-quota", "answers requests of one method with status 403 after its first 500")
+    Variant::new("method-quota", "answers requests of one method with status 403 after its first 100")
         .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>quota</html>")))
-        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 500))
+        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100))
         .untrue(QUOTAS),
     Variant::new(
         "forbidden-for-a-while",

@@ -81,7 +81,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
         "{variant}: {:?}",
         response.framing
     );
-    let must_retry = matches!(response.status, 413 | 429 | 503);
+    let must_retry = matches!(response.status, 302 | 403 | 413 | 429 | 503);
     let Some(text) = response.body.as_ref().filter(|_| !must_retry) else {
         assert!(must_retry || response.status == 204, "{variant}: no answer to {request_text}");
         return;
