@@ -2,7 +2,7 @@
 """Measures this project's parts beside others', in one go on one machine, and prints ratios as Markdown tables.
 
     benches/compare/run.py              measures and prints
-    benches/compare/run.py --write      and puts the tables, with date and machine, into the README
+    benches/compare/run.py --write      and puts the tables, with date and machine, into docs/figures.md
     benches/compare/run.py --install    installs schemathesis, locust, k6 and oha below target/ and wrk by apt, and stops
 
 What is not installed is named as missing. Nothing else should run on the machine meanwhile.
@@ -26,20 +26,20 @@ SECTIONS = {
     "growth": growth.section,
     "build": build.section,
 }
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/figures.md"
 BEGIN, END = "<!-- figures: benches/compare/run.py --write -->", "<!-- end of figures -->"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into the README")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/figures.md")
     parser.add_argument("--install", action="store_true", help="install the tools of others that can be, and stop")
     parser.add_argument("--only", choices=SECTIONS, action="append", help="only this section; repeatable")
     arguments = parser.parse_args()
     if arguments.write and arguments.only:
         parser.error("--write wants every section: leave --only out")
-    if arguments.write and not all(mark in README.read_text() for mark in (BEGIN, END)):
-        parser.error(f"README.md has no place for the tables: add the lines `{BEGIN}` and `{END}`")
+    if arguments.write and not all(mark in PAGE.read_text() for mark in (BEGIN, END)):
+        parser.error(f"docs/figures.md has no place for the tables: add the lines `{BEGIN}` and `{END}`")
     kit = Kit()
     try:
         if arguments.install:
@@ -79,11 +79,11 @@ def machine():
 
 
 def write(text):
-    readme = README.read_text()
-    before, rest = readme.split(BEGIN, 1)
+    page = PAGE.read_text()
+    before, rest = page.split(BEGIN, 1)
     _, after = rest.split(END, 1)
-    README.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-    say(f"wrote the tables into {README.name}")
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    say(f"wrote the tables into {PAGE.name}")
 
 
 def say(text):

@@ -143,6 +143,7 @@ async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failur
         jobs: JOBS,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: Duration::from_mins(5),
         shrink_requests: 0,
         closer_look: true,

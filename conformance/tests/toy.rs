@@ -362,6 +362,7 @@ fn settings(url: &str) -> Settings {
         jobs: 4,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: Duration::from_mins(1),
         shrink_requests: 0,
         closer_look: false,

@@ -68,18 +68,17 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         (variant.configure)(&mut config);
     }
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
-    if arguments.print_config || arguments.print_profile {
-        let printed = if arguments.print_config {
-            config.to_toml()
-        } else {
-            to_profile("fee-quote", &config, &variants)
+    if arguments.print_config || arguments.print_profile.is_some() {
+        let printed = match &arguments.print_profile {
+            Some(specification) => to_profile(specification, &config, &variants),
+            None => config.to_toml(),
         };
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }
     let log = arguments.log(&environment).map_err(|error| usage(error.into()))?;
     let level = cli::logging::level(log).map_err(usage)?;
-    cli::logging::start(level);
+    let _log = cli::logging::start(level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -107,19 +107,27 @@ pub fn find_clause(id: &str) -> Option<&'static Clause> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
+
+    use crate::DEFINITIONS;
 
     #[test]
     fn ids_are_unique_and_well_formed() {
-        let mut seen = HashSet::new();
+        let mut known = HashMap::new();
         for clause in all_clauses() {
-            assert!(seen.insert(clause.id), "{} is listed twice", clause.id);
+            assert_eq!(*known.entry(clause.id).or_insert(clause), clause, "two clauses have one id");
             assert!(
                 clause.id.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)),
                 "{} has odd characters",
                 clause.id
             );
             assert!(clause.id.contains('.'), "{} has no group", clause.id);
+        }
+        for definition in DEFINITIONS {
+            let mut seen = HashSet::new();
+            definition
+                .clauses()
+                .for_each(|clause| assert!(seen.insert(clause.id), "{} is listed twice", clause.id));
         }
     }
 

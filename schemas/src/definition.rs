@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::{Clause, Document, FEE_QUOTE, Reading, Section, shared};
+use crate::{Clause, Document, ERC_7677, FEE_QUOTE, Reading, Section, shared};
 
 /// A specification as data. Names of documents and ids of clauses are unique among all specifications.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Definition {
 }
 
 /// The specifications of this crate.
-pub static DEFINITIONS: &[&Definition] = &[&FEE_QUOTE];
+pub static DEFINITIONS: &[&Definition] = &[&FEE_QUOTE, &ERC_7677];
 
 static ADDED: OnceLock<&'static Definition> = OnceLock::new();
 

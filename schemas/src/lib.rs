@@ -4,6 +4,7 @@
 pub mod clauses;
 mod definition;
 mod documents;
+pub mod erc_7677;
 pub mod fee_quote;
 mod kind;
 mod readings;
@@ -14,6 +15,7 @@ pub mod validators;
 pub use clauses::{Basis, Clause, find_clause};
 pub use definition::{DEFINITIONS, Definition, add, documents};
 pub use documents::{Document, document, document_by_id, resolved};
+pub use erc_7677::ERC_7677;
 pub use fee_quote::{FEE_QUOTE, Method, Mode, Pair, kinds};
 pub use kind::{Kind, KindOfCall};
 pub use readings::Reading;

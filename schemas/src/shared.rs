@@ -1,4 +1,6 @@
 //! What specifications share: the clauses of JSON-RPC and HTTP, and the documents of their parts.
+//! Every specification has these under the same section numbers: 1 the service and its messages, 2.1 and 2.2 requests, 2.10 the envelope of
+//! an answer, 7 errors.
 
 use crate::{Clause, Document, clauses::clauses, documents::table};
 

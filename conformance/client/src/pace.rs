@@ -129,6 +129,12 @@ impl Pace {
         self.sent.load(Ordering::Relaxed)
     }
 
+    /// The same pace after requests that were sent before: they count as sent.
+    #[must_use]
+    pub fn after(self, requests: usize) -> Self {
+        Self { claimed: AtomicUsize::new(requests), sent: AtomicUsize::new(requests), ..self }
+    }
+
     /// Requests that may still be sent.
     pub fn left(&self) -> usize {
         self.budget.saturating_sub(self.claimed.load(Ordering::Relaxed))

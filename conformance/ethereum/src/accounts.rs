@@ -3,7 +3,7 @@
 //! Everything is drawn from a small source of randomness, a function that returns a number below its argument. The same numbers give the
 //! same bytes.
 
-use alloy_primitives::{Address, Bytes, FixedBytes, U256, address};
+use alloy_primitives::{Address, Bytes, FixedBytes, U256, address, hex};
 use alloy_sol_types::{SolCall, SolValue, sol};
 
 use crate::{operation::EntryPointVersion, spelling::checksummed};
@@ -302,6 +302,11 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// `0x` and hex digits in lower case.
+    pub fn lower_case(&self) -> String {
+        hex::encode_prefixed(&self.bytes)
+    }
+
     /// `0x` and hex digits, with the addresses in the letter case of EIP-55.
     pub fn checksummed(&self) -> String {
         checksummed(&self.bytes, &self.addresses)
@@ -670,7 +675,7 @@ mod tests {
             (OwnerAndSalt::createAccountCall::SELECTOR, "5fbfb9cf"),
             (Coinbase::createAccountCall::SELECTOR, "3ffba36f"),
         ] {
-            assert_eq!(alloy_primitives::hex::encode(selector), expected);
+            assert_eq!(hex::encode(selector), expected);
         }
     }
 
@@ -772,7 +777,7 @@ mod tests {
         for account in ACCOUNTS {
             let encoded = account.init_code(&mut numbers(1));
             let text = encoded.checksummed();
-            assert_eq!(alloy_primitives::hex::decode(&text).unwrap(), encoded.bytes);
+            assert_eq!(hex::decode(&text).unwrap(), encoded.bytes);
             assert!(text.starts_with(&account.factory.to_checksum(None)));
             for address in encoded.addresses {
                 assert!(text.contains(&address.to_checksum(None)[2..]), "{}: {address}", account.name);

@@ -12,7 +12,7 @@ pub struct TargetArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The specification that the target is judged by [default: the one of the configuration file, else fee-quote].
+    /// The specification that the target is judged by [default: the one of the configuration file, else the one that the target serves].
     #[arg(long, value_name = "NAME")]
     pub spec: Option<String>,
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.

@@ -10,3 +10,4 @@ pub mod process;
 pub mod settings;
 pub mod specifications;
 pub mod suggestion;
+pub mod which;

@@ -64,6 +64,8 @@ pub struct Settings {
     pub rate: Option<f64>,
     /// The most requests in all; none for no limit.
     pub max_requests: Option<usize>,
+    /// How many requests asked the target which specification it serves. They count as requests of the run.
+    pub asked: usize,
     /// The run ends after this time.
     pub time_limit: Duration,
     /// The most requests for shrinking one failure. With 0, failures are not shrunk.

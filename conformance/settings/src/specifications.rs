@@ -8,7 +8,8 @@ use paymaster_fee_quote::target::profile::Profile;
 use crate::{settings::file::TargetProfile, suggestion::did_you_mean};
 
 /// Every specification. A new one is a line here.
-pub static SPECIFICATIONS: &[&Specification] = &[&paymaster_fee_quote::SPECIFICATION];
+pub static SPECIFICATIONS: &[&Specification] =
+    &[&paymaster_fee_quote::SPECIFICATION, &paymaster_erc_7677::SPECIFICATION];
 
 /// The specification of a target of which nothing is said.
 pub static DEFAULT_SPECIFICATION: &Specification = &paymaster_fee_quote::SPECIFICATION;
@@ -44,13 +45,18 @@ pub struct UnknownSpecification {
     known: String,
 }
 
+/// The names of the specifications, for a message.
+pub fn names() -> String {
+    SPECIFICATIONS.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
+}
+
 /// The specification of that name.
 pub fn specification(name: &str) -> Result<&'static Specification, UnknownSpecification> {
     let names = || SPECIFICATIONS.iter().map(|known| known.name);
     SPECIFICATIONS.iter().copied().find(|known| known.name == name).ok_or_else(|| UnknownSpecification {
         name: name.to_owned(),
         hint: did_you_mean(name, names()),
-        known: names().collect::<Vec<_>>().join(", "),
+        known: self::names(),
     })
 }
 

@@ -301,6 +301,7 @@ impl<'l> Check<'l> {
             jobs: self.jobs.or(of_profile.concurrency).unwrap_or(DEFAULT_JOBS),
             rate: self.rate.or(of_profile.requests_per_second),
             max_requests: self.max_requests,
+            asked: 0,
             time_limit: self.time_limit,
             shrink_requests: DEFAULT_SHRINK_REQUESTS,
             closer_look: true,

@@ -91,13 +91,13 @@ impl Outcome {
     }
 
     fn report(&self) -> Report {
-        Report::of(&Finished {
-            summary: &self.summary,
-            context: &*self.context,
-            strictness: self.strictness,
-            place: &self.place,
-            redactor: &self.redactor,
-        })
+        Report::of(&Finished::new(
+            &self.summary,
+            &*self.context,
+            self.strictness,
+            &self.place,
+            &self.redactor,
+        ))
     }
 }
 

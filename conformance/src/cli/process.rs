@@ -47,22 +47,28 @@ pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PathError + '_ {
     move |source| PathError { path: path.to_owned(), source }
 }
 
-/// A multi-threaded runtime that runs one future.
-pub(crate) struct Runtime(tokio::runtime::Runtime);
+/// A multi-threaded runtime. At its end, blocking calls that still run, such as a name lookup, are not waited for.
+pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
 
 impl Runtime {
     /// Starts a runtime with one worker for each core.
     pub(crate) fn start() -> io::Result<Self> {
         process::runtime()
-            .map(Self)
+            .map(|runtime| Self(Some(runtime)))
             .map_err(|cause| io::Error::new(cause.kind(), format!("the runtime: {cause}")))
     }
 
-    /// Runs the future to its end. Blocking calls that still run, such as a name lookup, are not waited for.
-    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
-        let output = self.0.block_on(work);
-        self.0.shutdown_background();
-        output
+    /// Runs the future to its end.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.0.as_ref().expect("only its end takes it").block_on(work)
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

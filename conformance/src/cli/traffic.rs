@@ -16,7 +16,7 @@ use paymaster_engine::{
     },
     verdict::{finding::Key, strictness::Strictness},
 };
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, Failure};
 use paymaster_settings::{
     headers::{self, HeaderError},
     settings::{
@@ -37,6 +37,7 @@ use crate::{
         reports::Reports,
     },
     events::{Event, SentExchange},
+    recorded,
     report::Finished,
     run::{Reporter, Suite},
 };
@@ -55,9 +56,14 @@ pub(crate) struct TrafficOptions {
 
 impl TrafficOptions {
     /// Reads arguments and configuration file.
-    pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, CommandError> {
+    /// `spec` is the name of the specification, where one is named.
+    pub(crate) fn read(
+        args: &JudgingArgs,
+        spec: Option<&str>,
+        environment: &Environment,
+    ) -> Result<Self, CommandError> {
         let config = file::chosen(args.config.as_deref(), environment)?;
-        let (profile, run) = file::read(config.as_deref(), args.spec.as_deref())?;
+        let (profile, run) = file::read(config.as_deref(), spec)?;
         let specification = profile.known.specification();
         let known = KnownFailures::read(&args.known, run.known_failing.as_ref(), specification)?;
         let standard = Suite::of(specification);
@@ -186,6 +192,22 @@ impl TrafficSession {
         new
     }
 
+    /// Why an exchange is not judged.
+    pub(crate) fn skip_reason(&self, method: &str, exchange: &Exchange) -> Option<String> {
+        if let Some(reason) = recorded::request_skip_reason(method, &exchange.request) {
+            return Some(reason.to_owned());
+        }
+        let own = self.options.suite.specification;
+        if recorded::called_specification(&exchange.request).is_some_and(|called| called != own) {
+            return Some(recorded::OTHER_SPECIFICATION.to_owned());
+        }
+        match &exchange.outcome {
+            Err(Failure::Connect(cause)) => Some(format!("the upstream was not reached: {cause}")),
+            Ok(response) => recorded::response_skip_reason(response).map(str::to_owned),
+            Err(_) => None,
+        }
+    }
+
     /// Hides a value in all later output. Returns false where it is hidden already, or is too short to be a secret.
     pub(crate) fn hide(&mut self, secret: &str) -> bool {
         if self.options.redactor.apply(secret) != secret {
@@ -225,13 +247,7 @@ impl TrafficSession {
             self.reports.event(&Event::Found(finding));
         }
         self.reports.event(&Event::Finished(&summary));
-        let finished = Finished {
-            summary: &summary,
-            context: &*context,
-            strictness,
-            place: &self.place,
-            redactor: &self.options.redactor,
-        };
+        let finished = Finished::new(&summary, &*context, strictness, &self.place, &self.options.redactor);
         self.reports.finish(&finished, &self.replay_dir, &self.options.known, environment)
     }
 }

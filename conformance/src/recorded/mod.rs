@@ -14,10 +14,15 @@ use std::{
 };
 
 pub use headers::secrets;
-pub use selection::{request_skip_reason, response_skip_reason};
+pub use selection::{called_specification, request_skip_reason, response_skip_reason};
 
 pub use paymaster_engine::session::recorded::Skipped;
+use paymaster_engine::specification::Specification;
 use paymaster_exchange::Exchange;
+use paymaster_settings::specifications::SPECIFICATIONS;
+
+/// Why calls of another specification are left out.
+pub const OTHER_SPECIFICATION: &str = "a call of another specification: --spec judges those";
 
 /// One exchange of a recording.
 #[derive(Clone, Debug)]
@@ -50,6 +55,24 @@ impl Recording {
             Entry::Exchange(exchange) => self.exchanges.push(*exchange),
             Entry::Skipped(reason) => *self.skipped.entry(reason).or_default() += 1,
         }
+    }
+
+    /// The specification whose methods most exchanges call; the first one where two are called as often.
+    pub fn most_called(&self) -> Option<&'static Specification> {
+        let calls = |of: &Specification| {
+            let called = self.exchanges.iter().map(|one| called_specification(&one.exchange.request));
+            called.filter(|specification| specification.is_some_and(|own| own == of)).count()
+        };
+        SPECIFICATIONS.iter().copied().rev().max_by_key(|of| calls(of)).filter(|of| calls(of) > 0)
+    }
+
+    /// Leaves out the calls of other specifications, and counts them.
+    pub fn keep_calls_of(&mut self, specification: &Specification) {
+        let before = self.exchanges.len();
+        self.exchanges
+            .retain(|one| called_specification(&one.exchange.request).is_none_or(|own| own == specification));
+        let others = (before - self.exchanges.len()) as u64;
+        self.skipped.insert(OTHER_SPECIFICATION.to_owned(), others);
     }
 
     /// Every URL of the recording with its number of exchanges, in the order of the file.

@@ -1,12 +1,13 @@
 //! Which exchanges of a wallet's traffic are judged: calls of the paymaster service with an answer of the service.
 
+use paymaster_engine::specification::Specification;
 use paymaster_settings::specifications::SPECIFICATIONS;
 use serde_json::Value;
 
 use paymaster_client::throttling::is_throttled;
 use paymaster_exchange::Response;
 
-/// Why a request is not judged; none where it calls one of the two methods.
+/// Why a request is not judged; none where it calls a method of a specification.
 ///
 /// The method decides, not the address: one address often serves bundler and paymaster methods.
 pub fn request_skip_reason(http_method: &str, body: &[u8]) -> Option<&'static str> {
@@ -19,14 +20,26 @@ pub fn request_skip_reason(http_method: &str, body: &[u8]) -> Option<&'static st
             (!calls.iter().all(is_paymaster_call)).then_some("a batch with calls of other methods too")
         }
         Ok(call) if is_paymaster_call(&call) => None,
-        Ok(_) => Some("no call of the two methods"),
+        Ok(_) => Some("no call of a method of a specification"),
     }
 }
 
 fn is_paymaster_call(call: &Value) -> bool {
-    call["method"]
-        .as_str()
-        .is_some_and(|method| SPECIFICATIONS.iter().any(|known| known.methods().contains(&method)))
+    specification_of(call).is_some()
+}
+
+/// The specification of a call, by its method.
+fn specification_of(call: &Value) -> Option<&'static Specification> {
+    let method = call["method"].as_str()?;
+    SPECIFICATIONS.iter().copied().find(|known| known.methods().contains(&method))
+}
+
+/// The specification whose method a request calls, the first call of a batch.
+pub fn called_specification(body: &[u8]) -> Option<&'static Specification> {
+    match serde_json::from_slice(body).ok()? {
+        Value::Array(calls) => calls.iter().find_map(specification_of),
+        call => specification_of(&call),
+    }
 }
 
 /// Why a response is not judged; none where it is.
@@ -48,14 +61,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_calls_of_the_two_methods_are_judged() {
+    fn only_calls_of_methods_of_a_specification_are_judged() {
         for (method, body, expected) in [
             ("POST", r#"{"method":"pm_getFeeQuoteOrData"}"#, None),
             ("post", r#"[{"method":"pm_sponsorUserOperation"}]"#, None),
             ("OPTIONS", "", Some("not a POST request")),
             ("POST", "a=b", Some("the request is no JSON")),
-            ("POST", "[]", Some("no call of the two methods")),
-            ("POST", r#"{"method":"eth_chainId"}"#, Some("no call of the two methods")),
+            ("POST", "[]", Some("no call of a method of a specification")),
+            ("POST", r#"{"method":"eth_chainId"}"#, Some("no call of a method of a specification")),
             (
                 "POST",
                 r#"[{"method":"pm_sponsorUserOperation"},{"method":"eth_chainId"}]"#,

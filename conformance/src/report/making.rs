@@ -17,7 +17,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_exchange::{Exchange, HeaderSet};
-use paymaster_schemas::Basis;
+use paymaster_schemas::{Basis, Kind};
 use paymaster_settings::{exit, output::terminal::escape_controls, settings::ShownTarget};
 use serde_json::Value;
 
@@ -209,12 +209,6 @@ impl Maker<'_> {
             body: self.body(&member.body),
             client: member.sent_as.map(|client| client.name.to_owned()),
             headers: member.sent_as.map(|headers| self.sent_headers(headers)),
-            client_lines: member
-                .sent_as
-                .iter()
-                .flat_map(|client| client.lines)
-                .map(|(name, value)| format!("{name}: {value}"))
-                .collect(),
         }
     }
 
@@ -272,7 +266,7 @@ impl Maker<'_> {
             replay_file: None,
             details: FindingDetails {
                 call: finding.pair.map(|pair| pair.name.to_owned()),
-                call_in_words: finding.pair.map(|pair| pair.words()),
+                call_in_words: finding.pair.map(Kind::words),
                 cause: finding.cause.as_ref().map(|cause| self.cause(cause)),
                 contrast: finding.contrast.as_ref().map(|contrast| Contrast {
                     member: contrast.member,
@@ -389,6 +383,205 @@ impl Maker<'_> {
             state: known.state,
             scope: self.text(&entry.scope()),
             advice: self.text(&words::known_advice(known)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use paymaster_engine::{
+        session::{contradictions::Contradiction, unserved::Refusal},
+        verdict::summary::{Recorded, Summary},
+    };
+    use paymaster_schemas::kinds;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        events::{Event, SentExchange},
+        report::{
+            comparison::{
+                compare::{SideNames, compare, render},
+                matrix::{self, Column},
+            },
+            formats::{FORMATS, Render},
+            replay_file::ReplayFile,
+            sample, terminal,
+        },
+    };
+
+    const CANARY: &str = "s3cr3t-key";
+
+    /// A run that has a secret in every text that comes from the target, the profile or the command line.
+    fn leaking() -> sample::Sample {
+        let mut sample = sample::contradicted();
+        let secret = |text: &mut String| *text = format!("a {CANARY}");
+        let known = sample::known().summary.known;
+        let Summary { findings, rules, observations, .. } = &mut sample.summary;
+        for finding in findings {
+            let violation = &mut finding.violation;
+            for text in [&mut violation.pointer, &mut violation.expected, &mut violation.actual] {
+                secret(text);
+            }
+            if let Some(EngineCause::Members(members)) = &mut finding.cause {
+                let other = members[0].clone();
+                members.push(other);
+                for member in members {
+                    member.pointer = format!("/params/0/{CANARY}");
+                    member.failing = Some(json!({ CANARY: [CANARY] }));
+                    member.passing = Some(CANARY.into());
+                }
+            }
+            let contrast = finding.contrast.iter_mut();
+            let groups = contrast.map(|contrast| (&mut contrast.group, &mut contrast.exchanges));
+            for (group, exchanges) in groups.chain([(&mut finding.group, &mut finding.exchanges)]) {
+                for member in &mut group.members {
+                    secret(&mut member.label);
+                    member.body = json!({ CANARY: CANARY }).to_string().into();
+                }
+                leak(exchanges);
+            }
+            for attempt in &mut finding.attempts {
+                leak(&mut attempt.exchanges);
+                attempt.violation = Some(finding.violation.clone());
+            }
+        }
+        for rule in rules {
+            rule.reason = Some(CANARY.to_owned());
+        }
+        for values in observations.values_mut() {
+            *values = [(CANARY.to_owned(), 1)].into();
+        }
+        let summary = &mut sample.summary;
+        summary.cut_short = Some(CANARY.to_owned());
+        summary.unjudged = [(CANARY.to_owned(), 1)].into();
+        summary.dialect.insert("jsonrpc-version".to_owned(), CANARY.into());
+        summary.recorded = Some(Recorded { exchanges: 1, skipped: [(CANARY.to_owned(), 1)].into() });
+        summary.contradictions.push(Contradiction { line: CANARY.to_owned(), times: 1 });
+        summary.refusal =
+            Some(Refusal { pairs: vec![kinds::QUOTE_ERC20], message: CANARY.to_owned(), times: 1, of: 1 });
+        summary.known = known;
+        for known in &mut summary.known {
+            known.entry.pointer = Some(format!("/{CANARY}"));
+            secret(&mut known.entry.reason);
+            secret(&mut known.entry.owner);
+        }
+        sample.place.connection_warnings.push(CANARY.to_owned());
+        sample.place.headers.push(("x-own".to_owned(), CANARY.to_owned()));
+        sample
+    }
+
+    fn leak(exchanges: &mut [Exchange]) {
+        for (number, exchange) in exchanges.iter_mut().enumerate() {
+            exchange.request = format!("\u{1}{CANARY}").into();
+            exchange.outcome = if number == 0 {
+                Err(paymaster_exchange::Failure::Broken(CANARY.to_owned()))
+            } else {
+                let mut body = json!({ CANARY: CANARY }).to_string().into_bytes();
+                body.extend(b"\xFF");
+                let header = |name: &str| (name.to_owned(), CANARY.to_owned());
+                Ok(paymaster_exchange::Response {
+                    status: 200,
+                    headers: vec![header("x"), header("set-cookie"), header("content-type")],
+                    body: body.into(),
+                })
+            };
+        }
+    }
+
+    #[test]
+    fn no_member_of_the_model_and_no_format_has_a_secret() {
+        let mut sample = leaking();
+        // The cURL line has the user's own headers as they are given to a shell: variables stand there in place of secrets.
+        sample.place.headers.pop();
+        let report = sample.report();
+        let model = format!("{report:?}");
+        assert!(!model.contains(CANARY), "{model}");
+        let json = serde_json::to_value(&report).unwrap();
+        for pointer in [
+            "/warnings/0",
+            "/warnings/1",
+            "/cut_short",
+            "/recorded/skipped/0/reason",
+            "/unjudged/0/reason",
+            "/rules/0/reason",
+            "/findings/0/pointer",
+            "/findings/0/expected",
+            "/findings/0/actual",
+            "/findings/0/requests/0/label",
+            "/findings/0/requests/0/body",
+            "/findings/0/answers/0/failure",
+            "/findings/0/answers/1/body",
+            "/findings/0/attempts/0/actual",
+            "/findings/0/attempts/0/answers/1/body",
+            "/defects/0/headline",
+            "/defects/0/cause/text",
+            "/defects/0/cause/members/0/pointer",
+            "/defects/0/cause/members/0/failing",
+            "/defects/0/cause/members/0/passing",
+            "/defects/0/contrast/requests/0/label",
+            "/defects/0/contrast/requests/0/body",
+            "/defects/0/contrast/answers/1/body",
+            "/known_failures/0/pointer",
+            "/known_failures/0/reason",
+            "/known_failures/0/owner",
+            "/dialect/jsonrpc-version",
+            "/observations/behaviour.error-status",
+        ] {
+            let value = json.pointer(pointer).map(Value::to_string).unwrap_or_default();
+            assert!(value.contains(REDACTED), "the secret does not reach {pointer}: {value}");
+        }
+        assert!(report.findings.iter().all(|finding| finding.curl.is_none()), "a line that would send `***`");
+        let mut texts =
+            vec![terminal::render(&report, paymaster_settings::output::terminal::Paint::default())];
+        texts.extend(FORMATS.iter().map(|format| format.render(&report).unwrap()));
+        texts.extend((0..report.findings.len()).map(|number| {
+            let replay = ReplayFile::of(number, &report).unwrap();
+            assert!(replay.group(&[]).is_err(), "a request without its secret is not sent again");
+            serde_json::to_string(&replay).unwrap()
+        }));
+        let names = SideNames { before: "a.json".to_owned(), after: "b.json".to_owned(), targets: false };
+        let other = sample::violations().report();
+        let paint = paymaster_settings::output::terminal::Paint::default();
+        texts.push(render(&compare(&other, &report), &names, paint));
+        texts.push(matrix::page(&[Column { name: "a".to_owned(), run: report }]));
+        for text in texts {
+            assert!(!text.contains(CANARY), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_log_has_a_secret() {
+        let sample = leaking();
+        let finished = sample.finished();
+        let sent = SentExchange {
+            relation: "twice",
+            group: 0,
+            member: 1,
+            role: "again",
+            label: CANARY.to_owned(),
+            exchange: finished.summary.findings[0].exchanges[1].clone(),
+            ended: SystemTime::UNIX_EPOCH,
+        };
+        for format in FORMATS {
+            let Render::Log(open) = format.render else {
+                continue;
+            };
+            let (mut log, mut bytes) = (open(finished.place, finished.redactor), Vec::new());
+            for event in [
+                Event::Planned { dialect: &finished.summary.dialect, at_most: 1 },
+                Event::Waiting { pause: Duration::ZERO, reason: CANARY },
+                Event::Overloaded { jobs: 1, sign: CANARY },
+                Event::Exchanged(&sent),
+                Event::Found(&finished.summary.findings[0]),
+            ] {
+                log.event(&event, &mut bytes).unwrap();
+            }
+            log.end(&sample.report(), &mut bytes).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(!text.contains(CANARY), "{}: {text}", format.name);
         }
     }
 }

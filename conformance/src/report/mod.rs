@@ -43,6 +43,16 @@ pub(crate) struct Finished<'a> {
 }
 
 impl<'a> Finished<'a> {
+    pub(crate) fn new(
+        summary: &'a Summary,
+        context: &'a dyn Knowledge,
+        strictness: Strictness,
+        place: &'a ShownTarget,
+        redactor: &'a Redactor,
+    ) -> Self {
+        Self { summary, context, strictness, place, redactor }
+    }
+
     /// What makes the parts of its report.
     pub(crate) fn maker(&self) -> Maker<'a> {
         Maker { redactor: self.redactor, place: self.place }

@@ -21,7 +21,7 @@ use paymaster_engine::{
 use paymaster_schemas::Basis;
 use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::report::{machine::profile_place::ProfilePlace, text::contradictions::ShownContradiction};
 
@@ -227,9 +227,6 @@ pub(crate) struct Request {
     /// These headers, without those that the user's own replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) headers: Option<Vec<Header>>,
-    /// These headers, whether the user's own replaced them or not, each on a line.
-    #[serde(skip)]
-    pub(crate) client_lines: Vec<String>,
 }
 
 /// A header without secrets.
@@ -546,23 +543,15 @@ impl Serialize for Body {
     }
 }
 
-/// An answer as the JSON report publishes it.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum PublishedAnswer<'a> {
-    Response { status: u16, body: String, bytes: usize },
-    Failure { failure: &'a str },
-}
-
+/// The answer alone, as the JSON report publishes it.
 impl Serialize for Exchanged {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let published = match &self.answer {
-            Ok(Response { status, body, .. }) => PublishedAnswer::Response {
-                status: *status,
-                body: body.text.chars().take(LONGEST_BODY).collect(),
-                bytes: body.bytes,
-            },
-            Err(failure) => PublishedAnswer::Failure { failure },
+            Ok(Response { status, body, .. }) => {
+                let shown: String = body.text.chars().take(LONGEST_BODY).collect();
+                json!({"status": status, "body": shown, "bytes": body.bytes})
+            }
+            Err(failure) => json!({"failure": failure}),
         };
         published.serialize(serializer)
     }

@@ -179,13 +179,18 @@ impl ReplayRequest {
     fn of(request: &Request) -> Self {
         let body = &request.body;
         let is_text = body.base64.is_none() && !body.has_secret;
+        let client = request.client.as_deref().and_then(find_client);
         Self {
             role: request.role.clone(),
             label: request.label.clone(),
             body: is_text.then(|| body.text.clone()),
             body_base64: body.base64.clone(),
             client: request.client.clone(),
-            headers: request.client_lines.clone(),
+            headers: client
+                .iter()
+                .flat_map(|client| client.lines)
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect(),
         }
     }
 

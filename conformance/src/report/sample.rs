@@ -56,13 +56,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn finished(&self) -> Finished<'_> {
-        Finished {
-            summary: &self.summary,
-            context: &self.context,
-            strictness: Strictness::default(),
-            place: &self.place,
-            redactor: &self.redactor,
-        }
+        Finished::new(&self.summary, &self.context, Strictness::default(), &self.place, &self.redactor)
     }
 
     pub(crate) fn report(&self) -> Report {

@@ -52,7 +52,8 @@ pub async fn check(
     reporter: &mut dyn Reporter,
 ) -> RunOutcome {
     let started = Instant::now();
-    let pace = Pace::new(settings.rate, settings.max_requests, started + settings.time_limit);
+    let pace =
+        Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
     let (mut sender, mut notices) =
         Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
     sender.reports_exchanges = reporter.wants_exchanges();

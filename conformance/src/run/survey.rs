@@ -27,7 +27,8 @@ pub struct Surveyed {
 /// Asks a target what a first profile can state. Of the profile of `settings`, nothing but its specification is used. What the redactor
 /// hides is not written into the tables.
 pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
-    let pace = Pace::new(settings.rate, settings.max_requests, Instant::now() + settings.time_limit);
+    let ends = Instant::now() + settings.time_limit;
+    let pace = Pace::new(settings.rate, settings.max_requests, ends).after(settings.asked);
     let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
     let limit = stop.trigger_after(settings.time_limit);
     let mut survey = (settings.profile.specification().survey)(settings.seed);

@@ -15,7 +15,7 @@ use paymaster_engine::{
     verdict::{conclusion::Conclusion, strictness::Strictness},
 };
 use paymaster_reference_server::{
-    Config, Fault, InjectedService, Service, Statement, Variant, faults_of, variants_of,
+    Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
 use paymaster_schemas::Basis;
 use paymaster_settings::{
@@ -151,8 +151,8 @@ impl Trial {
         stop: &Stop,
     ) -> Result<Self, SelftestError> {
         let mut config = Config::default();
-        // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
-        config.signing.enabled = false;
+        // Signing takes a sixth of the time of a run.
+        config.signing.enabled = needs_signatures(deviation.specification().name);
         if let Some(variant) = deviation.variant() {
             (variant.configure)(&mut config);
         }
@@ -263,6 +263,7 @@ pub(super) fn settings(
         jobs: JOBS,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: TIME_LIMIT,
         shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
         // Without causes, a trial only needs to know which rules were broken.

@@ -39,7 +39,7 @@ after(async () => {
 
 async function judge(args, expected) {
   const all = args[0] === "matrix" ? args : [...args, "--cases", "40"];
-  const code = await run(binary, all, { cwd: folder, env: { PATH: process.env.PATH } }).then(() => 0, (cause) => cause.code);
+  const code = await run(binary, all, { cwd: folder, env: { PATH: process.env.PATH, PAYMASTER_SPEC: "fee-quote" } }).then(() => 0, (cause) => cause.code);
   assert.equal(code, expected, `${binary} ${all.join(" ")}`);
 }
 

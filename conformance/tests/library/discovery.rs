@@ -53,6 +53,7 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
         jobs: 4,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: Duration::from_mins(1),
         shrink_requests: 0,
         closer_look: false,

@@ -51,6 +51,7 @@ async fn every_exchange_is_told_to_who_asks() {
         jobs: 20,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: Duration::from_mins(2),
         shrink_requests: 10,
         closer_look: true,

@@ -67,6 +67,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
         jobs: 16,
         rate: None,
         max_requests: None,
+        asked: 0,
         time_limit: Duration::from_mins(2),
         shrink_requests: 0,
         closer_look: false,

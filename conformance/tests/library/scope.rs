@@ -14,7 +14,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{SPECIFICATION, discovery::Discovery, target::context::Context};
-use paymaster_reference_server::{Config, InjectedService, Respond, Service, faults};
+use paymaster_reference_server::{Config, InjectedService, Respond, Service, faults_of};
 use paymaster_schemas::Basis;
 
 /// The number of cases of a default run.
@@ -120,7 +120,7 @@ async fn a_quick_run_reaches_every_rule_with_few_requests() {
     }
     let context = discovered(&service).await;
     let (few, all) = (requests(&context, &quick), requests(&context, &Scope::default()));
-    assert!(few < 650 && few * 6 < all, "{few} of {all}");
+    assert!(few < 700 && few * 6 < all, "{few} of {all}");
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn a_rule_is_exercised_by_what_it_needs() {
         ("request.nonce-uint256", 100),
         ("json-rpc.parse-error", 60),
         ("fee-quote.decimal", 600),
-        ("answer.id", 1_100),
+        ("answer.id", 1_200),
         ("answer.object", 700),
     ] {
         let rule = SPECIFICATION.find_rule(id).expect("it is a rule");
@@ -153,7 +153,7 @@ async fn a_rule_is_exercised_by_what_it_needs() {
 #[tokio::test]
 async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
     let (mut tried, mut missed) = (0, Vec::new());
-    for fault in faults().filter(|fault| !fault.about.contains("1 of")) {
+    for fault in faults_of(SPECIFICATION.name).filter(|fault| !fault.about.contains("1 of")) {
         let of_clause: Vec<_> = SPECIFICATION.rules().filter(|rule| rule.clause == fault.clause).collect();
         let scope = Scope::of_rules(&of_clause, &SPECIFICATION);
         let is_about_bytes = fault.clause == "answer.http-message";

@@ -72,7 +72,7 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
     for (more, words) in [
         (
             &["--rate", "20", "--time-limit", "1s"][..],
-            "take about 3 min, longer than the time limit of 1 s: --time-limit 4m fits; --quick takes about ",
+            "take about 4 min, longer than the time limit of 1 s: --time-limit 4m fits; --quick takes about ",
         ),
         (
             &["--rate", "20", "--time-limit", "2m", "--dry-run"],
@@ -82,7 +82,7 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
         let arguments = [&[url.as_str()], more].concat();
         let (_, out, err) = run(folder.path(), &arguments);
         let printed = format!("{err}{out}");
-        assert!(printed.contains("t 20 requests a second, about 3"), "{printed}");
+        assert!(printed.contains("t 20 requests a second, about 4"), "{printed}");
         assert!(printed.contains(words), "{printed}");
         assert_eq!(printed.contains(": --cases "), more.contains(&"2m"), "{printed}");
     }

@@ -178,8 +178,16 @@ pub(crate) fn request_head(stream: &mut std::net::TcpStream) -> Option<String> {
         }
     }
     let head = String::from_utf8_lossy(&seen).into_owned();
-    let length = head
-        .to_ascii_lowercase()
+    let lower = head.to_ascii_lowercase();
+    if lower.contains("\r\ntransfer-encoding: chunked\r\n") {
+        let mut body = Vec::new();
+        while !body.ends_with(b"\r\n0\r\n\r\n") {
+            stream.read_exact(&mut byte).ok()?;
+            body.push(byte[0]);
+        }
+        return Some(head);
+    }
+    let length = lower
         .lines()
         .find_map(|line| line.strip_prefix("content-length:"))
         .and_then(|length| length.trim().parse().ok())

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::{run, server::Server};
+use crate::{binary, finish, run, server::Server};
 
 #[test]
 fn a_specification_is_chosen_by_its_name() {
@@ -69,4 +69,37 @@ fn what_is_of_another_specification_is_refused() {
     written("earlier.json", &finding);
     let (code, out, err) = run(folder.path(), &["replay", "earlier.json", &server.url()]);
     assert_eq!(code, 1, "{out}{err}");
+}
+
+#[test]
+fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
+    let folder = tempdir().unwrap();
+    let asked = |server: &Server, arguments: &[&str]| {
+        let mut command = binary(folder.path());
+        finish(command.env_remove("PAYMASTER_SPEC").args([&[&*server.url()], arguments].concat()))
+    };
+    let both = Server::changing(|_, _, _| ());
+    let (_, out, err) = asked(&both, &["--max-requests", "40"]);
+    assert!(
+        err.contains("judged by fee-quote; the target serves more: --spec erc-7677 judges that"),
+        "{err}"
+    );
+    assert!(out.contains("· 40 requests"), "{out}");
+    assert!((30..=40).contains(&both.requests()), "{}", both.requests());
+
+    let is_of_quotes = |request: &Value| request["method"] == "pm_getFeeQuoteOrData";
+    let one = Server::changing(move |_, request, answer| {
+        if is_of_quotes(request) {
+            *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32601, "message": "unknown" } });
+        }
+    });
+    let (_, out, err) = asked(&one, &["--max-requests", "40"]);
+    assert!(err.contains("judged by erc-7677, which the target serves"), "{err}{out}");
+
+    let alike = Server::changing(|_, request, answer| {
+        *answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": -32001, "message": "no key" } });
+    });
+    let (code, _, err) = asked(&alike, &[]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("answers every method alike (\"no key\")") && err.contains("--spec"), "{err}");
 }

@@ -1,12 +1,14 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use paymaster_client::{
     http::transport::{Limits, PooledConnection, Transport},
     network::target::Target,
 };
+use paymaster_engine::knowledge::Knowledge;
 use paymaster_exchange::Response;
+use paymaster_fee_quote::SPECIFICATION;
 use paymaster_reference_server::{
-    Config, Fault, InjectedService, Service, Variant, faults, find_fault, variants,
+    Config, Fault, InjectedService, Service, Variant, faults_of, find_fault, variants_of,
 };
 use paymaster_settings::embedded::{Embedded, profile_of};
 
@@ -156,12 +158,12 @@ async fn the_cache_changes_no_outcome_whatever_the_fault() {
     let mut sound = Server::start(vec![], vec![]).await;
     both_ways(&mut sound, &judge, &mix, 12, "sound").await;
     let (mut caught, mut met) = (0, 0);
-    for fault in faults() {
+    for fault in faults_of(SPECIFICATION.name) {
         let mut server = Server::start(vec![fault], vec![]).await;
         caught += usize::from(both_ways(&mut server, &judge, &mix, 26, fault.name).await > 0);
         met += 1;
     }
-    for variant in variants() {
+    for variant in variants_of(SPECIFICATION.name) {
         let mut server = Server::start(vec![], vec![variant]).await;
         both_ways(&mut server, &judge, &mix, 13, variant.name).await;
     }

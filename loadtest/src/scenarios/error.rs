@@ -44,7 +44,7 @@ pub enum ScenarioError {
 
 impl ScenarioError {
     /// The error for a name that is none of the known ones.
-    pub(super) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Self {
+    pub(crate) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Self {
         let known: Vec<_> = known.chain([MIXED]).collect();
         Self::Unknown { name: name.to_owned(), known: known.join(", ") }
     }

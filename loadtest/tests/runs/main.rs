@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use paymaster_loadtest::scenarios::scenarios;
+use paymaster_fee_quote::SPECIFICATION;
 use serde_json::Value;
 
 use support::{Finished, command, count, http, load, run, serve, sponsored};
@@ -31,7 +31,8 @@ fn all_scenarios_against_the_embedded_server() {
     assert!(out.contains("  http://127.0.0.1:"), "{out}");
     assert!(!out.contains(|letter: char| letter.is_control() && letter != '\n'), "{out:?}");
     let labels: Vec<_> = report["labels"].as_object().unwrap().keys().cloned().collect();
-    let mut expected: Vec<_> = scenarios().flat_map(|scenario| scenario.labels).collect();
+    let mut expected: Vec<_> =
+        SPECIFICATION.load.scenarios.iter().flat_map(|scenario| scenario.labels).collect();
     expected.sort();
     assert_eq!(labels.iter().collect::<Vec<_>>(), expected);
     assert_eq!(count(&report, "good"), 600);

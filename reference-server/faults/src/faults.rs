@@ -9,6 +9,7 @@
     reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
 )]
 
+mod erc_7677;
 mod http;
 mod json_rpc;
 mod requests;
@@ -23,7 +24,7 @@ use paymaster_schemas::{member_validator, resolved};
 use serde_json::Value;
 
 use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always, decimal_text};
-use crate::names::{ANY, FEE_QUOTE, UnknownName, find};
+use crate::names::{ANY, ERC_7677, FEE_QUOTE, UnknownName, find};
 
 /// One way to break one clause.
 #[derive(Clone, Copy)]
@@ -162,8 +163,10 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-/// The clauses that are broken too where a request is refused that section 2 requires to be accepted: section 4 promises a result.
-const IMPLIED_BY_REFUSAL: [&str; 6] = [
+/// The clauses that are broken too where a request is refused that section 2 requires to be accepted: section 4 promises a result,
+/// and the part that is refused has a size.
+const IMPLIED_BY_REFUSAL: [&str; 7] = [
+    "request.sizes",
     "quote.sponsored-result",
     "quote.erc20-result",
     "sponsor.sponsored-result",
@@ -173,7 +176,7 @@ const IMPLIED_BY_REFUSAL: [&str; 6] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 24] = [
+const GROUPS: [(Option<&str>, &[Fault]); 29] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
     (FEE_QUOTE, requests::notation::FAULTS),
@@ -191,6 +194,7 @@ const GROUPS: [(Option<&str>, &[Fault]); 24] = [
     (FEE_QUOTE, requests::methods::FAULTS),
     (FEE_QUOTE, requests::tokens::FAULTS),
     (FEE_QUOTE, requests::decision::FAULTS),
+    (FEE_QUOTE, requests::wallets::FAULTS),
     (FEE_QUOTE, requests::client_forms::FAULTS),
     (FEE_QUOTE, requests::letter_case::FAULTS),
     (FEE_QUOTE, requests::caches::FAULTS),
@@ -198,6 +202,10 @@ const GROUPS: [(Option<&str>, &[Fault]); 24] = [
     (FEE_QUOTE, requests::refusals::FAULTS),
     (FEE_QUOTE, results::plausibility::FAULTS),
     (ANY, json_rpc::batches::FAULTS),
+    (ERC_7677, erc_7677::results::FAULTS),
+    (ERC_7677, erc_7677::requests::FAULTS),
+    (ERC_7677, erc_7677::refusals::FAULTS),
+    (ERC_7677, erc_7677::signatures::FAULTS),
 ];
 
 /// Every fault, group by group. The faults that follow from the schema of a row stand before the first other fault of the row.

@@ -11,5 +11,5 @@ mod variants;
 pub use faults::{Fault, FaultCondition, faults, faults_of, find_fault};
 pub use injection::InjectedService;
 pub use names::UnknownName;
-pub use profile::to_profile;
+pub use profile::{needs_signatures, to_profile};
 pub use variants::{Statement, Variant, find_variant, variants, variants_of};

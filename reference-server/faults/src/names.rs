@@ -9,6 +9,9 @@ pub(crate) const ANY: Option<&str> = None;
 /// One that looks at requests or results of the first specification.
 pub(crate) const FEE_QUOTE: Option<&str> = Some("fee-quote");
 
+/// One that looks at requests or results of ERC-7677.
+pub(crate) const ERC_7677: Option<&str> = Some("erc-7677");
+
 /// A name that is not in its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {

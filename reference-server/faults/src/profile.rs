@@ -1,6 +1,8 @@
 //! The profile of a server for `paymaster-conformance`: what the harness needs to know to judge it.
 
-use paymaster_service::{Config, ConfigError};
+use std::collections::BTreeMap;
+
+use paymaster_service::{Config, ConfigError, EntryPoint, Layout, Service};
 use serde::Serialize;
 
 use crate::variants::{Statement, Variant};
@@ -75,8 +77,14 @@ pub fn to_profile(
 ) -> Result<String, ConfigError> {
     match specification {
         "fee-quote" => fee_quote(config, variants),
+        "erc-7677" => erc_7677(config, variants),
         _ => Ok(String::new()),
     }
+}
+
+/// Whether a clause of the specification concerns the bytes of signatures.
+pub fn needs_signatures(specification: &str) -> bool {
+    specification == "erc-7677"
 }
 
 fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
@@ -129,4 +137,108 @@ fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErr
     };
     let text = toml::to_string(&profile).map_err(ConfigError::Write)?;
     Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"))
+}
+
+#[derive(Serialize)]
+struct PaymasterProfile<'a> {
+    service: PaymasterService<'a>,
+    operations: PaymasterOperations<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contract: Option<Contract>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct PaymasterService<'a> {
+    entry_points: &'a [EntryPoint],
+    chain_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<PolicyContext>,
+}
+
+/// The context of a server that requires one.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PolicyContext {
+    policy_id: &'static str,
+}
+
+#[derive(Serialize)]
+struct PaymasterOperations<'a> {
+    accepts: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sponsorable: Vec<Sponsorable>,
+    refused: Vec<RefusedSender<'a>>,
+}
+
+/// An operation that the server sponsors.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Sponsorable {
+    entry_point: EntryPoint,
+    operation: BTreeMap<&'static str, &'static str>,
+}
+
+/// An ordinary call of an account that exists.
+const OPERATION: [(&str, &str); 8] = [
+    ("sender", "0x1306b01bc3e4ad202612d3843387e94737673f53"),
+    ("nonce", "0x7"),
+    ("callData", "0xb61d27f6"),
+    ("callGasLimit", "0x186a0"),
+    ("verificationGasLimit", "0x30d40"),
+    ("preVerificationGas", "0xc350"),
+    ("maxFeePerGas", "0xb2d05e00"),
+    ("maxPriorityFeePerGas", "0x3b9aca00"),
+];
+
+#[derive(Serialize)]
+struct RefusedSender<'a> {
+    sender: &'a str,
+}
+
+#[derive(Serialize)]
+struct Contract {
+    /// Version of EntryPoint, then the contract.
+    kind: BTreeMap<&'static str, &'static str>,
+    signer: String,
+}
+
+fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
+    let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
+    let served = &config.paymaster_data.entry_points;
+    let is_singleton = config.paymaster_data.layout == Layout::Singleton;
+    let kinds = [
+        (EntryPoint::V06, "0.6", "verifying-0.6", "singleton-0.6"),
+        (EntryPoint::V07, "0.7", "verifying-0.7", "singleton-0.7"),
+        (EntryPoint::V08, "0.8", "verifying-0.7", "singleton-0.8"),
+        // The singleton has no version for 0.9.
+        (EntryPoint::V09, "0.9", "verifying-0.7", "verifying-0.7"),
+    ];
+    let kind = kinds.into_iter().filter(|(version, ..)| served.contains(version));
+    let kind =
+        kind.map(|(_, name, verifying, singleton)| (name, if is_singleton { singleton } else { verifying }));
+    let is_signed = config.signing.enabled && is_true(Statement::Contract);
+    let signer = Service::new(config)?.signer_address();
+    let is_sponsored = is_true(Statement::OneOperation);
+    let sponsorable = served.iter().filter(|_| is_sponsored).map(|version| {
+        let init_code = (*version == EntryPoint::V06).then_some(("initCode", "0x"));
+        Sponsorable { entry_point: *version, operation: OPERATION.into_iter().chain(init_code).collect() }
+    });
+    let profile = PaymasterProfile {
+        service: PaymasterService {
+            entry_points: served,
+            chain_id: config.signing.chain_id,
+            context: (!is_true(Statement::NoContext)).then_some(PolicyContext { policy_id: "p-1" }),
+        },
+        operations: PaymasterOperations {
+            accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
+            sponsorable: sponsorable.collect(),
+            refused: config.policy.denied_senders.iter().map(|sender| RefusedSender { sender }).collect(),
+        },
+        contract: is_signed.then(|| Contract { kind: kind.collect(), signer }),
+    };
+    let text = toml::to_string(&profile).map_err(ConfigError::Write)?;
+    Ok(format!(
+        "# What paymaster-reference-server supports, for paymaster-conformance --spec erc-7677.\n{text}"
+    ))
 }

@@ -5,6 +5,7 @@
 )]
 
 mod amounts;
+mod erc_7677;
 mod errors;
 mod http;
 mod letter_case;
@@ -22,7 +23,7 @@ use std::sync::LazyLock;
 use paymaster_service::Config;
 
 use crate::injection::{Behaviour, Condition, Injection, always};
-use crate::names::{ANY, FEE_QUOTE, UnknownName, find};
+use crate::names::{ANY, ERC_7677, FEE_QUOTE, UnknownName, find};
 
 /// One lawful difference from the default server.
 #[derive(Clone, Copy)]
@@ -58,6 +59,10 @@ pub enum Statement {
     OneToken,
     /// An ordinary operation of a deployed account is sponsored.
     OneOperation,
+    /// The data are those of a contract that the profile names.
+    Contract,
+    /// No context is needed.
+    NoContext,
 }
 
 impl std::fmt::Debug for Variant {
@@ -114,7 +119,7 @@ impl Variant {
 }
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Variant]); 10] = [
+const GROUPS: [(Option<&str>, &[Variant]); 11] = [
     (FEE_QUOTE, requests::VARIANTS),
     (FEE_QUOTE, letter_case::VARIANTS),
     (FEE_QUOTE, limits::VARIANTS),
@@ -125,6 +130,7 @@ const GROUPS: [(Option<&str>, &[Variant]); 10] = [
     (ANY, errors::VARIANTS),
     (ANY, http::VARIANTS),
     (ANY, overload::VARIANTS),
+    (ERC_7677, erc_7677::VARIANTS),
 ];
 
 static VARIANTS: LazyLock<Vec<Variant>> = LazyLock::new(|| {

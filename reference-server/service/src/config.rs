@@ -21,7 +21,7 @@ use crate::config::cors::CorsConfig;
 use crate::observation::metrics::metrics_address;
 use crate::paymaster::chain::{ChainConfig, RpcUrl};
 use crate::paymaster::policy::PolicyConfig;
-use crate::paymaster::signing::SigningConfig;
+use crate::paymaster::signing::{PaymasterDataConfig, SigningConfig};
 use crate::paymaster::tokens::Token;
 
 /// The most bytes of a configuration file: a device such as `/dev/zero` has no end.
@@ -46,6 +46,8 @@ pub struct Config {
     pub policy: PolicyConfig,
     /// How results are signed.
     pub signing: SigningConfig,
+    /// The methods of ERC-7677.
+    pub paymaster_data: PaymasterDataConfig,
     /// The chain from which the nonces of sponsored senders are read.
     pub chain: ChainConfig,
     /// The bounds on what clients send.
@@ -114,6 +116,7 @@ impl Default for Config {
             cors: CorsConfig::default(),
             policy: PolicyConfig::default(),
             signing: SigningConfig::default(),
+            paymaster_data: PaymasterDataConfig::default(),
             chain: ChainConfig::default(),
             bounds: Bounds::default(),
             tokens: Token::defaults(),

@@ -1,5 +1,5 @@
 //! A paymaster: `pm_getFeeQuoteOrData` and `pm_sponsorUserOperation` over HTTP, with every member and rule of sections 2 to 7 of the
-//! specification.
+//! first specification, and beside them `pm_getPaymasterStubData` and `pm_getPaymasterData` of ERC-7677.
 //!
 //! [`Service::handle_bytes`] turns the bytes of a request into those of its response, without a socket or a clock.
 //! [`run`] serves a [`Service`], or whatever else implements [`Respond`], over HTTP.
@@ -19,13 +19,13 @@ pub use config::{Config, ConfigError, Secret};
 pub use http::respond::{AnnouncesTimeout, Respond, ResponseCopy};
 pub use http::{Listen, PipeConnector, PipeListener, pipe, run, run_observed};
 pub use message::error_codes::ErrorCode;
-pub use message::request::pair_of;
+pub use message::request::{EntryPoint, pair_of};
 pub use nearest::nearest;
 pub use observation::metrics::{Metrics, metrics_address, serve_metrics};
 pub use observation::observer::Observer;
 pub use paymaster::chain::{ChainConfig, RpcUrl, SenderNonces};
 pub use paymaster::policy::PolicyConfig;
-pub use paymaster::signing::SigningConfig;
+pub use paymaster::signing::{Layout, PaymasterDataConfig, SigningConfig};
 pub use paymaster::tokens::Token;
 pub use paymaster::unix_now;
 pub use service::{Reply, Service};

@@ -23,7 +23,7 @@ use crate::message::request::RequestError;
 use crate::paymaster::chain::{Chain, SenderNonces};
 use crate::paymaster::methods::{Refusal, Request, ServedMethod, Settings};
 use crate::paymaster::policy::Policy;
-use crate::paymaster::signing::Signer;
+use crate::paymaster::signing::{PaymasterData, Signer};
 use crate::paymaster::tokens::TokenTable;
 use crate::paymaster::unix_now;
 
@@ -101,6 +101,7 @@ impl Service {
             signer: Signer::new(&config.signing)?,
             token_paymaster: config.signing.token_paymaster.clone(),
             quote_valid_seconds: config.quote_valid_seconds,
+            paymaster_data: PaymasterData::new(&config.paymaster_data)?,
         };
         let chain = Chain::new(&config.chain, settings.signer.sponsorship_paymaster())?;
         Ok(Self {

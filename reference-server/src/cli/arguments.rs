@@ -10,7 +10,7 @@ use paymaster_reference_server::{
 
 use crate::cli::pages::Pages;
 
-/// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
+/// A local paymaster: pm_getFeeQuoteOrData, pm_sponsorUserOperation, and the methods of ERC-7677 over HTTP, at any path.
 ///
 /// `GET /health` shows that it runs. It is made for development: by default web pages of every origin can read its responses.
 ///
@@ -77,8 +77,15 @@ pub(crate) struct Arguments {
     pub(crate) print_config: bool,
 
     /// Print the profile with which paymaster-conformance judges a server of this configuration, and exit
-    #[arg(long, conflicts_with = "print_config")]
-    pub(crate) print_profile: bool,
+    #[arg(
+        long,
+        conflicts_with = "print_config",
+        value_name = "SPECIFICATION",
+        num_args = 0..=1,
+        default_missing_value = "fee-quote",
+        value_parser = ["fee-quote", "erc-7677"]
+    )]
+    pub(crate) print_profile: Option<String>,
 
     #[command(flatten)]
     pub(crate) pages: Pages,

@@ -109,9 +109,19 @@ impl Started<'_> {
         let mut words = vec![self.program];
         words.extend(self.profile_arguments.iter().map(String::as_str));
         words.push("--print-profile");
+        let mut specifications = self.faults.iter().map(|fault| fault.specification);
+        let mut of_variants = self.variants.iter().map(|variant| variant.specification);
+        let is_erc_7677 = |specification| specification == Some("erc-7677");
+        let specification: &[&str] = if specifications.any(is_erc_7677) || of_variants.any(is_erc_7677) {
+            &["--spec", "erc-7677"]
+        } else {
+            &[]
+        };
+        words.extend(specification.last());
         command(&words, &format!(" >{PROFILE}"));
         let url = format!("http://{}/", reachable(self.address));
         let mut words = vec![harness.as_str(), "check", url.as_str(), "--config", PROFILE];
+        words.extend(specification);
         let mut clauses: Vec<_> = self.faults.iter().map(|fault| fault.clause).collect();
         clauses.dedup();
         for clause in &clauses {

@@ -12,6 +12,7 @@ mod json_rpc;
 mod log;
 mod metrics;
 mod page;
+mod paymaster_data;
 mod quotes;
 mod running;
 mod secure_chain;

@@ -79,7 +79,7 @@ fn hash(packed: &[u8], words: &[Vec<u8>]) -> [u8; 32] {
 }
 
 /// The account, in hex digits, that signed the EIP-191 form of `hash`.
-fn recovered(hash: [u8; 32], signature: &[u8]) -> String {
+pub(crate) fn recovered(hash: [u8; 32], signature: &[u8]) -> String {
     let digest = keccak256([b"\x19Ethereum Signed Message:\n32".as_slice(), &hash].concat());
     let v = signature[64];
     assert!(v == 27 || v == 28, "{v}");

@@ -95,6 +95,11 @@ fn every_document_is_an_entry_point_or_used_by_one() {
     let mut queue: Vec<String> = Message::ALL.map(|message| message.document().to_owned()).to_vec();
     // The rule `plausibility.logo-url` uses it alone: section 2.8 states no form of a URL.
     queue.push("url".to_owned());
+    let messages = ["stub-request", "data-request", "stub-answer", "data-answer"];
+    queue.extend(
+        messages.iter().flat_map(|message| ["06", "07"].map(|version| format!("{message}-{version}"))),
+    );
+    queue.push("erc-7677-error-answer".to_owned());
     while let Some(name) = queue.pop() {
         if reached.insert(name.clone()) {
             support::walk(resolved(&name).expect("parsed"), "", &mut |_, subschema| {

@@ -1,18 +1,20 @@
-//! The OpenRPC description is one, and says of each method what the documents say.
+//! Each OpenRPC description is one, and says of each method what the documents say.
 
 use std::fs;
 use std::path::Path;
 
 use crate::support;
 use jsonschema::{Draft, Registry, Resource, Validator};
-use paymaster_schemas::{FEE_QUOTE, documents, resolved};
+use paymaster_schemas::{DEFINITIONS, Definition, ERC_7677, FEE_QUOTE, documents, resolved};
 use serde_json::{Value, json};
 
 #[test]
-fn it_is_valid_against_the_openrpc_meta_schema() {
+fn each_is_valid_against_the_openrpc_meta_schema() {
     let validator = meta_validator();
-    if let Err(error) = validator.validate(&description()) {
-        panic!("{error} at {:?}", error.instance_path().as_str());
+    for definition in DEFINITIONS {
+        if let Err(error) = validator.validate(&description(definition)) {
+            panic!("{error} at {:?}", error.instance_path().as_str());
+        }
     }
 }
 
@@ -28,7 +30,7 @@ fn the_meta_schema_bites() {
         |it| it["methods"][1]["result"]["optional"] = json!(true),
     ];
     for (index, break_it) in breaks.iter().enumerate() {
-        let mut broken = description();
+        let mut broken = description(&FEE_QUOTE);
         break_it(&mut broken);
         assert!(!validator.is_valid(&broken), "break {index} goes unseen");
     }
@@ -36,39 +38,72 @@ fn the_meta_schema_bites() {
 
 #[test]
 fn its_version_is_the_packages() {
-    assert_eq!(description()["info"]["version"], env!("CARGO_PKG_VERSION"));
-}
-
-#[test]
-fn it_describes_the_methods_of_the_request_envelope() {
-    let envelope = resolved("request-envelope").expect("a document");
-    let methods = description()["methods"].clone();
-    let names: Vec<_> =
-        methods.as_array().expect("methods").iter().map(|method| method["name"].clone()).collect();
-    assert_eq!(Value::from(names), envelope["properties"]["method"]["enum"]);
-    for method in methods.as_array().expect("methods") {
-        assert_eq!(method["paramStructure"], "by-position", "{}", method["name"]);
-        let params = method["params"].as_array().expect("params");
-        assert_eq!(params.len(), envelope["properties"]["params"]["maxItems"]);
-        assert!(params.iter().all(|param| param["required"] == true));
+    for definition in DEFINITIONS {
+        assert_eq!(description(definition)["info"]["version"], env!("CARGO_PKG_VERSION"));
     }
 }
 
-/// Method, its request documents, its results with the document of each.
-const PAIRS: [(usize, [&str; 2], [&str; 2]); 2] = [
-    (0, ["quote-sponsored-request", "quote-erc20-request"], ["sponsored-result", "quote-result"]),
-    (1, ["sponsor-sponsored-request", "sponsor-erc20-request"], ["sponsored-result", "token-sponsor-result"]),
+/// Specification, method, its request documents, its result documents.
+const METHODS: [(&Definition, &str, [&str; 2], [&str; 2]); 4] = [
+    (
+        &FEE_QUOTE,
+        "pm_getFeeQuoteOrData",
+        ["quote-sponsored-request", "quote-erc20-request"],
+        ["sponsored-result", "quote-result"],
+    ),
+    (
+        &FEE_QUOTE,
+        "pm_sponsorUserOperation",
+        ["sponsor-sponsored-request", "sponsor-erc20-request"],
+        ["sponsored-result", "token-sponsor-result"],
+    ),
+    (
+        &ERC_7677,
+        "pm_getPaymasterStubData",
+        ["stub-request-06", "stub-request-07"],
+        ["stub-result-06", "stub-result-07"],
+    ),
+    (
+        &ERC_7677,
+        "pm_getPaymasterData",
+        ["data-request-06", "data-request-07"],
+        ["data-result-06", "data-result-07"],
+    ),
 ];
 
 #[test]
+fn it_describes_the_methods_and_parameters_of_the_request_documents() {
+    let described: usize =
+        DEFINITIONS.iter().map(|it| description(it)["methods"].as_array().map_or(0, Vec::len)).sum();
+    assert_eq!(described, METHODS.len());
+    for (definition, name, requests, _) in METHODS {
+        let method = method(definition, name);
+        assert_eq!(method["paramStructure"], "by-position", "{name}");
+        let params = method["params"].as_array().expect("params");
+        let required = params.iter().filter(|param| param["required"] == true).count();
+        assert!(params[..required].iter().all(|param| param["required"] == true), "{name}");
+        for request in requests {
+            let schema = resolved(request).expect("a document");
+            let envelope = schema["$ref"].as_str().and_then(|name| name.strip_suffix(".schema.json"));
+            let counted = &envelope.and_then(resolved).unwrap_or(schema)["properties"]["params"];
+            assert_eq!(schema["properties"]["method"]["const"], name);
+            assert_eq!(
+                (counted["minItems"].clone(), counted["maxItems"].clone()),
+                (json!(required), json!(params.len()))
+            );
+        }
+    }
+}
+
+#[test]
 fn its_params_and_results_take_the_valid_examples_of_their_documents() {
-    let description = description();
-    for (method, requests, results) in PAIRS {
-        let method = &description["methods"][method];
-        let params = [validator(&method["params"][0]["schema"]), validator(&method["params"][1]["schema"])];
+    for (definition, name, requests, results) in METHODS {
+        let method = method(definition, name);
+        let params = method["params"].as_array().expect("params");
+        let params: Vec<_> = params.iter().map(|param| validator(&param["schema"])).collect();
         for (path, request) in requests.iter().flat_map(|name| valid_examples(name)) {
-            for (index, param) in params.iter().enumerate() {
-                assert!(param.is_valid(&request["params"][index]), "{path} params {index}");
+            for (param, given) in params.iter().zip(request["params"].as_array().expect("params")) {
+                assert!(param.is_valid(given), "{path} {given}");
             }
         }
         let result = validator(&method["result"]["schema"]);
@@ -80,8 +115,7 @@ fn its_params_and_results_take_the_valid_examples_of_their_documents() {
 
 #[test]
 fn its_params_and_results_refuse_those_of_the_other_method() {
-    let description = description();
-    let (quote, sponsor) = (&description["methods"][0], &description["methods"][1]);
+    let [quote, sponsor] = [METHODS[0].1, METHODS[1].1].map(|name| method(&FEE_QUOTE, name));
     let no_token = json!({ "mode": "ERC20", "tokenInfo": {} });
     assert!(validator(&quote["params"][1]["schema"]).is_valid(&no_token));
     assert!(!validator(&sponsor["params"][1]["schema"]).is_valid(&no_token));
@@ -93,8 +127,15 @@ fn its_params_and_results_refuse_those_of_the_other_method() {
     }
 }
 
-fn description() -> Value {
-    serde_json::from_str(FEE_QUOTE.openrpc).expect("openrpc.json is JSON")
+fn description(definition: &Definition) -> Value {
+    serde_json::from_str(definition.openrpc).expect("openrpc.json is JSON")
+}
+
+fn method(definition: &Definition, name: &str) -> Value {
+    let description = description(definition);
+    let found =
+        description["methods"].as_array().expect("methods").iter().find(|method| method["name"] == name);
+    found.unwrap_or_else(|| panic!("{name} is not described")).clone()
 }
 
 fn read(path: &Path) -> Value {

@@ -1,4 +1,4 @@
-//! Content codings of responses (RFC 9110, section 8.4): gzip, deflate and br are decoded, within the limit on the body.
+//! Content codings of responses (RFC 9110, section 8.4): gzip, deflate, br and zstd are decoded, within the limit on the body.
 //!
 //! A body in a coding that the request did not permit, or in one that is not decoded here, stays as it was received.
 
@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use brotli_decompressor::Decompressor;
 use bytes::Bytes;
 use flate2::{Decompress, FlushDecompress, Status, bufread::MultiGzDecoder};
+use ruzstd::decoding::StreamingDecoder;
 
 use crate::memory::{MemoryPermit, SMALL};
 use paymaster_exchange::{Failure, Part, Response};
@@ -81,6 +82,7 @@ enum Coding {
     Gzip,
     Deflate,
     Brotli,
+    Zstd,
 }
 
 impl Coding {
@@ -89,6 +91,7 @@ impl Coding {
             "gzip" | "x-gzip" => Self::Gzip,
             "deflate" => Self::Deflate,
             "br" => Self::Brotli,
+            "zstd" => Self::Zstd,
             _ => return None,
         })
     }
@@ -100,6 +103,10 @@ impl Coding {
         match self {
             Self::Gzip => MultiGzDecoder::new(body).take(most).read_to_end(&mut decoded)?,
             Self::Brotli => Decompressor::new(body, BUFFER).take(most).read_to_end(&mut decoded)?,
+            Self::Zstd => {
+                let decoder = StreamingDecoder::new(body).map_err(io::Error::other)?;
+                decoder.take(most).read_to_end(&mut decoded)?
+            }
             // RFC 9110 means the zlib format; some servers send the bare stream, which every client reads too.
             Self::Deflate => Inflate::new(body, is_zlib(body)).take(most).read_to_end(&mut decoded)?,
         };
@@ -192,6 +199,13 @@ mod tests {
         [&head.to_le_bytes()[..3], text, &[3]].concat()
     }
 
+    /// A frame of one block that is not compressed (RFC 8878, section 3.1.1).
+    fn zstd(text: &[u8]) -> Vec<u8> {
+        let length = u8::try_from(text.len()).unwrap();
+        let block = u32::from(length) << 3 | 1;
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, length], &block.to_le_bytes()[..3], text].concat()
+    }
+
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(text).unwrap();
@@ -231,6 +245,7 @@ mod tests {
             ("br", Some("gzip, deflate, br"), brotli(TEXT)),
             ("deflate, gzip", Some("gzip, deflate"), gzip(&zlib(TEXT))),
             ("gzip", None, gzip(TEXT)),
+            ("zstd", Some("gzip, zstd"), zstd(TEXT)),
             ("identity", Some("identity"), TEXT.to_vec()),
         ] {
             let read = read(coding, accepted, body).await;
@@ -241,7 +256,7 @@ mod tests {
     #[tokio::test]
     async fn other_codings_stay_as_they_are() {
         for (coding, accepted) in
-            [("gzip", "identity"), ("gzip", "gzip;q=0, *"), ("gzip", "br"), ("zstd", "gzip, zstd")]
+            [("gzip", "identity"), ("gzip", "gzip;q=0, *"), ("gzip", "br"), ("compress", "gzip, compress")]
         {
             let body = gzip(TEXT);
             let read = read(coding, Some(accepted), body.clone()).await;
@@ -270,11 +285,13 @@ mod tests {
             ("deflate", wrong_length(zlib(TEXT))),
             ("deflate", cut(deflate(TEXT), 1)),
             ("deflate", [zlib(TEXT), b"more".to_vec()].concat()),
+            ("zstd", TEXT.to_vec()),
+            ("zstd", cut(zstd(TEXT), 1)),
             ("br", TEXT.to_vec()),
             ("br", cut(brotli(TEXT), 1)),
             ("br", cut(brotli(TEXT), 9)),
         ] {
-            let failure = read(coding, Some("gzip, deflate, br"), body.clone()).await;
+            let failure = read(coding, Some("gzip, deflate, br, zstd"), body.clone()).await;
             assert!(
                 matches!(&failure, Err(Failure::Cut(cause)) if cause.contains(coding)),
                 "{coding} {body:?}: {failure:?}"

@@ -154,6 +154,8 @@ impl Transport {
         if protocol == Protocol::Http2 {
             // In HTTP/2, the URL carries it (RFC 9113, section 8.3.1).
             request.headers_mut().remove(HOST);
+            // Frames have the place of chunks (section 8.2.2).
+            request.headers_mut().remove(TRANSFER_ENCODING);
         }
         request
     }

@@ -86,6 +86,37 @@ pub static CLIENTS: &[HeaderSet] = &[
         name: "curl", // no accept-encoding: every coding is acceptable
         lines: &[("user-agent", "curl/8.5.0"), ("accept", "*/*"), ("content-type", "application/json")],
     },
+    HeaderSet {
+        name: "chrome", // fetch of a page in Chromium: zstd, another language
+        lines: &[
+            ("content-type", "application/json"),
+            ("accept", "*/*"),
+            ("accept-encoding", "gzip, deflate, br, zstd"),
+            ("accept-language", "pl-PL,pl;q=0.9,de;q=0.7"),
+            ("origin", "https://wallet.example"),
+            ("sec-fetch-mode", "cors"),
+            (
+                "user-agent",
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
+            ),
+        ],
+    },
+    HeaderSet {
+        name: "traced-backend", // a backend behind two proxies that passes on where its own request came from
+        lines: &[
+            ("accept", "application/json, text/plain, */*"),
+            ("content-type", "application/json"),
+            ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+            ("x-forwarded-for", "203.0.113.7, 198.51.100.23"),
+            ("x-forwarded-proto", "https"),
+            ("user-agent", "axios/1.7.9"),
+            ("accept-encoding", "gzip, compress, deflate, br"),
+        ],
+    },
+    HeaderSet {
+        name: "streaming", // Node's http with a body that is written in parts: chunked, in HTTP/1.1
+        lines: &[("content-type", "application/json"), ("transfer-encoding", "chunked")],
+    },
 ];
 
 /// One group in this many is sent with the headers of a client.

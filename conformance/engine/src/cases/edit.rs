@@ -121,7 +121,7 @@ pub fn alternately(baseline: &Member, variant: &Member) -> Vec<Member> {
 
 /// An id of every kind by turns: numbers, falsy ones included, and strings that look like something else.
 pub fn id_of_any_kind(round: u32, id: u64) -> Value {
-    match round % 12 {
+    match round % 14 {
         1 => json!(0),
         2 => json!(format!("call-{id}")),
         3 => json!(""),
@@ -132,6 +132,8 @@ pub fn id_of_any_kind(round: u32, id: u64) -> Value {
         8 => json!(id.to_string()),
         9 => json!(-1),
         10 => json!(4_294_967_296_u64 + id),
+        11 => json!(format!("0x{id:040x}")),
+        12 => json!(format!("3F2504E0-4F89-11D3-9A0C-{id:012X}")),
         _ => json!(id),
     }
 }

@@ -56,6 +56,11 @@ const STRINGS: &[&str] = &[
     "<a href='x'>&amp;</a>",
     "2026-11-21T10:00:00.000Z",
     "20261121",
+    // An address, a UUID in capitals, and ids at the end of the length that clients send.
+    "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
+    "3F2504E0-4F89-11D3-9A0C-0305E82C3301",
+    "0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406c",
+    "3f2504e0-4f89-11d3-9a0c-0305e82c3301:0042",
     "%41+b",
     "${id}{{id}}",
     // Decomposed: e and a combining accent, which is not the letter with an accent.
@@ -80,7 +85,7 @@ pub static STRING_IDS: Relation = Relation::new(
     "string-ids",
     "the same call with string ids: empty, numeric-looking, long, of other scripts",
     Bases::EveryKind,
-    Rounds::Scaled { most: 30, least: 8 },
+    Rounds::Scaled { most: 34, least: 8 },
     string_ids,
 );
 

@@ -100,11 +100,12 @@ impl<'a> View<'a> {
     }
 
     /// Whether a request beyond the tables, or larger than ordinary, was refused with an HTTP status and without JSON-RPC: 400 to 499,
-    /// or 500 to 599 for an invalid request. No specification shows the answer to such requests, so this is lawful.
+    /// or 500 to 599 for an invalid request that is no probe: a probe is nearly valid. No specification shows the answer to such requests,
+    /// so this is lawful.
     pub fn refused_by_status(&self) -> bool {
         let by_status = self.answer.response().is_some_and(|response| match response.status {
             400..500 => true,
-            500..600 => self.valid_call().is_none(),
+            500..600 => self.valid_call().is_none() && self.role != Role::Probe,
             _ => false,
         });
         let may_be_refused = self.beyond_the_tables() || self.beyond.is_some();

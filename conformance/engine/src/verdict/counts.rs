@@ -4,11 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::verdict::{
-    conclusion::Verdict,
-    strictness::{Strictness, fails_the_run},
-    summary::RuleOutcome,
-};
+use crate::verdict::conclusion::Verdict;
 
 /// The effect of a rule's verdict on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,11 +39,6 @@ impl RuleState {
         Self::Inconclusive,
         Self::NotApplicable,
     ];
-
-    /// The state of a rule at the end of a run.
-    pub fn of(outcome: &RuleOutcome, strictness: Strictness) -> Self {
-        Self::of_verdict(outcome.verdict, fails_the_run(outcome.rule.basis(), strictness.strict))
-    }
 
     /// The state for a verdict. `fails` is true when a broken rule of this basis fails the run.
     pub const fn of_verdict(verdict: Verdict, fails: bool) -> Self {
@@ -101,11 +92,6 @@ impl RuleState {
 pub struct Counts([usize; RuleState::ALL.len()]);
 
 impl Counts {
-    /// Counts the rules of a run.
-    pub fn of(rules: &[RuleOutcome], strictness: Strictness) -> Self {
-        Self::of_states(rules.iter().map(|outcome| RuleState::of(outcome, strictness)))
-    }
-
     /// Counts states.
     pub fn of_states(states: impl IntoIterator<Item = RuleState>) -> Self {
         let mut counts = Self::default();

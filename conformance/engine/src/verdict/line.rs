@@ -4,8 +4,6 @@ use crate::verdict::{
     conclusion::Conclusion,
     counts::{Counts, RuleState},
     known,
-    strictness::Strictness,
-    summary::{Reached, Summary},
 };
 
 /// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.
@@ -32,29 +30,6 @@ pub struct VerdictLine {
 }
 
 impl VerdictLine {
-    /// The verdict on a run.
-    pub fn of(summary: &Summary, strictness: Strictness) -> Self {
-        Self {
-            conclusion: summary.conclusion,
-            counts: Counts::of(&summary.rules, strictness),
-            defects: summary
-                .defects
-                .iter()
-                .filter(|defect| defect.fails_the_run(&summary.findings, strictness.strict))
-                .count(),
-            left_out: summary.left_out,
-            no_result: Reached::is_without_result(summary.reached.values()),
-            cut_short: summary.cut_short.is_some(),
-            unjudged: summary.unjudged.values().sum(),
-            contradicted: summary
-                .contradictions
-                .iter()
-                .map(|contradiction| contradiction.line.clone())
-                .collect(),
-            known: summary.known.iter().map(|known| known.state).collect(),
-        }
-    }
-
     /// `conforms but for 3 known failures`.
     pub fn sentence(&self) -> String {
         self.conclusion.headline().to_lowercase() + &self.qualification()

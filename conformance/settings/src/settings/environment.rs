@@ -9,6 +9,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("PAYMASTER_HEADERS", "request headers, one `Name: value` a line"),
     ("PAYMASTER_CASES", "as --cases"),
     ("PAYMASTER_SEED", "as --seed"),
+    ("PAYMASTER_SPEC", "as --spec"),
     ("PAYMASTER_JOBS", "as --jobs"),
     ("PAYMASTER_RATE", "as --rate"),
     ("PAYMASTER_TIMEOUT", "as --timeout"),

@@ -38,11 +38,13 @@ pub struct TargetProfile {
     pub target: Target,
     /// What is known of it.
     pub known: Arc<dyn Knowledge>,
+    /// Whether the command, the file or the caller names the specification.
+    pub is_named: bool,
 }
 
 impl From<Arc<dyn Knowledge>> for TargetProfile {
     fn from(known: Arc<dyn Knowledge>) -> Self {
-        Self { target: Target::default(), known }
+        Self { target: Target::default(), known, is_named: true }
     }
 }
 
@@ -170,12 +172,24 @@ pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Result<Option<P
     Ok(named.or(default.exists().then_some(default)).map(Path::to_owned))
 }
 
+/// The specification that a flag or the environment names.
+pub fn asked<'a>(
+    flag: Option<&'a str>,
+    environment: &'a Environment,
+) -> Result<Option<&'a str>, VariableError> {
+    match flag {
+        Some(name) => Ok(Some(name)),
+        None => environment.get("PAYMASTER_SPEC"),
+    }
+}
+
 /// Reads the file. Without a path, everything has its default. `spec` is the specification that the command names.
 pub fn read(path: Option<&Path>, spec: Option<&str>) -> Result<(TargetProfile, RunTable), FileError> {
     let asked = spec.map(specification).transpose()?;
     let Some(path) = path else {
         let known = asked.unwrap_or(DEFAULT_SPECIFICATION).unknown();
-        return Ok((known.into(), RunTable::default()));
+        let profile = TargetProfile { is_named: asked.is_some(), ..known.into() };
+        return Ok((profile, RunTable::default()));
     };
     let text = files::read_text(path, files::WRITTEN_BY_HAND)
         .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
@@ -201,7 +215,9 @@ pub fn parse(
     let named = spec.map(|name| {
         specification(name.get_ref()).map_err(|cause| refused(Some(name.span().start), &cause.to_string()))
     });
-    let specification = match (asked, named.transpose()?) {
+    let named = named.transpose()?;
+    let is_named = asked.or(named).is_some();
+    let specification = match (asked, named) {
         (Some(asked), Some(named)) if asked != named => {
             return Err(ContentsError::OtherSpecification { file: named.name.to_owned(), asked: asked.name });
         }
@@ -211,7 +227,7 @@ pub fn parse(
         Some(_) => refused(cause.at, &cause.message),
         None => ContentsError::Value(cause.message),
     })?;
-    Ok((TargetProfile { target, known }, RunTable { load, ..run }))
+    Ok((TargetProfile { target, known, is_named }, RunTable { load, ..run }))
 }
 
 /// Line and column of a byte offset, for messages.

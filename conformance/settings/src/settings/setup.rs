@@ -14,6 +14,7 @@ use crate::{
         profile_file::ProfileFile,
         public_words::is_common,
     },
+    specifications,
 };
 use paymaster_client::{
     http::transport::Transport,
@@ -25,7 +26,10 @@ use paymaster_client::{
     },
     redact::Redactor,
 };
-use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge, verdict::strictness::Strictness};
+use paymaster_engine::{
+    cases::plan::DEFAULT_CASES, knowledge::Knowledge, specification::Specification,
+    verdict::strictness::Strictness,
+};
 
 /// The default seed of a run.
 pub const DEFAULT_SEED: u64 = 1;
@@ -68,6 +72,15 @@ pub enum SetupError {
         /// Why they are not sent.
         source: OriginError,
     },
+    /// The target answers every method alike, one that cannot exist included.
+    #[error(
+        "the target answers every method alike ({answer:?}): name the specification that it serves with --spec ({})",
+        specifications::names()
+    )]
+    Undecided {
+        /// The message of its answers.
+        answer: String,
+    },
     /// The embedded server does not start.
     #[error("the embedded server: {0}")]
     Embedded(Box<dyn std::error::Error + Send + Sync>),
@@ -87,13 +100,16 @@ pub struct Setup {
     headers: Vec<Header>,
     proxies: Proxies,
     embedded: bool,
+    /// How many requests asked the target which specification it serves.
+    pub(crate) asked: usize,
 }
 
 impl Setup {
     /// Reads configuration file, environment and flags.
     pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
         let config = file::chosen(args.target.config.as_deref(), environment)?;
-        let (profile, run) = file::read(config.as_deref(), args.target.spec.as_deref())?;
+        let spec = file::asked(args.target.spec.as_deref(), environment)?;
+        let (profile, run) = file::read(config.as_deref(), spec)?;
         let layer = Layer::of_flags(args, url)
             .over_environment(environment)?
             .over(Layer::of_file(&profile.target, &run)?)
@@ -112,6 +128,7 @@ impl Setup {
             headers,
             proxies: Proxies::of(environment)?,
             embedded: false,
+            asked: 0,
         })
     }
 
@@ -126,6 +143,7 @@ impl Setup {
             headers: Vec::new(),
             proxies: Proxies::default(),
             embedded: true,
+            asked: 0,
         }
     }
 
@@ -135,6 +153,21 @@ impl Setup {
         headers::check_origin(&self.headers, &self.profile.target, &target)
             .map_err(|source| SetupError::Origin { file: self.config.clone(), source })?;
         Ok(target)
+    }
+
+    /// The same settings with the profile read by another specification than the one that was assumed.
+    pub fn judged_by(self, specification: &Specification) -> Result<Self, SetupError> {
+        let (profile, _) = file::read(self.config.as_deref(), Some(specification.name))?;
+        Ok(Self { profile, ..self })
+    }
+
+    /// A transport to the target.
+    pub fn transport(&self, url: &str) -> Result<Transport, SetupError> {
+        let target = self.target(url)?;
+        let connector = self.connector(&target)?;
+        let headers: Vec<_> =
+            self.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
+        Ok(Transport::new(target, self.layer.limits(), &headers).with_connector(connector))
     }
 
     /// A transport to another URL than the target's, with the same proxies, trust and limits, and without the headers.
@@ -164,7 +197,8 @@ impl Setup {
 
     /// The settings of a run against a URL.
     pub fn settings(self, url: &str) -> Result<RunSetup, SetupError> {
-        let target = self.target(url)?;
+        let transport = self.transport(url)?;
+        let target = &transport.target;
         let mut redactor = Redactor::with_public_words(is_common);
         for secret in self.headers.iter().flat_map(Header::secrets) {
             redactor.hide_header(secret);
@@ -172,7 +206,6 @@ impl Setup {
         for secret in self.proxies.secrets() {
             redactor.hide(secret);
         }
-        let connector = self.connector(&target)?;
         let path = redactor.hide_path(
             target.path(),
             target.query(),
@@ -200,11 +233,8 @@ impl Setup {
             ..ShownTarget::default()
         };
         let layer = self.layer;
-        let limits = layer.limits();
-        let headers: Vec<_> =
-            self.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
         let settings = Settings {
-            transport: Transport::new(target, limits, &headers).with_connector(connector),
+            transport,
             shown_target: shown_target.shown.clone(),
             profile: self.profile.known,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),
@@ -212,6 +242,7 @@ impl Setup {
             jobs: layer.jobs.unwrap_or(DEFAULT_JOBS),
             rate: layer.rate,
             max_requests: layer.max_requests,
+            asked: self.asked,
             time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
             closer_look: true,
             shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),

@@ -6,11 +6,12 @@ use crate::{
         Settings,
         environment::Environment,
         file::LoadTable,
-        setup::{RunSetup, Setup, SetupError},
+        setup::{RunSetup, SetupError},
     },
+    which,
 };
 use paymaster_client::redact::Redactor;
-use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 use std::sync::Arc;
 
 /// A target, before the first request to it.
@@ -26,20 +27,23 @@ pub struct TargetSetup {
     pub embedded: bool,
 }
 
-/// Reads file, environment and flags. `embedded` is called where no URL is named: it starts a server, and gives its URL and profile.
-pub fn read(
+/// Reads file, environment and flags, and asks the target which specification it serves where nothing names one. `embedded` is called
+/// where no URL is named: it starts a server, and gives its URL and its profile by that specification.
+pub async fn read(
     args: &RunArgs,
     url: Option<&str>,
-    embedded: impl FnOnce() -> Result<(String, Arc<dyn Knowledge>), Box<dyn std::error::Error + Send + Sync>>,
+    embedded: impl FnOnce(
+        &Specification,
+    ) -> Result<(String, Arc<dyn Knowledge>), Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<TargetSetup, SetupError> {
-    let setup = Setup::read(args, url, &Environment::of_process())?;
+    let setup = which::read(args, url, &Environment::of_process()).await?;
     let load = setup.load.clone();
     let named = setup.layer.url.clone();
     let is_embedded = named.is_none();
     let (setup, url) = if let Some(url) = named {
         (setup, url)
     } else {
-        let (url, profile) = embedded().map_err(SetupError::Embedded)?;
+        let (url, profile) = embedded(setup.profile.known.specification()).map_err(SetupError::Embedded)?;
         (setup.for_embedded(&*profile), url)
     };
     let RunSetup { settings, redactor, .. } = setup.settings(&url)?;

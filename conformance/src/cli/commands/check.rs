@@ -10,6 +10,8 @@ use paymaster_settings::{
         environment::Environment,
         setup::{RunSetup, Setup},
     },
+    specifications::all_rules,
+    which,
 };
 
 use crate::{
@@ -28,13 +30,20 @@ use crate::{
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
+    // Wrong arguments are errors before anything is sent.
+    let reports = Reports::requested(&args.reports)?;
+    filter::rules(&args.rules, all_rules())?;
+    let runtime = Runtime::start()?;
+    let setup = if args.dry_run {
+        Setup::read(&args.run, args.url.as_deref(), environment)?
+    } else {
+        runtime.block_on(which::read(&args.run, args.url.as_deref(), environment))?
+    };
     let specification = setup.profile.known.specification();
     let standard = Suite::of(specification);
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref(), specification)?;
-    let reports = Reports::requested(&args.reports)?;
     let scope = if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) };
     let suite = Suite {
         rules,
@@ -43,7 +52,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         known: Arc::clone(&known.list),
         ..standard
     };
-    Runtime::start()?.block_on(async {
+    runtime.block_on(async {
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
                 let profile = profile_of(specification, &Config::default(), &[]);
@@ -85,12 +94,6 @@ async fn judge(
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let finished = Finished {
-        summary: &outcome.summary,
-        context: &*outcome.context,
-        strictness: settings.strictness,
-        place: &place,
-        redactor: &redactor,
-    };
+    let finished = Finished::new(&outcome.summary, &*outcome.context, settings.strictness, &place, &redactor);
     Ok(reports.finish(&finished, &args.replay_dir, known, environment))
 }

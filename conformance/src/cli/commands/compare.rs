@@ -97,13 +97,8 @@ impl Source {
         let url = setup.layer.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
-        let report = Report::of(&Finished {
-            summary: &outcome.summary,
-            context: &*outcome.context,
-            strictness: settings.strictness,
-            place: &place,
-            redactor: &redactor,
-        });
+        let (summary, context) = (&outcome.summary, &*outcome.context);
+        let report = Report::of(&Finished::new(summary, context, settings.strictness, &place, &redactor));
         let name = place.shown;
         Ok(NamedReport { name, report })
     }

@@ -18,12 +18,9 @@ use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     exit,
     output::{self, report_file, terminal::escape_controls},
-    settings::{
-        environment::Environment,
-        file,
-        setup::{RunSetup, Setup},
-    },
+    settings::{environment::Environment, file, setup::RunSetup},
     specifications::{DEFAULT_SPECIFICATION, specification},
+    which,
 };
 
 /// The commented file for a specification, with every key.
@@ -74,12 +71,12 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
         return Err(exists(path));
     }
     report_file::check_writable(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    let setup = Setup::read(&args.run, Some(url), environment)?;
+    let runtime = Runtime::start()?;
+    let setup = runtime.block_on(which::read(&args.run, Some(url), environment))?;
     let RunSetup { settings, shown_target: place, redactor } = setup.settings(url)?;
     let specification = settings.profile.specification();
     let given = Given { specification, place: &place, redactor: &redactor, rate: settings.rate };
-    let surveyed =
-        Runtime::start()?.block_on(async { run::survey(&settings, &redactor, &stop_at_interrupt()).await });
+    let surveyed = runtime.block_on(async { run::survey(&settings, &redactor, &stop_at_interrupt()).await });
     let needs = surveyed.found.needs;
     if let Some(cause) = surveyed.ended.as_ref().filter(|_| needs.is_some()) {
         let cause = escape_controls(&redactor.apply(cause));

@@ -16,14 +16,15 @@ use crate::{
     recorded::{self, RecordedExchange, Recording},
     report::text::words::count,
 };
-use paymaster_settings::settings::{ShownTarget, environment::Environment};
+use paymaster_settings::settings::{ShownTarget, environment::Environment, file::asked};
 
 /// Longest recording that is read, in bytes: it is held in memory.
 const LONGEST: u64 = 512 * 1024 * 1024;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options = TrafficOptions::read(&args.judging, environment)?;
+    let mut options =
+        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
     let name = if args.file == Path::new("-") {
         "standard input".to_owned()
     } else {
@@ -31,8 +32,14 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Com
     };
     let named = |cause: CommandError| CommandError { message: format!("{name}: {}", cause.message), ..cause };
     let text = read(&args.file).map_err(named)?;
-    let recording = recorded::read(&text).map_err(|cause| named(cause.into()))?;
+    let mut recording = recorded::read(&text).map_err(|cause| named(cause.into()))?;
     drop(text);
+    if let Some(called) = recording.most_called().filter(|_| !options.profile.is_named)
+        && called != options.suite.specification
+    {
+        options = TrafficOptions::read(&args.judging, Some(called.name), environment)?;
+    }
+    recording.keep_calls_of(options.suite.specification);
     let Traffic { exchanges, place, mut skipped } =
         choose(recording, args.endpoint.as_deref(), &name, &mut options).map_err(named)?;
     for secret in exchanges.iter().flat_map(|exchange| &exchange.secrets) {

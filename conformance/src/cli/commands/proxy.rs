@@ -9,19 +9,15 @@ use crate::cli::{
     process::{CommandError, Runtime, stop_at_interrupt},
     traffic::{TrafficOptions, TrafficSession},
 };
-use crate::{
-    recorded,
-    relay::{self, Limits, RelayedExchange, Upstream},
-};
+use crate::relay::{self, Limits, RelayedExchange, Upstream};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_engine::{
     session::{recorded::Skipped, tally::NewlyBroken},
     verdict::strictness::fails_the_run,
 };
-use paymaster_exchange::Failure;
 use paymaster_settings::output;
 use paymaster_settings::output::terminal::{Paint, escape_controls};
-use paymaster_settings::settings::{environment::Environment, setup::trust_notes};
+use paymaster_settings::settings::{environment::Environment, file::asked, setup::trust_notes};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;
@@ -32,7 +28,8 @@ const MOST_SECRETS: usize = 200;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options = TrafficOptions::read(&args.judging, environment)?;
+    let mut options =
+        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
     let named = match &args.upstream {
         Some(url) => Some(url.as_str()),
         None => environment.get("PAYMASTER_URL")?,
@@ -112,7 +109,7 @@ async fn judge(
         if paths.len() < MOST_SECRETS && paths.insert(relayed.path.clone()) {
             traffic.hide_path(&relayed.path, is_loopback);
         }
-        if let Some(reason) = skip_reason(&relayed.method, &relayed.exchange) {
+        if let Some(reason) = traffic.skip_reason(&relayed.method, &relayed.exchange) {
             *skipped.entry(reason).or_default() += 1;
             continue;
         }
@@ -123,18 +120,6 @@ async fn judge(
         }
     }
     (traffic, skipped)
-}
-
-/// Why an exchange is not judged.
-fn skip_reason(method: &str, exchange: &paymaster_exchange::Exchange) -> Option<String> {
-    if let Some(reason) = recorded::request_skip_reason(method, &exchange.request) {
-        return Some(reason.to_owned());
-    }
-    match &exchange.outcome {
-        Err(Failure::Connect(cause)) => Some(format!("the upstream was not reached: {cause}")),
-        Ok(response) => recorded::response_skip_reason(response).map(str::to_owned),
-        Err(_) => None,
-    }
 }
 
 /// A line for a rule that is broken for the first time.

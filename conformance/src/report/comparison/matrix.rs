@@ -57,9 +57,9 @@ pub(crate) fn page(columns: &[Column]) -> String {
                             tr { th scope="row" { "run" } @for column in columns { (head(column)) } td {} }
                             (totals(&rows, columns))
                         }
-                        @for (section, clauses) in rows.values() {
+                        @for ((specification, _), (section, clauses)) in &rows {
                             tbody.part {
-                                tr.section { th colspan=(columns.len() + 2) scope="rowgroup" { span { (section) " " (sections::name(section)) } } }
+                                tr.section { th colspan=(columns.len() + 2) scope="rowgroup" { span { (section) " " (sections::name(specification, section)) } } }
                                 @for clause in clauses { (row(clause, columns)) }
                             }
                         }
@@ -80,10 +80,13 @@ type Clause<'a> = &'a str;
 /// The clauses of every report, by section, in the order of the reports.
 fn rows(columns: &[Column]) -> Rows<'_> {
     let mut rows = Rows::new();
-    for rule in columns.iter().flat_map(|column| &column.run.rules) {
-        let (_, clauses) = rows.entry(sections::key(&rule.section)).or_insert((&rule.section, Vec::new()));
-        if !clauses.contains(&rule.clause.as_str()) {
-            clauses.push(&rule.clause);
+    for column in columns {
+        for rule in &column.run.rules {
+            let key = (column.run.specification.name.as_str(), sections::key(&rule.section));
+            let (_, clauses) = rows.entry(key).or_insert((&rule.section, Vec::new()));
+            if !clauses.contains(&rule.clause.as_str()) {
+                clauses.push(&rule.clause);
+            }
         }
     }
     rows
@@ -122,7 +125,7 @@ fn head(column: &Column) -> Markup {
 }
 
 /// The clauses by section, as the table has them.
-type Rows<'a> = BTreeMap<Vec<u32>, (&'a str, Vec<Clause<'a>>)>;
+type Rows<'a> = BTreeMap<(&'a str, Vec<u32>), (&'a str, Vec<Clause<'a>>)>;
 
 /// The row with the number of clauses of each state, for each report and for all of them.
 fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {

@@ -5,7 +5,11 @@ use maud::{Markup, html};
 
 use crate::report::{
     counts::RuleState,
-    html::{Page, escape_controls, finding::Shown, marks},
+    html::{
+        Page, escape_controls,
+        finding::{Shown, evidence, pair},
+        marks,
+    },
     model::{Defect, Finding, JudgedRule},
 };
 
@@ -42,8 +46,8 @@ impl Page<'_> {
                 h3 { span.number { (defect.number) } (escape_controls(&defect.headline)) "." }
                 @if let Some(cause) = &defect.cause_in_words { p.cause { b { "Cause: " } (escape_controls(cause)) "." } }
                 @if let Some(finding) = self.report.shown(defect) {
-                    (self.evidence(finding))
-                    (self.contrast(finding))
+                    (evidence(finding))
+                    (contrast(finding))
                 }
                 h4 { "It " (self.report.extent(defect)) }
                 ul.breaks { @for rule in &rules { li { (rule_line(rule)) } } }
@@ -65,25 +69,6 @@ impl Page<'_> {
         }
     }
 
-    /// The nearest request that does not break the rule, and its answer.
-    fn contrast(&self, finding: &Finding) -> Markup {
-        let contrast = finding.details.contrast.as_ref();
-        html! {
-            @if let Some((contrast, sent)) = contrast.and_then(|contrast| Some((contrast, contrast.requests.get(contrast.member)?))) {
-                details.more.contrast {
-                    summary { "The nearest request that does not break it" }
-                    (self.pair(&Shown {
-                        sent,
-                        request_marks: finding.deciding(),
-                        exchange: contrast.exchanges.get(contrast.member),
-                        answer_marks: Vec::new(),
-                        wrong: false,
-                    }))
-                }
-            }
-        }
-    }
-
     /// The links to the defects, where there are several.
     fn contents(&self, defects: &[&Defect]) -> Markup {
         html! {
@@ -91,6 +76,25 @@ impl Page<'_> {
                 @for defect in defects {
                     li { span.number { (defect.number) } a href=(format!("#{}", id(defect))) { (escape_controls(&defect.headline)) } " " span.held { (self.report.extent(defect)) } }
                 }
+            }
+        }
+    }
+}
+
+/// The nearest request that does not break the rule, and its answer.
+fn contrast(finding: &Finding) -> Markup {
+    let contrast = finding.details.contrast.as_ref();
+    html! {
+        @if let Some((contrast, sent)) = contrast.and_then(|contrast| Some((contrast, contrast.requests.get(contrast.member)?))) {
+            details.more.contrast {
+                summary { "The nearest request that does not break it" }
+                (pair(&Shown {
+                    sent,
+                    request_marks: finding.deciding(),
+                    exchange: contrast.exchanges.get(contrast.member),
+                    answer_marks: Vec::new(),
+                    wrong: false,
+                }))
             }
         }
     }

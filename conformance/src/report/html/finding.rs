@@ -37,33 +37,8 @@ impl Page<'_> {
                 @if let Some(entry) = &finding.details.known {
                     p.excused { "Known to fail: " (escape_controls(&entry.reason)) " (" (escape_controls(&entry.owner)) ", until " (entry.expires) ")" }
                 }
-                (self.evidence(finding))
+                (evidence(finding))
                 (self.repeat(number, finding))
-            }
-        }
-    }
-
-    /// What was expected, and the requests with their answers.
-    pub(super) fn evidence(&self, finding: &Finding) -> Markup {
-        let shown = shown(finding);
-        html! {
-            dl.what {
-                @if let Some(member) = words::recorded(finding) {
-                    div { dt { "recorded" } dd { (escape_controls(&member.label)) } }
-                }
-                div { dt { "at" } dd { code { (escape_controls(finding.at())) } } }
-                div.expected { dt { "expected" } dd { code { (escape_controls(&finding.expected)) } } }
-                div.actual { dt { "actual" } dd { code { (cut(&escape_controls(&finding.actual), LONGEST_TEXT)) } } }
-                div { dt { "call" } dd {
-                    @if let Some(call) = &finding.details.call_in_words { (call) ", " }
-                    (words::seen(finding))
-                } }
-            }
-            @for member in &shown {
-                (self.exchange(finding, *member))
-            }
-            @if shown.len() < finding.requests.len() {
-                p.meta { (finding.requests.len() - shown.len()) " more requests of this group are in the replay file." }
             }
         }
     }
@@ -72,10 +47,10 @@ impl Page<'_> {
     pub(super) fn repeat(&self, number: usize, finding: &Finding) -> Markup {
         let (line, replay) = (&finding.curl, &finding.details.replay);
         html! {
-            (self.attempts(finding))
+            (attempts(finding))
             @match line {
                 Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
-                None => p.meta { "The request is too long for a command line: use the replay file." },
+                None => p.meta { "The request is too long for a command line, or has a secret." },
             }
             @if let Some(replay) = replay {
                 (copyable(&format!("replay-{number}"), "Replay", replay))
@@ -85,62 +60,84 @@ impl Page<'_> {
             }
         }
     }
+}
 
-    fn exchange(&self, finding: &Finding, member: usize) -> Markup {
-        let Some(sent) = finding.requests.get(member) else {
-            return html! {};
-        };
-        let of = finding.requests.len();
-        let wrong = member == finding.member;
-        let (request_marks, answer_marks) = if wrong {
-            (finding.deciding(), vec![finding.pointer.as_str()])
-        } else {
-            (Vec::new(), Vec::new())
-        };
-        html! {
-            @if of > 1 {
-                h4 { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) @if wrong { " " span.here { "broken here" } } }
+/// What was expected, and the requests with their answers.
+pub(super) fn evidence(finding: &Finding) -> Markup {
+    let shown = shown(finding);
+    html! {
+        dl.what {
+            @if let Some(member) = words::recorded(finding) {
+                div { dt { "recorded" } dd { (escape_controls(&member.label)) } }
             }
-            (self.pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong }))
+            div { dt { "at" } dd { code { (escape_controls(finding.at())) } } }
+            div.expected { dt { "expected" } dd { code { (escape_controls(&finding.expected)) } } }
+            div.actual { dt { "actual" } dd { code { (cut(&escape_controls(&finding.actual), LONGEST_TEXT)) } } }
+            div { dt { "call" } dd {
+                @if let Some(call) = &finding.details.call_in_words { (call) ", " }
+                (words::seen(finding))
+            } }
+        }
+        @for member in &shown {
+            (exchange(finding, *member))
+        }
+        @if shown.len() < finding.requests.len() {
+            p.meta { (finding.requests.len() - shown.len()) " more requests of this group are in the replay file." }
         }
     }
+}
 
-    /// A request and its answer, side by side where there is room.
-    pub(super) fn pair(&self, shown: &Shown<'_>) -> Markup {
-        html! {
-            div.exchange {
-                figure.request[shown.wrong] {
-                    figcaption { "Request" @if let Some(client) = &shown.sent.client { ", with the headers of " (client) } }
-                    (body(&shown.sent.body.text, &shown.request_marks))
-                }
-                figure.answer[shown.wrong] {
-                    @match shown.exchange {
-                        None => { figcaption { "Answer" } p.none { "not kept" } },
-                        Some(Exchanged { answer: Err(failure), .. }) => {
-                            figcaption { "No answer" }
-                            p.none { (escape_controls(failure)) }
-                        },
-                        Some(Exchanged { answer: Ok(response), .. }) => {
-                            figcaption { "Answer, HTTP " (response.status) }
-                            @if response.body.text.is_empty() { p.none { "empty body" } } @else { (body(&response.body.text, &shown.answer_marks)) }
-                        },
-                    }
+fn exchange(finding: &Finding, member: usize) -> Markup {
+    let Some(sent) = finding.requests.get(member) else {
+        return html! {};
+    };
+    let of = finding.requests.len();
+    let wrong = member == finding.member;
+    let (request_marks, answer_marks) =
+        if wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { (Vec::new(), Vec::new()) };
+    html! {
+        @if of > 1 {
+            h4 { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) @if wrong { " " span.here { "broken here" } } }
+        }
+        (pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong }))
+    }
+}
+
+/// A request and its answer, side by side where there is room.
+pub(super) fn pair(shown: &Shown<'_>) -> Markup {
+    html! {
+        div.exchange {
+            figure.request[shown.wrong] {
+                figcaption { "Request" @if let Some(client) = &shown.sent.client { ", with the headers of " (client) } }
+                (body(&shown.sent.body.text, &shown.request_marks))
+            }
+            figure.answer[shown.wrong] {
+                @match shown.exchange {
+                    None => { figcaption { "Answer" } p.none { "not kept" } },
+                    Some(Exchanged { answer: Err(failure), .. }) => {
+                        figcaption { "No answer" }
+                        p.none { (escape_controls(failure)) }
+                    },
+                    Some(Exchanged { answer: Ok(response), .. }) => {
+                        figcaption { "Answer, HTTP " (response.status) }
+                        @if response.body.text.is_empty() { p.none { "empty body" } } @else { (body(&response.body.text, &shown.answer_marks)) }
+                    },
                 }
             }
         }
     }
+}
 
-    fn attempts(&self, finding: &Finding) -> Markup {
-        let gist = |attempt: &Attempt| match &attempt.actual {
-            Some(actual) => format!("broken again: {}", cut(&escape_controls(actual), 200)),
-            None => "held".to_owned(),
-        };
-        html! {
-            @if !finding.attempts.is_empty() {
-                details.more {
-                    summary { "The same bytes sent again: " (words::reproduced(finding)) }
-                    ol { @for attempt in &finding.attempts { li { (gist(attempt)) } } }
-                }
+fn attempts(finding: &Finding) -> Markup {
+    let gist = |attempt: &Attempt| match &attempt.actual {
+        Some(actual) => format!("broken again: {}", cut(&escape_controls(actual), 200)),
+        None => "held".to_owned(),
+    };
+    html! {
+        @if !finding.attempts.is_empty() {
+            details.more {
+                summary { "The same bytes sent again: " (words::reproduced(finding)) }
+                ol { @for attempt in &finding.attempts { li { (gist(attempt)) } } }
             }
         }
     }

@@ -42,25 +42,13 @@ impl Page<'_> {
                                     @let sorted = words::by_frequency(values);
                                     tr {
                                         th scope="row" { a href=(format!("#{clause}")) { (clause) } }
-                                        td { (self.values(&sorted)) }
+                                        td { (value_list(&sorted)) }
                                     }
                                 }
                             }
                         }
                     }
                 }
-            }
-        }
-    }
-
-    /// Values and how often each was seen.
-    pub(super) fn values(&self, sorted: &[(&String, &u64)]) -> Markup {
-        html! {
-            ul.values {
-                @for (value, times) in sorted.iter().take(MOST_VALUES) {
-                    li { code { (compact::cut(&escape_controls(value), LONGEST_VALUE)) } " " span.held { (times) "×" } }
-                }
-                @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
             }
         }
     }
@@ -94,6 +82,18 @@ impl Page<'_> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Values and how often each was seen.
+pub(super) fn value_list(sorted: &[(&String, &u64)]) -> Markup {
+    html! {
+        ul.values {
+            @for (value, times) in sorted.iter().take(MOST_VALUES) {
+                li { code { (compact::cut(&escape_controls(value), LONGEST_VALUE)) } " " span.held { (times) "×" } }
+            }
+            @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::report::{
     counts::{Counts, RuleState},
     html::{
         Page, defect, escape_controls,
+        fingerprint::value_list,
         marks::{OBSERVED, code_spans, id, legend, mark, observed_mark},
     },
     model::JudgedRule,
@@ -26,6 +27,7 @@ enum Row<'a> {
 impl Page<'_> {
     pub(super) fn rules(&self) -> Markup {
         let report = self.report;
+        let name = &report.specification.name;
         let mut sections: BTreeMap<Vec<u32>, (&str, Vec<Row<'_>>)> = BTreeMap::new();
         let mut add = |section, row| {
             let (_, rows) = sections.entry(sections::key(section)).or_insert((section, Vec::new()));
@@ -51,7 +53,7 @@ impl Page<'_> {
                         ol {
                             @for (section, rows) in sections.values() {
                                 li { a href=(format!("#section-{section}")) {
-                                    span.number { (section) } " " (sections::name(section))
+                                    span.number { (section) } " " (sections::name(name, section))
                                     (self.dots(rows))
                                 } }
                             }
@@ -60,7 +62,7 @@ impl Page<'_> {
                     div.tree {
                         @for (section, rows) in sections.values() {
                             section.part id=(format!("section-{section}")) {
-                                h3 { span.number { (section) } " " (sections::name(section)) }
+                                h3 { span.number { (section) } " " (sections::name(name, section)) }
                                 @let (folded, open): (Vec<&Row<'_>>, Vec<&Row<'_>>) = rows.iter().partition(|row| self.is_folded(row));
                                 @for row in open { (self.row(row)) }
                                 @if !folded.is_empty() {
@@ -140,7 +142,7 @@ impl Page<'_> {
     fn row(&self, row: &Row<'_>) -> Markup {
         match row {
             Row::Rule(rule) => self.rule(rule),
-            Row::Observed(clause, values) => self.observed(clause, values),
+            Row::Observed(clause, values) => observed(clause, values),
         }
     }
 
@@ -183,11 +185,12 @@ impl Page<'_> {
                     }
                     @if rule.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &rule.reason { p.hint { b { (reason_title(rule, state)) } (escape_controls(reason)) } }
+                    // The page does not know where the repository is, so it names the file instead of linking to it.
                     p.meta {
                         "Held " (words::count(rule.held, "time"))
                         @if rule.broken > 0 { ", broken " (rule.broken) "." } @else { "; it passes with " (rule.quota) "." }
                         @if rule.id != rule.clause { " Clause " code { (rule.clause) } "." }
-                        " " (specification(&rule.section))
+                        " " "Specification: " code { (sections::place(&self.report.specification.name, &rule.section)) } "."
                         " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
@@ -203,34 +206,28 @@ impl Page<'_> {
         let known = all.filter(|(_, finding)| finding.rule == rule.id && finding.details.known.is_some());
         html! { @for (number, finding) in known { (self.finding(number, finding)) } }
     }
+}
 
-    fn observed(&self, clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
-        let sorted = words::by_frequency(values);
-        html! {
-            details.rule id=(clause.id) data-state=(OBSERVED) data-basis=(clause.basis.name()) {
-                summary {
-                    (observed_mark())
-                    span.title { (code_spans(clause.text)) }
-                    span.state { "observed" }
-                    span.under {
-                        span.id { (id(clause.id)) } " "
-                        span.basis { (clause.basis.name()) } " "
-                        span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&escape_controls(value), 48))) }
-                    }
+fn observed(clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
+    let sorted = words::by_frequency(values);
+    html! {
+        details.rule id=(clause.id) data-state=(OBSERVED) data-basis=(clause.basis.name()) {
+            summary {
+                (observed_mark())
+                span.title { (code_spans(clause.text)) }
+                span.state { "observed" }
+                span.under {
+                    span.id { (id(clause.id)) } " "
+                    span.basis { (clause.basis.name()) } " "
+                    span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&escape_controls(value), 48))) }
                 }
-                div.about {
-                    p.hint { "The specification leaves this open: it cannot fail a run." }
-                    (self.values(&sorted))
-                }
+            }
+            div.about {
+                p.hint { "The specification leaves this open: it cannot fail a run." }
+                (value_list(&sorted))
             }
         }
     }
-}
-
-/// Where the documentation describes the section of a clause. The page does not know where the repository is, so it names the
-/// file instead of linking to it.
-fn specification(section: &str) -> Markup {
-    html! { "Specification: " code { (sections::place(section)) } "." }
 }
 
 fn word(rule: &JudgedRule, state: RuleState) -> &'static str {

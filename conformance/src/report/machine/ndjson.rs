@@ -6,17 +6,17 @@ use std::{
 };
 
 use paymaster_client::redact::Redactor;
-use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
+use paymaster_engine::verdict::conclusion::Verdict;
 use paymaster_settings::settings::ShownTarget;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
         machine::exchange::{EncodedBody, milliseconds, moment},
-        model::{Exchanged, Finding, Header, Report, Tool},
+        model::{Finding, Report, Tool},
     },
 };
 
@@ -44,125 +44,6 @@ struct Events {
     begun: bool,
 }
 
-/// A line: an event, and when it was written.
-#[derive(Serialize)]
-struct Line<'a> {
-    #[serde(flatten)]
-    event: Logged<'a>,
-    at: String,
-}
-
-/// An event without secrets. Durations are in milliseconds.
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "lowercase")]
-enum Logged<'a> {
-    Started {
-        format: &'a str,
-        tool: Tool,
-        specification: &'a str,
-        target: &'a str,
-        embedded: bool,
-        warnings: Vec<&'a str>,
-        seed: u64,
-    },
-    Planned {
-        dialect: Value,
-        at_most: usize,
-    },
-    Judged {
-        groups: usize,
-        requests: usize,
-        rules_broken: usize,
-    },
-    Waiting {
-        pause_ms: Value,
-        reason: String,
-    },
-    Overloaded {
-        jobs: usize,
-        sign: String,
-    },
-    Estimated {
-        requests_per_second: Value,
-        requests: u64,
-        takes_ms: Value,
-        time_limit_ms: Value,
-        too_long: bool,
-        cases_that_fit: Option<u32>,
-        time_limit_that_fits_ms: Option<Value>,
-    },
-    Broken {
-        rule: &'a str,
-    },
-    Found {
-        rule: &'a str,
-        verdict: Verdict,
-        call: Option<&'a str>,
-        pointer: &'a str,
-        expected: &'a str,
-        actual: &'a str,
-        times: u64,
-        reproduced: usize,
-        attempts: usize,
-    },
-    Exchanged {
-        relation: &'a str,
-        group: usize,
-        member: usize,
-        role: &'a str,
-        label: String,
-        request: EncodedBody<'a>,
-        answer: LoggedAnswer<'a>,
-        took_ms: Value,
-        ended: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        client: Option<&'a str>,
-    },
-    Finished {
-        conclusion: Conclusion,
-        verdict: &'a str,
-        exit_code: u8,
-        cut_short: Option<&'a str>,
-        warnings: &'a [String],
-        counts: Value,
-        requests: usize,
-        took_ms: Value,
-        defects: Vec<LoggedDefect<'a>>,
-        verdicts: Vec<LoggedVerdict<'a>>,
-    },
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum LoggedAnswer<'a> {
-    Response {
-        #[serde(flatten)]
-        body: EncodedBody<'a>,
-        status: u16,
-        headers: &'a [Header],
-    },
-    Failure {
-        failure: &'a str,
-    },
-}
-
-#[derive(Serialize)]
-struct LoggedDefect<'a> {
-    headline: &'a str,
-    cause: Option<&'a str>,
-    fails: bool,
-    rules: &'a [String],
-    findings: &'a [usize],
-}
-
-#[derive(Serialize)]
-struct LoggedVerdict<'a> {
-    rule: &'a str,
-    verdict: Verdict,
-    held: u64,
-    broken: u64,
-}
-
 impl ReportLog for Events {
     fn wants_exchanges(&self) -> bool {
         self.every_exchange
@@ -170,152 +51,153 @@ impl ReportLog for Events {
 
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
         let maker = Maker { redactor: &self.redactor, place: &self.place };
-        let logged = match event {
+        let (name, rest) = match event {
             Event::Started { seed, specification, .. } => {
                 self.begun = true;
-                started(
-                    &self.place.shown,
-                    self.place.embedded,
-                    self.place.warnings().collect(),
-                    specification,
-                    *seed,
-                )
+                let warnings: Vec<&str> = self.place.warnings().collect();
+                let head = (self.place.shown.as_str(), self.place.embedded, *seed);
+                ("started", started(head, &warnings, specification))
             }
-            Event::Planned { dialect, at_most } => Logged::Planned {
-                dialect: maker.value(&Value::Object((*dialect).clone())),
-                at_most: *at_most,
-            },
+            Event::Planned { dialect, at_most } => {
+                let dialect = maker.value(&Value::Object((*dialect).clone()));
+                ("planned", json!({"dialect": dialect, "at_most": at_most}))
+            }
             Event::Judged { groups, requests, findings } => {
-                Logged::Judged { groups: *groups, requests: *requests, rules_broken: *findings }
+                ("judged", json!({"groups": groups, "requests": requests, "rules_broken": findings}))
             }
             Event::Waiting { pause, reason } => {
-                Logged::Waiting { pause_ms: milliseconds(*pause), reason: maker.text(reason) }
+                ("waiting", json!({"pause_ms": milliseconds(*pause), "reason": maker.text(reason)}))
             }
-            Event::Overloaded { jobs, sign } => Logged::Overloaded { jobs: *jobs, sign: maker.text(sign) },
-            Event::Estimated(estimate) => Logged::Estimated {
-                requests_per_second: estimate.rate().into(),
-                requests: estimate.requests,
-                takes_ms: milliseconds(estimate.takes),
-                time_limit_ms: milliseconds(estimate.time_limit),
-                too_long: estimate.too_long,
-                cases_that_fit: estimate.cases,
-                time_limit_that_fits_ms: estimate.enough.map(milliseconds),
-            },
-            Event::Broken { rule } => Logged::Broken { rule: rule.id },
-            Event::Found(finding) => return write_line(found(&maker.finding(finding)), out),
-            Event::Exchanged(sent) if self.every_exchange => {
-                return write_line(
-                    exchanged(sent, &maker.exchange(&sent.exchange), maker.text(&sent.label)),
-                    out,
-                );
+            Event::Overloaded { jobs, sign } => {
+                ("overloaded", json!({"jobs": jobs, "sign": maker.text(sign)}))
             }
+            Event::Estimated(estimate) => (
+                "estimated",
+                json!({
+                    "requests_per_second": estimate.rate(),
+                    "requests": estimate.requests,
+                    "takes_ms": milliseconds(estimate.takes),
+                    "time_limit_ms": milliseconds(estimate.time_limit),
+                    "too_long": estimate.too_long,
+                    "cases_that_fit": estimate.cases,
+                    "time_limit_that_fits_ms": estimate.enough.map(milliseconds),
+                }),
+            ),
+            Event::Broken { rule } => ("broken", json!({"rule": rule.id})),
+            Event::Found(finding) => ("found", found(&maker.finding(finding))),
+            Event::Exchanged(sent) if self.every_exchange => ("exchanged", exchanged(sent, maker)),
             // The last line is written by `end`, which has the verdicts.
             Event::Exchanged(_) | Event::Finished(_) => return Ok(()),
         };
-        write_line(logged, out)
+        line(name, rest, out)
     }
 
     fn end(&mut self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         if !self.begun {
-            let warnings = report.warnings.iter().map(String::as_str).collect();
-            let specification = &report.details.specification;
-            write_line(started(&report.target, report.embedded, warnings, specification, report.seed), out)?;
+            let head = (report.target.as_str(), report.embedded, report.seed);
+            line("started", started(head, &report.warnings, &report.details.specification), out)?;
             for finding in &report.findings {
-                write_line(found(finding), out)?;
+                line("found", found(finding), out)?;
             }
         }
-        let finished = Logged::Finished {
-            conclusion: report.conclusion,
-            verdict: &report.verdict,
-            exit_code: report.exit_code,
-            cut_short: report.cut_short.as_deref(),
-            warnings: &report.warnings,
-            counts: report.counts().json(),
-            requests: report.requests,
-            took_ms: milliseconds(report.details.took),
-            defects: report
-                .defects
-                .iter()
-                .map(|defect| LoggedDefect {
-                    headline: &defect.headline,
-                    cause: defect.cause_in_words.as_deref(),
-                    fails: defect.fails,
-                    rules: &defect.rules,
-                    findings: &defect.findings,
-                })
-                .collect(),
-            verdicts: report
-                .rules
-                .iter()
-                .map(|rule| LoggedVerdict {
-                    rule: &rule.id,
-                    verdict: rule.verdict,
-                    held: rule.held,
-                    broken: rule.broken,
-                })
-                .collect(),
-        };
-        write_line(finished, out)
+        let rest = json!({
+            "conclusion": report.conclusion,
+            "verdict": report.verdict,
+            "exit_code": report.exit_code,
+            "cut_short": report.cut_short,
+            "warnings": report.warnings,
+            "counts": report.counts().json(),
+            "requests": report.requests,
+            "took_ms": milliseconds(report.details.took),
+            "defects": report.defects.iter().map(|defect| json!({
+                "headline": defect.headline,
+                "cause": defect.cause_in_words,
+                "fails": defect.fails,
+                "rules": defect.rules,
+                "findings": defect.findings,
+            })).collect::<Vec<_>>(),
+            "verdicts": report.rules.iter().map(|rule| json!({
+                "rule": rule.id,
+                "verdict": rule.verdict,
+                "held": rule.held,
+                "broken": rule.broken,
+            })).collect::<Vec<_>>(),
+        });
+        line("finished", rest, out)
     }
 }
 
-fn started<'a>(
-    target: &'a str,
-    embedded: bool,
-    warnings: Vec<&'a str>,
-    specification: &'a str,
-    seed: u64,
-) -> Logged<'a> {
-    Logged::Started { format: FORMAT, tool: Tool::this(), specification, target, embedded, warnings, seed }
+fn started(
+    (target, embedded, seed): (&str, bool, u64),
+    warnings: &impl Serialize,
+    specification: &str,
+) -> Value {
+    json!({
+        "format": FORMAT,
+        "tool": Tool::this(),
+        "specification": specification,
+        "target": target,
+        "embedded": embedded,
+        "warnings": warnings,
+        "seed": seed,
+    })
 }
 
-fn found(finding: &Finding) -> Logged<'_> {
-    Logged::Found {
-        rule: &finding.rule,
+fn found(finding: &Finding) -> Value {
+    json!({
+        "rule": finding.rule,
         // A known failure is found as any other.
-        verdict: if finding.is_flaky() { Verdict::Flaky } else { Verdict::Failed },
-        call: finding.details.call.as_deref(),
-        pointer: &finding.pointer,
-        expected: &finding.expected,
-        actual: &finding.actual,
-        times: finding.times,
-        reproduced: finding.reproduced,
-        attempts: finding.attempts.len(),
-    }
+        "verdict": if finding.is_flaky() { Verdict::Flaky } else { Verdict::Failed },
+        "call": finding.details.call,
+        "pointer": finding.pointer,
+        "expected": finding.expected,
+        "actual": finding.actual,
+        "times": finding.times,
+        "reproduced": finding.reproduced,
+        "attempts": finding.attempts.len(),
+    })
 }
 
-fn exchanged<'a>(sent: &'a SentExchange, made: &'a Exchanged, label: String) -> Logged<'a> {
-    Logged::Exchanged {
-        relation: sent.relation,
-        group: sent.group,
-        member: sent.member,
-        role: sent.role,
-        label,
-        request: EncodedBody::of(&made.request),
-        answer: match &made.answer {
-            Ok(response) => LoggedAnswer::Response {
-                body: EncodedBody::of(&response.body),
-                status: response.status,
-                headers: &response.headers,
-            },
-            Err(failure) => LoggedAnswer::Failure { failure },
-        },
-        took_ms: milliseconds(made.took),
-        ended: moment(sent.ended),
-        client: made.client.as_deref(),
+fn exchanged(sent: &SentExchange, maker: Maker<'_>) -> Value {
+    let made = maker.exchange(&sent.exchange);
+    let answer = match &made.answer {
+        Ok(response) => {
+            let mut answer = json!(EncodedBody::of(&response.body));
+            answer["status"] = response.status.into();
+            answer["headers"] = json!(response.headers);
+            answer
+        }
+        Err(failure) => json!({"failure": failure}),
+    };
+    let mut value = json!({
+        "relation": sent.relation,
+        "group": sent.group,
+        "member": sent.member,
+        "role": sent.role,
+        "label": maker.text(&sent.label),
+        "request": EncodedBody::of(&made.request),
+        "answer": answer,
+        "took_ms": milliseconds(made.took),
+        "ended": moment(sent.ended),
+    });
+    if let Some(client) = made.client {
+        value["client"] = client.into();
     }
+    value
 }
 
-fn write_line(event: Logged<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let line = Line { event, at: moment(SystemTime::now()) };
-    writeln!(out, "{}", serde_json::to_string(&line)?)
+/// Writes a line: the name of the event, the time, and the other members.
+fn line(name: &str, mut rest: Value, out: &mut dyn Write) -> io::Result<()> {
+    let mut whole = json!({"event": name, "at": moment(SystemTime::now())});
+    if let (Some(whole), Some(rest)) = (whole.as_object_mut(), rest.as_object_mut()) {
+        whole.append(rest);
+    }
+    writeln!(out, "{whole}")
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use serde_json::json;
 
     use super::*;
     use crate::report::sample;

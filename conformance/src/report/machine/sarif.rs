@@ -55,7 +55,7 @@ fn level(fails: bool) -> &'static str {
 
 fn rule(rule: &JudgedRule, report: &Report) -> Value {
     let JudgedRule { id, text, section, basis, .. } = rule;
-    let place = format!("section {section}, {}", sections::name(section));
+    let place = format!("section {section}, {}", sections::name(&report.specification.name, section));
     let help = [text.as_str(), &rule.hint].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
     json!({
         "id": id,

@@ -88,7 +88,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     page.hanging("  ", COLUMN, &words::seen(finding));
     match &finding.curl {
         Some(line) => page.line(&format!("  cURL       {line}")),
-        None => row(page, "cURL", "the body is too long for a command line: use the replay file"),
+        None => row(page, "cURL", "none: the body is too long for a command line, or has a secret"),
     }
     if let Some(line) = &finding.details.replay {
         page.line(&format!("  replay     {line}"));

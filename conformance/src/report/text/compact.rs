@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The longest string, in characters; longer ones are cut in the middle.
 const LONGEST_STRING: usize = 66;
@@ -147,16 +147,10 @@ fn string(text: &str) -> String {
     Value::from(cut(text, LONGEST_STRING)).to_string()
 }
 
-/// The members of a value that serializes to an object, such as a dialect, as texts.
-pub(crate) fn members(value: &impl serde::Serialize) -> Vec<(String, String)> {
-    let Ok(Value::Object(members)) = serde_json::to_value(value) else {
-        return Vec::new();
-    };
-    let text = |value: Value| match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    members.into_iter().map(|(name, value)| (name, text(value))).collect()
+/// The members of an object, such as a dialect, as texts.
+pub(crate) fn members(object: &Map<String, Value>) -> Vec<(&String, String)> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    object.iter().map(|(name, value)| (name, text(value))).collect()
 }
 
 /// Cuts a text in the middle where it is longer than `longest` characters.

@@ -1,13 +1,22 @@
-//! The sections of the specification in reports: their titles, their order, and where the documentation describes them.
+//! The sections of a specification in reports: their titles, their order, and where the documentation describes them.
 
-use paymaster_schemas::{FEE_QUOTE, Section};
+use paymaster_engine::specification::Specification;
+use paymaster_schemas::Section;
+use paymaster_settings::specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS};
 
-/// The page of the repository that describes the sections.
-pub(crate) const PAGE: &str = "docs/specification.md";
+/// The file of a page about a specification: `reference.md` for the default one, otherwise as `reference-erc-7677.md`.
+pub(crate) fn page(page: &str, of: &Specification) -> String {
+    if of == DEFAULT_SPECIFICATION { format!("{page}.md") } else { format!("{page}-{}.md", of.name) }
+}
 
-/// The title of a section; empty for an unknown number.
-pub(crate) fn name(number: &str) -> &'static str {
-    FEE_QUOTE.find_section(number).map_or("", |section| section.title)
+fn specification(name: &str) -> Option<&'static Specification> {
+    SPECIFICATIONS.iter().copied().find(|known| known.name == name)
+}
+
+/// The title of a section of the specification of that name; empty where one of them is unknown.
+pub(crate) fn name(of: &str, number: &str) -> &'static str {
+    let section = specification(of).and_then(|known| known.definition.find_section(number));
+    section.map_or("", |section| section.title)
 }
 
 /// The numbers of a section, to sort by: 2.10 comes after 2.9.
@@ -16,10 +25,12 @@ pub(crate) fn key(number: &str) -> Vec<u32> {
 }
 
 /// The place of a section in the documentation, as `docs/specification.md#section-26-sponsored-result`.
-pub(crate) fn place(number: &str) -> String {
-    match FEE_QUOTE.find_section(number) {
-        Some(section) => format!("{PAGE}#{}", section.anchor()),
-        None => PAGE.to_owned(),
+pub(crate) fn place(of: &str, number: &str) -> String {
+    let known = specification(of).unwrap_or(DEFAULT_SPECIFICATION);
+    let file = format!("docs/{}", page("specification", known));
+    match known.definition.find_section(number) {
+        Some(section) => format!("{file}#{}", section.anchor()),
+        None => file,
     }
 }
 
@@ -29,8 +40,8 @@ mod tests {
 
     #[test]
     fn a_section_has_a_place_in_the_documentation() {
-        assert_eq!(place("2.6"), "docs/specification.md#section-26-sponsored-result");
-        assert_eq!(place("99"), PAGE);
+        assert_eq!(place("fee-quote", "2.6"), "docs/specification.md#section-26-sponsored-result");
+        assert_eq!(place("fee-quote", "99"), "docs/specification.md");
         assert!(key("2.10") > key("2.9"));
     }
 }

@@ -9,9 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use paymaster_engine::knowledge::Knowledge;
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use paymaster_settings::{embedded::profile_of, specifications::DEFAULT_SPECIFICATION};
 use tokio::net::TcpListener;
 
 /// The name of the hidden subcommand.
@@ -67,8 +65,6 @@ pub(crate) enum EmbeddedError {
 pub(crate) struct Embedded {
     /// Its URL.
     pub(crate) url: String,
-    /// The profile of its configuration.
-    pub(crate) profile: Arc<dyn Knowledge>,
     child: Child,
 }
 
@@ -101,7 +97,7 @@ impl Embedded {
             let _ = child.wait();
             return Err(EmbeddedError::NoUrl);
         }
-        Ok(Self { url: url.to_owned(), profile: profile_of(DEFAULT_SPECIFICATION, &config, &[]), child })
+        Ok(Self { url: url.to_owned(), child })
     }
 }
 

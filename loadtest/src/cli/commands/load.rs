@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use paymaster_engine::specification::Specification;
+use paymaster_reference_server::Config;
 use paymaster_settings::{
+    embedded::profile_of,
     exit as codes, output as out,
     settings::{
         file::LoadTable,
@@ -32,7 +35,8 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     // An earlier report that cannot be read is an error before anything is sent.
     let earlier = args.compare.as_deref().map(RunSummary::read).transpose()?;
     let mut embedded = None;
-    let setup = read_target(args, &mut embedded)?;
+    let runtime = runtime()?;
+    let setup = runtime.block_on(read_target(args, &mut embedded))?;
     if !setup.embedded && !args.deviations.is_empty() {
         return Err(CommandError::DeviationsWithUrl);
     }
@@ -41,7 +45,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
-    let (runtime, live) = (runtime()?, LiveFigures::default());
+    let live = LiveFigures::default();
     let done: Result<_, CommandError> = runtime.block_on(async {
         let server = args.metrics.serve(&live)?;
         let mut interrupts = interrupts()?;
@@ -99,14 +103,12 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 }
 
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
-fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
-    let start = || {
-        let server = Embedded::start(&args.deviations)?;
-        let known = (server.url.clone(), server.profile.clone());
-        *embedded = Some(server);
-        Ok(known)
+async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
+    let start = |specification: &Specification| {
+        let server = embedded.insert(Embedded::start(&args.deviations)?);
+        Ok((server.url.clone(), profile_of(specification, &Config::default(), &[])))
     };
-    Ok(target::read(&args.sending.of_run(args.seed), args.url.as_deref(), start)?)
+    Ok(target::read(&args.sending.of_run(args.seed), args.url.as_deref(), start).await?)
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.

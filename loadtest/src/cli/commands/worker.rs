@@ -3,10 +3,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
+use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     duration, exit as codes,
     output::{self as out, report_file},
-    settings::{setup::SetupError, target},
+    settings::{file::FileError, setup::SetupError, target},
+    specifications::{DEFAULT_SPECIFICATION, specification},
 };
 
 use crate::{
@@ -65,6 +67,9 @@ pub(crate) struct LocustfileArgs {
     /// Where to write it [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// The specification whose scenarios it names [default: fee-quote].
+    #[arg(long, value_name = "NAME")]
+    spec: Option<String>,
     /// The weight of a scenario, for example journey=3. Repeatable. Scenarios without a weight then have no user class.
     #[arg(long = "weight", value_name = "NAME=N", value_parser = parse_weight)]
     weights: Vec<(String, u32)>,
@@ -74,14 +79,13 @@ pub(crate) struct LocustfileArgs {
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     let (run_args, url) = (args.sending.of_run(args.seed), args.url.as_deref());
-    let setup =
-        target::read(&run_args, url, || Err("a worker has no embedded server".into())).map_err(|cause| {
-            match cause {
-                // There is an embedded server for the runs of one machine only.
-                SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
-                cause => CommandError::Target(cause),
-            }
-        })?;
+    let runtime = runtime()?;
+    let no_embedded = |_: &Specification| Err("a worker has no embedded server".into());
+    let setup = runtime.block_on(target::read(&run_args, url, no_embedded)).map_err(|cause| match cause {
+        // There is an embedded server for the runs of one machine only.
+        SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
+        cause => CommandError::Target(cause),
+    })?;
     let options = WorkerOptions {
         master: args.master.clone(),
         patience: args.patience.unwrap_or(PATIENCE),
@@ -93,7 +97,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
         command: args.sending.shown_command(url, &setup),
         reports,
     };
-    runtime()?.block_on(async {
+    runtime.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;
         let mut interrupts = interrupts()?;
@@ -106,7 +110,11 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
 
 /// `locustfile`: writes the locustfile of the master.
 pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
-    let text = locustfile::render(&args.weights.iter().cloned().collect())?;
+    let named = args.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification);
+    let text = locustfile::render(
+        named.map_err(|cause| SetupError::from(FileError::from(cause)))?,
+        &args.weights.iter().cloned().collect(),
+    )?;
     match &args.output {
         None => out::print(&text)?,
         Some(path) => {

@@ -13,6 +13,7 @@ pub(super) mod notation;
 pub(super) mod operations;
 pub(super) mod refusals;
 pub(super) mod tokens;
+pub(super) mod wallets;
 
 /// Serves the first supported token instead of the token of the request.
 const SERVE_FIRST_TOKEN: Behaviour = Behaviour::Request(|view, request| {

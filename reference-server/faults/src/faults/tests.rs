@@ -1,11 +1,11 @@
 use std::collections::HashSet;
 
-use paymaster_schemas::{Basis, FEE_QUOTE, find_clause, member_validator, resolved};
+use paymaster_schemas::{Basis, DEFINITIONS, find_clause, member_validator, resolved};
 use paymaster_service::SenderNonces;
 use serde_json::{Map, Value};
 
-use super::{faults, find_fault};
-use crate::injection::samples::{NOW, arrival, bodies, pair_of, service};
+use super::{Fault, faults, find_fault};
+use crate::injection::samples::{NOW, arrival, bodies, configured, pair_of, samples_of, service};
 use crate::injection::{InjectedService, WireResponse};
 
 /// Enough rounds for a fault in 1 of 25 requests when only one sample can show it.
@@ -29,11 +29,8 @@ fn every_fault_breaks_a_clause_that_is_judged() {
     for fault in faults() {
         for id in fault.also.iter().chain([&fault.clause]) {
             if let Some(group) = id.strip_suffix('*') {
-                assert!(
-                    FEE_QUOTE.clauses().any(|clause| clause.id.starts_with(group)),
-                    "{}: no group {id}",
-                    fault.name
-                );
+                let mut clauses = DEFINITIONS.iter().flat_map(|definition| definition.clauses());
+                assert!(clauses.any(|clause| clause.id.starts_with(group)), "{}: no group {id}", fault.name);
                 continue;
             }
             let clause = find_clause(id).unwrap_or_else(|| panic!("{}: no clause {id}", fault.name));
@@ -46,8 +43,9 @@ fn every_fault_breaks_a_clause_that_is_judged() {
 #[test]
 fn every_judged_clause_is_broken_by_a_fault() {
     let broken: HashSet<&str> = faults().map(|fault| fault.clause).collect();
-    let missed: Vec<&str> = FEE_QUOTE
-        .clauses()
+    let missed: Vec<&str> = DEFINITIONS
+        .iter()
+        .flat_map(|definition| definition.clauses())
         .filter(|clause| {
             matches!(
                 clause.basis,
@@ -107,10 +105,10 @@ fn the_nearest_fault_is_named() {
 }
 
 /// The responses to all sample requests, two at a time, so that responses can be swapped.
-async fn responses(service: &InjectedService) -> Vec<WireResponse> {
+async fn responses(service: &InjectedService, bodies: &[Vec<u8>]) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     let nonces = SenderNonces::default();
-    for pair in bodies().chunks(2) {
+    for pair in bodies.chunks(2) {
         let (first, second) =
             tokio::join!(service.response(arrival(&pair[0]), &pair[0], NOW, &nonces), async {
                 match pair.get(1) {
@@ -178,7 +176,7 @@ async fn a_fault_breaks_its_row_and_no_other() {
         let faulty = InjectedService::from(service()).with_faults([fault]);
         let mut broken = HashSet::new();
         for _ in 0..ROUNDS {
-            let responses = responses(&faulty).await;
+            let responses = responses(&faulty, &bodies).await;
             for (body, response) in bodies.iter().zip(&responses) {
                 broken.extend(broken_rows(body, response));
             }
@@ -204,19 +202,23 @@ fn is_row(clause: &str) -> bool {
 
 #[tokio::test]
 async fn every_fault_changes_an_answer() {
-    let clean = responses(&service().into()).await;
     let mut without_effect = Vec::new();
-    for fault in faults() {
-        let faulty = InjectedService::from(service()).with_faults([fault]);
-        let mut changes = false;
-        for _ in 0..ROUNDS {
-            changes = responses(&faulty).await != clean;
-            if changes {
-                break;
+    for specification in [None, Some("erc-7677")] {
+        let (bodies, configure) = samples_of(specification);
+        let clean = responses(&configured(configure).into(), &bodies).await;
+        let is_of = |fault: &&Fault| (fault.specification == Some("erc-7677")) == specification.is_some();
+        for fault in faults().filter(is_of) {
+            let faulty = InjectedService::from(configured(configure)).with_faults([fault]);
+            let mut changes = false;
+            for _ in 0..ROUNDS {
+                changes = responses(&faulty, &bodies).await != clean;
+                if changes {
+                    break;
+                }
             }
-        }
-        if !changes {
-            without_effect.push(fault.name);
+            if !changes {
+                without_effect.push(fault.name);
+            }
         }
     }
     assert!(without_effect.is_empty(), "these change nothing: {without_effect:?}");

@@ -25,16 +25,22 @@ pub(crate) fn always(_: &RequestView<'_>) -> bool {
 pub(crate) enum Behaviour {
     /// Changes the request before the service reads it. Where nothing changes, the service reads the original bytes.
     Request(fn(&RequestView<'_>, &mut Value)),
+    /// Changes the request as [`Behaviour::Request`] does, and then the result, which is an object.
+    Exchange(fn(&RequestView<'_>, &mut Value), fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Replaces a result by an error.
     Refuse,
     /// Changes one member of a result. `row` is the id of the clause about that member, such as `sponsored-result.MODE`.
     Row { row: &'static str, quotes: QuoteSelection, change: MemberChange },
     /// Changes a result that is an object.
     Result(fn(&RequestView<'_>, &mut Map<String, Value>)),
+    /// The same, whatever the request is.
+    ResultAlone(fn(&mut Map<String, Value>)),
     /// Changes an error object.
     Error(fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Changes the JSON-RPC response to one request, alone or in a batch.
     Answer(fn(&RequestView<'_>, &mut Map<String, Value>)),
+    /// The same, whatever the request is.
+    AnswerAlone(fn(&mut Map<String, Value>)),
     /// Changes the response to the whole body: a single response, a batch of them, or none.
     Reply(fn(&RequestView<'_>, &mut Option<Value>)),
     /// Swaps the response, or its result, with that of another request in flight.

@@ -3,7 +3,7 @@
 use alloy_primitives::U256;
 use hyper::HeaderMap;
 use paymaster_schemas::{Method, Mode, Pair};
-use paymaster_service::pair_of;
+use paymaster_service::{EntryPoint, pair_of};
 use serde_json::Value;
 
 use super::memory::Memory;
@@ -59,10 +59,27 @@ impl RequestView<'_> {
         self.pair().is_some_and(|pair| pair.method == Method::SponsorUserOperation)
     }
 
-    /// Whether this is a well-formed call of one of the two methods, and not a notification.
+    /// Whether this calls `pm_getPaymasterStubData` with an operation.
+    pub(crate) fn is_stub(&self) -> bool {
+        self.request["method"] == "pm_getPaymasterStubData" && self.operation().is_object()
+    }
+
+    /// Whether this calls `pm_getPaymasterData` with an operation.
+    pub(crate) fn is_data(&self) -> bool {
+        self.request["method"] == "pm_getPaymasterData" && self.operation().is_object()
+    }
+
+    /// The EntryPoint of a call of ERC-7677; none for other requests, and when it is not known.
+    pub(crate) fn entry_point(&self) -> Option<EntryPoint> {
+        let address = self.request["params"][1].as_str().filter(|_| self.is_stub() || self.is_data())?;
+        EntryPoint::at(address.parse().ok()?)
+    }
+
+    /// Whether this is a well-formed call of one of the methods, and not a notification.
     pub(crate) fn is_call(&self) -> bool {
         let version = self.request["jsonrpc"].as_str();
-        self.pair().is_some() && self.has_id() && matches!(version, Some("2.0" | "2.0.0"))
+        let is_known = self.pair().is_some() || self.entry_point().is_some();
+        is_known && self.has_id() && matches!(version, Some("2.0" | "2.0.0"))
     }
 
     /// Whether the id is a string or a number.

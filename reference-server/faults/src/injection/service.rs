@@ -231,7 +231,7 @@ impl InjectedService {
     ) -> (u16, Option<Value>) {
         let mut changed = Cow::Borrowed(request);
         for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
-            if let Behaviour::Request(change) = injection.behaviour
+            if let Behaviour::Request(change) | Behaviour::Exchange(change, _) = injection.behaviour
                 && (injection.condition)(&view)
             {
                 change(&view, changed.to_mut());
@@ -288,11 +288,18 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 change.apply(result, member);
             }
         }
-        Behaviour::Result(change) => {
+        Behaviour::Result(change) | Behaviour::Exchange(_, change) => {
             if let Some(result) = result(answer)
                 && applies(view)
             {
                 change(view, result);
+            }
+        }
+        Behaviour::ResultAlone(change) => {
+            if let Some(result) = result(answer)
+                && applies(view)
+            {
+                change(result);
             }
         }
         Behaviour::Error(change) => {
@@ -305,6 +312,11 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
         Behaviour::Answer(change) => {
             if applies(view) {
                 change(view, answer);
+            }
+        }
+        Behaviour::AnswerAlone(change) => {
+            if applies(view) {
+                change(answer);
             }
         }
         Behaviour::Request(_)

@@ -25,6 +25,16 @@ pub(super) const VARIANTS: &[Variant] = &[
         response.body = Some(b"request entity too large".to_vec());
     }))
     .when(has_large_data),
+    Variant::new("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
+        .refuses(|view| {
+            let data = view.sponsorship_info()["webhookData"].to_string();
+            has_large_data(view)
+                || view.id_string().is_some_and(|id| id.len() > 64)
+                || view.amount("callGasLimit").is_some_and(|gas| gas > U256::from(30_000_000))
+                || view.amount("maxFeePerGas").is_some_and(|fee| fee > U256::from(HIGH_FEE))
+                || view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 3_600)
+                || data.len() > 256
+        }),
     Variant::new("long-token-lists-refused", "refuses lists of more than 10 tokens")
         .refuses(|view| view.token_list().len() > 10),
     Variant::new("repeated-tokens-refused", "refuses lists that name a token twice").refuses(|view| {

@@ -59,6 +59,16 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::new("empty-token-list-refused", "refuses quotes that name no token").refuses(|view| {
         view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
     }),
+    Variant::new("zero-durations-refused", "refuses an expiryDuration of 0")
+        .refuses(|view| view.mode_object()["expiryDuration"] == 0),
+    Variant::new("signatures-refused", "refuses requests with a signature that is not empty")
+        .refuses(|view| view.byte_count("signature") > 0),
+    Variant::new(
+        "null-preferred-token-is-bad-request",
+        "answers a preferredToken of null with status 400 and a text",
+    )
+    .injects(Behaviour::Http(|_, response| response.replace(400, "text/plain", "bad request")))
+    .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null)),
     Variant::new("malformed-params-served", "serves requests with wrong parameters")
         .injects(Behaviour::Answer(|_, answer| {
             if answer.get("error").is_some_and(|error| error["code"] == -32602) {

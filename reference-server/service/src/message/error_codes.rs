@@ -18,6 +18,8 @@ pub enum ErrorCode {
     TokenAbsent,
     /// A token sponsorship names a token that is not supported (section 4.2, rule 5).
     TokenUnsupported,
+    /// The policy does not sponsor the operation.
+    NotSponsored,
     /// The nonce that a signature covers could not be read from the chain.
     ChainUnavailable,
     /// The HTTP method is not POST.
@@ -34,7 +36,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ParseError,
         Self::InvalidRequest,
         Self::MethodNotFound,
@@ -42,6 +44,7 @@ impl ErrorCode {
         Self::TokenAbsent,
         Self::TokenUnsupported,
         Self::ChainUnavailable,
+        Self::NotSponsored,
         Self::HttpMethod,
         Self::BodyTooLarge,
         Self::BodyIncomplete,
@@ -64,6 +67,7 @@ impl ErrorCode {
             Self::TokenAbsent => "token-absent",
             Self::TokenUnsupported => "token-unsupported",
             Self::ChainUnavailable => "chain-unavailable",
+            Self::NotSponsored => "not-sponsored",
             Self::HttpMethod => "http-method-not-allowed",
             Self::BodyTooLarge => "body-too-large",
             Self::BodyIncomplete => "body-incomplete",
@@ -82,6 +86,7 @@ impl ErrorCode {
             Self::TokenAbsent => -32001,
             Self::TokenUnsupported => -32002,
             Self::ChainUnavailable => -32003,
+            Self::NotSponsored => -32004,
             Self::HttpMethod => -32010,
             Self::BodyTooLarge => -32011,
             Self::BodyIncomplete => -32012,
@@ -100,6 +105,7 @@ impl ErrorCode {
             Self::TokenAbsent => "no token to pay in",
             Self::TokenUnsupported => "token not supported",
             Self::ChainUnavailable => "chain not available",
+            Self::NotSponsored => "not sponsored",
             Self::HttpMethod => "http method not allowed",
             Self::BodyTooLarge => "body too large",
             Self::BodyIncomplete => "body incomplete",

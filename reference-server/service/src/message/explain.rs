@@ -142,9 +142,10 @@ fn type_words(kind: &TypeKind, found: &Value) -> String {
 }
 
 /// Descriptions of the patterns of the schema documents.
-const PATTERN_WORDS: [(&str, &str); 3] = [
+const PATTERN_WORDS: [(&str, &str); 4] = [
     ("address", "must be an address: 0x and 40 hex digits"),
     ("hex-bytes", "must be bytes in hex: 0x and two digits a byte"),
+    ("hex-quantity", "must be a number in hex: 0x and at least one digit"),
     ("amount", "must be an integer from 0 to 2^256-1: 0x and hex digits, or decimal digits"),
 ];
 

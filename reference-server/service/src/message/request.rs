@@ -7,6 +7,7 @@ mod amount;
 pub(crate) mod members;
 mod mode;
 mod operation;
+mod paymaster_params;
 
 pub(crate) use amount::Amount;
 use members::object;
@@ -14,6 +15,8 @@ pub use mode::pair_of;
 pub(crate) use mode::{ModeObject, RawObject, SponsorshipInfo, TokenInfo};
 use operation::OperationMembers;
 pub(crate) use operation::{AddressText, Operation};
+pub use paymaster_params::EntryPoint;
+pub(crate) use paymaster_params::PaymasterParams;
 
 /// Why a request is not parsed, as a fragment.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +24,9 @@ pub(crate) enum RequestError {
     /// Not a call of one of the methods, or not in a known version of JSON-RPC.
     #[error("is not a request that this service serves")]
     NotACall,
+    /// The EntryPoint is none that we know.
+    #[error("/params/1 is the address of no EntryPoint that this service serves")]
+    UnknownEntryPoint,
     /// A member of the operation is missing, or is of another form.
     #[error("is not a partial user operation")]
     NotAnOperation,

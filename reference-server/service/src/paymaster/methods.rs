@@ -1,5 +1,6 @@
 //! The methods of the service: one table, [`METHODS`], with a file for each of them.
 
+mod paymaster_data;
 mod quote;
 mod sponsor;
 mod sponsorship;
@@ -12,11 +13,12 @@ use crate::message::error_codes::ErrorCode;
 use crate::message::request::RequestError;
 use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::policy::Policy;
-use crate::paymaster::signing::Signer;
+use crate::paymaster::signing::{PaymasterData, Signer};
 use crate::paymaster::tokens::TokenTable;
 
 /// Every method of the service. Another specification adds its methods here.
-static METHODS: [ServedMethod; 2] = [quote::METHOD, sponsor::METHOD];
+static METHODS: [ServedMethod; 4] =
+    [quote::METHOD, sponsor::METHOD, paymaster_data::STUB, paymaster_data::DATA];
 
 /// A method of the service.
 pub(crate) struct ServedMethod {
@@ -60,6 +62,7 @@ pub(crate) struct Settings {
     pub(crate) signer: Signer,
     pub(crate) token_paymaster: String,
     pub(crate) quote_valid_seconds: u64,
+    pub(crate) paymaster_data: PaymasterData,
 }
 
 /// Why a well-formed request gets an error.

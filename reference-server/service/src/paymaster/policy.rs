@@ -69,8 +69,12 @@ impl Policy {
         let name = info.smart_account_info.as_ref().and_then(|info| info.name.as_ref());
         let name_allowed = self.account_names.is_empty()
             || name.is_none_or(|name| self.account_names.iter().any(|allowed| *allowed == name.0));
-        name_allowed
-            && operation.call_data.len() <= self.max_call_data_bytes
+        name_allowed && self.allows(operation)
+    }
+
+    /// Whether an operation is sponsored of whose account no name is known.
+    pub(crate) fn allows(&self, operation: &Operation<'_>) -> bool {
+        operation.call_data.len() <= self.max_call_data_bytes
             && !self.denied_senders.contains(&operation.sender)
     }
 }

@@ -25,6 +25,11 @@
 //!
 //! Its hash is `keccak256(abi.encode(pack(op), chainId, paymaster, 0, token, exchangeRate, validUntil, validAfter))`.
 
+mod paymaster_data;
+
+pub use paymaster_data::{Layout, PaymasterDataConfig};
+pub(crate) use paymaster_data::{Offer, PaymasterData};
+
 use alloy_primitives::aliases::U48;
 use alloy_primitives::{Address, B256, Bytes, U256, eip191_hash_message, hex, keccak256};
 use alloy_sol_types::SolValue;
@@ -93,6 +98,8 @@ pub(crate) struct Signer {
     sponsorship_paymaster: Address,
     token_paymaster: Address,
     valid_seconds: u64,
+    /// A well-formed signature of nothing, without a zero byte, so that it costs as much gas as any other.
+    stub_signature: [u8; SIGNATURE_BYTES],
 }
 
 impl Signer {
@@ -110,6 +117,7 @@ impl Signer {
         })?;
         Ok(Self {
             address: address_of(&key),
+            stub_signature: stub_signature(&key),
             key: config.enabled.then_some(key),
             chain_id: U256::from(config.chain_id),
             sponsorship_paymaster: paymaster("signing.sponsorship_paymaster", &config.sponsorship_paymaster)?,
@@ -151,12 +159,24 @@ impl Signer {
         let valid_until = expiry(now, seconds.unwrap_or(self.valid_seconds));
         let terms = (valid_until, VALID_AFTER).abi_encode_params();
         let paymaster = self.sponsorship_paymaster;
-        let signature = self.sign(|| {
-            let packed = pack(operation, gas, paymaster_and_data_length(&terms));
-            let head = (packed, self.chain_id, paymaster, sender_nonce, valid_until, VALID_AFTER);
-            keccak256(head.abi_encode_params())
-        });
+        let signature =
+            self.sign(|| self.sponsorship_hash(operation, gas, &terms, sender_nonce, valid_until));
         write_hex(out, &[paymaster.as_slice(), &terms, &signature]);
+    }
+
+    /// What the VerifyingPaymaster for EntryPoint 0.6 signs.
+    fn sponsorship_hash(
+        &self,
+        operation: &Operation<'_>,
+        gas: &GasLimits,
+        terms: &[u8],
+        sender_nonce: U256,
+        valid_until: U48,
+    ) -> B256 {
+        let packed = pack(operation, gas, paymaster_and_data_length(terms));
+        let paymaster = self.sponsorship_paymaster;
+        let head = (packed, self.chain_id, paymaster, sender_nonce, valid_until, VALID_AFTER);
+        keccak256(head.abi_encode_params())
     }
 
     /// Appends the hex of a payment in `token`, which is valid for the configured time.
@@ -191,14 +211,27 @@ impl Signer {
 
     /// Signs the hash in the form of EIP-191. When signing is off it returns zeros and does not compute the hash.
     fn sign(&self, hash: impl FnOnce() -> B256) -> [u8; SIGNATURE_BYTES] {
-        let mut signature = [0; SIGNATURE_BYTES];
-        if let Some(key) = &self.key {
-            let digest = eip191_hash_message(hash());
-            let (rs, recovery) = key.sign_prehash_recoverable(digest.as_slice());
-            signature[..64].copy_from_slice(&rs.to_bytes());
-            signature[64] = V_OFFSET + u8::from(recovery.is_y_odd());
+        self.key.as_ref().map_or([0; SIGNATURE_BYTES], |key| signature(key, eip191_hash_message(hash())))
+    }
+}
+
+fn signature(key: &SigningKey, digest: B256) -> [u8; SIGNATURE_BYTES] {
+    let mut signature = [0; SIGNATURE_BYTES];
+    let (rs, recovery) = key.sign_prehash_recoverable(digest.as_slice());
+    signature[..64].copy_from_slice(&rs.to_bytes());
+    signature[64] = V_OFFSET + u8::from(recovery.is_y_odd());
+    signature
+}
+
+/// The first signature without a zero byte. A contract recovers some account from it, and no signer.
+fn stub_signature(key: &SigningKey) -> [u8; SIGNATURE_BYTES] {
+    let mut digest = keccak256("stub");
+    loop {
+        let signature = signature(key, digest);
+        if !signature.contains(&0) {
+            return signature;
         }
-        signature
+        digest = keccak256(digest);
     }
 }
 
@@ -241,6 +274,11 @@ fn pack(operation: &Operation<'_>, gas: &GasLimits, paymaster_and_data_length: u
 /// Appends `0x` and the hex of the parts, one after another.
 fn write_hex(out: &mut Vec<u8>, parts: &[&[u8]]) {
     out.extend_from_slice(b"0x");
+    write_digits(out, parts);
+}
+
+/// Appends the hex of the parts, one after another.
+pub(crate) fn write_digits(out: &mut Vec<u8>, parts: &[&[u8]]) {
     for part in parts {
         let start = out.len();
         out.resize(start + 2 * part.len(), b'0');

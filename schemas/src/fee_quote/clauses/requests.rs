@@ -21,6 +21,8 @@ pub(super) const CLAUSES: &[Clause] = clauses! {
         "An operation with a non-empty `initCode` is accepted like one with `0x`.";
     Stated "2.2" "request.call-data"
         "`callData` of every length that wallets send is accepted: from `0x` to 4096 bytes, or to the limit of the profile.";
+    Stated "2.2" "request.sizes"
+        "Every part of a request is accepted up to its ordinary size, or to the limit of the profile.";
     Stated "2.3" "request.sponsored-name"
         "The mode name `SPONSORED`, which every sample request sends, is accepted. `SPONSORSHIP` is at most an additional name.";
     Stated "4.1" "request.token-quote-row"

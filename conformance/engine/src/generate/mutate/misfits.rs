@@ -70,7 +70,7 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
     let texts = |texts: &[&str]| texts.iter().map(|text| Edit::Set(json!(text))).collect::<Vec<_>>();
     let changes = |changes: &[TextEdit]| changes.iter().copied().map(Edit::Text).collect::<Vec<_>>();
     match pattern {
-        "^0x[0-9a-fA-F]{40}$" => {
+        "^0x[0-9a-fA-F]{40}$" | "^0x(?:[0-9a-fA-F]{40}|7702)$" | "^0x[0-9a-fA-F]{40}(?:[0-9a-fA-F]{2})*$" => {
             let mut edits = changes(&[DropLast, Append("0"), BadDigit, NoPrefix, UpperPrefix]);
             edits.extend(changes(&[Prepend(" "), Append("\n")]));
             edits.extend(texts(&["", "0x"]));
@@ -80,6 +80,11 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
             let mut edits = changes(&[DropLast, Append("0"), Append("zz"), NoPrefix, UpperPrefix]);
             edits.extend(changes(&[Prepend(" "), Append("\n")]));
             edits.extend(texts(if pattern.ends_with("*$") { &[""] } else { &["", "0x"] }));
+            edits
+        }
+        "^0x[0-9a-fA-F]+$" => {
+            let mut edits = changes(&[BadDigit, NoPrefix, UpperPrefix, Prepend(" "), Append("\n")]);
+            edits.extend(texts(&["", "0x", "-0x1", "1.5", "one"]));
             edits
         }
         "^[0-9]+$" => texts(&["", "-1", "1.5", "1e3", "0x10", " 1", "1\n", "one"]),

@@ -20,6 +20,10 @@ const MOST_BYTES: usize = 100;
 /// A pattern that strings are drawn from.
 pub(super) enum Pattern {
     Address,
+    /// An address, or the short form that stands for a delegation by EIP-7702.
+    AddressOr7702,
+    AddressAndBytes,
+    Quantity,
     Bytes,
     SomeBytes,
     Digits,
@@ -34,6 +38,9 @@ impl Pattern {
     pub(super) fn read(text: &str, place: &Place) -> Result<Self, Unsupported> {
         Ok(match text {
             "^0x[0-9a-fA-F]{40}$" => Self::Address,
+            "^0x(?:[0-9a-fA-F]{40}|7702)$" => Self::AddressOr7702,
+            "^0x[0-9a-fA-F]{40}(?:[0-9a-fA-F]{2})*$" => Self::AddressAndBytes,
+            "^0x[0-9a-fA-F]+$" => Self::Quantity,
             "^0x(?:[0-9a-fA-F]{2})*$" => Self::Bytes,
             "^0x(?:[0-9a-fA-F]{2})+$" => Self::SomeBytes,
             "^[0-9]+$" => Self::Digits,
@@ -54,7 +61,13 @@ impl Pattern {
     pub(super) fn draw(&self, runner: &mut TestRunner) -> Result<String, Reason> {
         let rng = runner.rng();
         Ok(match self {
-            Self::Address => any_case(rng, 20),
+            Self::AddressOr7702 if rng.chance(20) => "0x7702".to_owned(),
+            Self::Address | Self::AddressOr7702 => any_case(rng, 20),
+            Self::AddressAndBytes => {
+                let length = rng.count(20, MOST_BYTES);
+                any_case(rng, length)
+            }
+            Self::Quantity => amount(rng, boundary::Notation::Hex),
             Self::Bytes => {
                 let length = if rng.chance(boundary::PERCENT) {
                     boundary::byte_length(rng)
@@ -72,7 +85,10 @@ impl Pattern {
             Self::DigitsOrQuantity if rng.chance(50) => rng.magnitude().to_string(),
             Self::DigitsOrQuantity => format!("{:#x}", rng.magnitude()),
             Self::Url => url(rng),
-            Self::Amount => amount(rng),
+            Self::Amount => {
+                let notation = *rng.pick(&[boundary::Notation::Decimal, boundary::Notation::Hex]);
+                amount(rng, notation)
+            }
             Self::Other(strategy) => strategy.new_tree(runner)?.current(),
         })
     }
@@ -98,8 +114,7 @@ fn url(rng: &mut TestRng) -> String {
     format!("{scheme}://host-{}.example/{}.png", rng.below(100), rng.below(1_000))
 }
 
-fn amount(rng: &mut TestRng) -> String {
-    let notation = *rng.pick(&[boundary::Notation::Decimal, boundary::Notation::Hex]);
+fn amount(rng: &mut TestRng, notation: boundary::Notation) -> String {
     let value = if rng.chance(boundary::PERCENT) {
         notation.write(rng.pick(boundary::amounts()))
     } else {

@@ -4,7 +4,6 @@ mod operation;
 pub mod requests;
 pub mod source;
 pub mod tokens;
-mod wallet_values;
 
 pub use requests::{NoRequests, RequestEnvelope, RequestTree, Requests, requests};
 pub use source::Source;

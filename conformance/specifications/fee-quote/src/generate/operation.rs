@@ -1,6 +1,8 @@
 //! Partial user operations (section 2.2) for a target: all nine members, realistic sizes, the target's notation.
 
+use alloy_primitives::Address;
 use num_bigint::BigUint;
+use paymaster_ethereum::{ACCOUNTS, CallContext, Encoded, in_mixed_case};
 use paymaster_schemas::validator_for;
 use proptest::{
     prelude::{BoxedStrategy, Strategy},
@@ -10,11 +12,12 @@ use proptest::{
 use serde_json::{Map, Value};
 
 use crate::{
-    generate::{tokens::random_address, wallet_values},
+    generate::tokens::random_address,
     tables::{FEES, GAS},
     target::{
-        context::Context,
+        context::{Context, Support},
         dialect::Amounts,
+        ordinary::CALL_DATA_BYTES,
         profile::{Accepts, Operations, Sponsors},
     },
 };
@@ -43,18 +46,38 @@ const MEMBERS: [&str; 9] = [
 
 /// Wei in a gwei.
 const GWEI: u64 = 1_000_000_000;
-/// Usual longest call data, in bytes.
-const CALL_DATA_BYTES: usize = 300;
+/// The most calls in a batch.
+const MOST_CALLS: u64 = 10;
+/// The longest call data and initCode that do not decode, in bytes.
+const OPAQUE_BYTES: usize = 300;
 /// How often, in percent, an account is yet to be deployed.
 const DEPLOYING: u64 = 20;
 /// How often, in percent, a nonce is a boundary value, where any operation is accepted.
 const BOUNDARY_NONCES: u64 = 4;
 /// How often, in percent, a nonce has a key, where any operation is accepted.
 const KEYED_NONCES: u64 = 6;
-/// How often, in percent, initCode is that of a known factory, and call data begins with a selector of wallets.
-const OF_WALLETS: u64 = 50;
+/// How often, in percent, initCode and call data are those of a published account.
+const OF_WALLETS: u64 = 85;
 /// How often, in percent, gas limits and fees are those of a real chain.
 const OF_CHAINS: u64 = 25;
+
+/// Gas limits (call, verification, pre-verification) of real operations.
+const GAS_OF_CHAINS: [[u64; 3]; 4] = [
+    [9_100, 75_000, 48_000],
+    [55_000, 150_000, 46_500],
+    [220_000, 420_000, 130_000],
+    [1_200_000, 650_000, 3_500_000],
+];
+
+/// Fees (maximum, priority) of real chains, in wei: a rollup, a test network, a side chain, a main network, and a chain whose clients send
+/// one price as both.
+const FEES_OF_CHAINS: [[u64; 2]; 5] = [
+    [1_001_000, 1_000_000],
+    [3_000_000_000, 0],
+    [120_000_000_000, 30_000_000_000],
+    [45_000_000_000, 100_000_000],
+    [1_500_000_000, 1_500_000_000],
+];
 
 /// The strategy of the operations for `draw`; none when the profile has none.
 pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
@@ -99,8 +122,7 @@ fn generated(
     let (quantities, limits) = notations(context.dialect.amount_notation);
     let known = &context.profile.operations;
     let any_nonce = known.accepts == Accepts::Any || known.varies("nonce");
-    let limit = context.limits().call_data_bytes;
-    let most = limit.map_or(CALL_DATA_BYTES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let wallet = Wallet::of(context);
     let refused = context.profile.operations.refused_senders.clone();
     let fresh = drawn(move |rng| {
         loop {
@@ -115,7 +137,7 @@ fn generated(
         .value("/sender", sender.unwrap_or(fresh))
         .value("/nonce", drawn(move |rng| nonce(rng, quantities, any_nonce)))
         .value("/initCode", drawn(|rng| Value::String(init_code(rng))))
-        .value("/callData", drawn(move |rng| Value::String(call_data(rng, most))))
+        .value("/callData", drawn(move |rng| Value::String(wallet.call_data(rng))))
         .value("/callGasLimit", gas(21_000, 5_000_000))
         .value("/verificationGasLimit", gas(21_000, 2_000_000))
         .value("/preVerificationGas", gas(21_000, 500_000))
@@ -136,11 +158,11 @@ fn of_a_chain(mut operation: Value, rng: &mut TestRng, quantities: Notation, lim
     if !rng.chance(OF_CHAINS) {
         return operation;
     }
-    let gas = *rng.pick(&wallet_values::GAS_OF_CHAINS);
+    let gas = *rng.pick(&GAS_OF_CHAINS);
     for (name, amount) in GAS.into_iter().zip(gas) {
         operation[name] = write(limits, amount);
     }
-    let fees = *rng.pick(&wallet_values::FEES_OF_CHAINS);
+    let fees = *rng.pick(&FEES_OF_CHAINS);
     for (name, amount) in FEES.into_iter().zip(fees) {
         operation[name] = write(quantities, amount);
     }
@@ -247,9 +269,10 @@ fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
         return notation.write(rng.pick(boundary::amounts()));
     }
     if boundaries && rng.chance(KEYED_NONCES) {
-        let digits = wallet_values::keyed_nonce(rng);
-        let nonce = BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default();
-        return notation.write(&nonce);
+        // The key is an address, as that of a validator, or of 192 bits.
+        let key = rng.pick(&[20, 24]);
+        let digits = format!("{}{:016x}", &rng.hex(*key)[2..], rng.below(50));
+        return notation.write(&BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default());
     }
     write(notation, rng.below(1_000))
 }
@@ -260,17 +283,57 @@ fn init_code(rng: &mut TestRng) -> String {
         return "0x".to_owned();
     }
     if rng.chance(OF_WALLETS) {
-        return wallet_values::init_code(rng);
+        let account = rng.pick(ACCOUNTS);
+        let encoded = account.init_code(&mut |bound| rng.below(bound));
+        return spelled(rng, &encoded);
     }
     let arguments = rng.count(4, 100);
     rng.hex(20 + arguments)
 }
 
-fn call_data(rng: &mut TestRng, most: usize) -> String {
-    if most >= 4 && rng.chance(OF_WALLETS) {
-        return wallet_values::call_data(rng, most.min(CALL_DATA_BYTES));
+/// What the calls of a target's users are about.
+struct Wallet {
+    /// The supported tokens.
+    tokens: Vec<Address>,
+    /// The paymaster of the target's quotes.
+    paymaster: Option<Address>,
+    /// The longest call data, in bytes.
+    most: usize,
+}
+
+impl Wallet {
+    fn of(context: &Context) -> Self {
+        let limit = context.limits().call_data_bytes.unwrap_or(CALL_DATA_BYTES).min(CALL_DATA_BYTES);
+        Self {
+            tokens: context.tokens_with(Support::Supported).filter_map(|token| token.parse().ok()).collect(),
+            paymaster: context.quoted.paymaster.as_ref().and_then(|paymaster| paymaster.parse().ok()),
+            most: usize::try_from(limit).unwrap_or(usize::MAX),
+        }
     }
-    let selector = 4.min(most);
-    let bytes = rng.count(selector, most.min(CALL_DATA_BYTES));
-    rng.hex(bytes)
+
+    /// Call data of a published account, in a batch of as many calls as the limit leaves room for; sometimes data that do not decode.
+    fn call_data(&self, rng: &mut TestRng) -> String {
+        if rng.chance(OF_WALLETS) {
+            let account = rng.pick(ACCOUNTS);
+            for most_calls in [MOST_CALLS, 2, 1] {
+                let calls = CallContext { tokens: &self.tokens, paymaster: self.paymaster, most_calls };
+                let encoded = account.call_data(&mut |bound| rng.below(bound), &calls);
+                if encoded.bytes.len() <= self.most {
+                    return spelled(rng, &encoded);
+                }
+            }
+        }
+        let selector = 4.min(self.most);
+        let bytes = rng.count(selector, self.most.min(OPAQUE_BYTES));
+        rng.hex(bytes)
+    }
+}
+
+/// The data as clients write them: most in lower case, some with the checksums of EIP-55 in the addresses, a few in mixed letter case.
+fn spelled(rng: &mut TestRng, encoded: &Encoded) -> String {
+    match rng.below(10) {
+        0 => in_mixed_case(&encoded.checksummed(), &mut |bound| rng.below(bound)),
+        1..=3 => encoded.checksummed(),
+        _ => encoded.lower_case(),
+    }
 }

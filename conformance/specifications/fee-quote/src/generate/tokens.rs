@@ -24,8 +24,15 @@ pub(super) fn random_address(rng: &mut TestRng) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token(String);
 
+/// How often, in percent, an address has no letters, so that its spellings are one.
+const WITHOUT_LETTERS: u64 = 5;
+
 fn fresh(rng: &mut TestRng) -> Token {
-    Token(rng.hex(20)[2..].to_owned())
+    let digits = rng.hex(20)[2..].to_owned();
+    if rng.chance(WITHOUT_LETTERS) {
+        return Token(digits.replace(|digit: char| digit.is_ascii_alphabetic(), "7"));
+    }
+    Token(digits)
 }
 
 impl Token {
@@ -48,12 +55,32 @@ impl Token {
 pub(crate) const NATIVE_COIN: [&str; 2] =
     ["0x0000000000000000000000000000000000000000", "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"];
 
-/// The same address with another first digit, and with another last digit.
-fn near_misses(token: &Token) -> [Token; 2] {
-    let other = |digit: &str| if digit == "7" { "8" } else { "7" };
-    let (first, rest) = token.0.split_at(1);
-    let (front, last) = token.0.split_at(token.0.len() - 1);
-    [Token(format!("{}{rest}", other(first))), Token(format!("{front}{}", other(last)))]
+/// Well-known tokens of public chains. A service supports those of its own chain at most.
+const OF_CHAINS: [&str; 8] = [
+    "a0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", // USDC of Ethereum
+    "dac17f958d2ee523a2206206994597c13d831ec7", // USDT of Ethereum
+    "6b175474e89094c44da98b954eedeac495271d0f", // DAI of Ethereum
+    "c02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", // WETH of Ethereum
+    "3c499c542cef5e3811e1192ce70d8cc03d5c3359", // USDC of Polygon
+    "af88d065e77c8cc2239327c5edb3a432268e5831", // USDC of Arbitrum
+    "833589fcd6edb6e08f4c7c32d4f71b54bda02913", // USDC of Base
+    "8ac76a51cc950d9822d68b83fe1ad97b32cd580d", // USDC of BNB Smart Chain
+];
+
+/// Addresses that look like this one: another first digit, another last one, one other digit in the middle, and all others but the first
+/// four and the last four, which are what wallets show.
+fn near_misses(token: &Token) -> [Token; 4] {
+    let digits = &token.0;
+    let last = digits.len() - 1;
+    let changed = |places: std::ops::RangeInclusive<usize>| {
+        let other = |(place, digit)| match (places.contains(&place), digit) {
+            (false, digit) => digit,
+            (true, '7') => '8',
+            (true, _) => '7',
+        };
+        Token(digits.chars().enumerate().map(other).collect())
+    };
+    [changed(0..=0), changed(last..=last), changed(19..=19), changed(4..=last - 4)]
 }
 
 /// The tokens that requests for a target name.
@@ -61,7 +88,8 @@ fn near_misses(token: &Token) -> [Token; 2] {
 pub(super) struct Pool {
     supported: Vec<Token>,
     unsupported: Vec<Token>,
-    /// Addresses that are not tokens and look like tokens: those of the native coin, and supported ones with one digit changed.
+    /// Addresses that a careless service takes for tokens of its own: those of the native coin, tokens of other chains, and supported
+    /// ones with other digits at some places.
     lookalikes: Vec<Token>,
     unlisted: Support,
 }
@@ -74,8 +102,10 @@ impl Pool {
             addresses.iter().map(|address| Token(address[2..].to_owned())).collect()
         };
         let supported: Vec<Token> = known(Support::Supported);
-        let natives = NATIVE_COIN.iter().map(|address| Token(address[2..].to_owned()));
+        let natives = NATIVE_COIN.iter().map(|address| &address[2..]);
         let lookalikes = natives
+            .chain(OF_CHAINS)
+            .map(|digits| Token(digits.to_owned()))
             .chain(supported.iter().flat_map(near_misses))
             .filter(|token| context.support(&format!("0x{}", token.0)) == Support::Unsupported)
             .collect();
@@ -134,7 +164,7 @@ impl Pool {
     fn other_one(&self, rng: &mut TestRng) -> Token {
         let invent = self.unlisted != Support::Supported && rng.chance(50);
         if self.unsupported.is_empty() || invent {
-            if !self.lookalikes.is_empty() && rng.chance(30) {
+            if !self.lookalikes.is_empty() && rng.chance(60) {
                 return rng.pick(&self.lookalikes).clone();
             }
             fresh(rng)
@@ -161,11 +191,16 @@ impl Pool {
         let count = rng.count(1, most);
         let (supported, others) = match (self.has_supported(), self.has_others(), share) {
             (true, _, Share::All) | (true, false, _) => (true, 0),
-            (true, true, Share::Some) => (true, rng.count(1, 3)),
+            (true, true, Share::Some) => (true, rng.count(1, LONGEST_LIST - count.min(LONGEST_LIST - 1))),
             (false, _, _) | (_, true, Share::None) => (false, count),
         };
         let mut list = if supported { self.several_supported(rng, count) } else { Vec::new() };
-        list.extend((0..others).map(|_| self.other_one(rng)));
+        for _ in 0..others {
+            let other = self.other_one(rng);
+            if !list.contains(&other) {
+                list.push(other);
+            }
+        }
         shuffle(rng, &mut list);
         list
     }

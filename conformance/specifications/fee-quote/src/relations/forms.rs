@@ -47,7 +47,7 @@ pub static HEADERS: Relation = Relation {
         "headers",
         "the same call with the request headers of published HTTP clients",
         Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_ERC20)]),
-        Rounds::for_each(CLIENTS), // in each of the two pairs
+        Rounds::Scaled { most: 12, least: 5 }, // each client in each of the two pairs
         headers,
     )
 };
@@ -156,6 +156,11 @@ fn optional_members(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_client_has_its_round() {
+        assert_eq!(HEADERS.rounds.count(u32::MAX) as usize, CLIENTS.len());
+    }
 
     #[test]
     fn every_place_has_its_round() {

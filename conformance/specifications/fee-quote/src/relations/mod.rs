@@ -34,6 +34,7 @@ pub(crate) const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
 pub static RELATIONS: &[&Relation] = &[
     &CALLS,
     &REFUSED_CALLS,
+    &REFUSED_FORMS,
     &REFUSED_IN_TOKEN_MODE,
     &UNSUPPORTED_FEE_TOKEN,
     &ABSENT_FEE_TOKEN,
@@ -53,6 +54,7 @@ pub static RELATIONS: &[&Relation] = &[
     &TOKEN_DATA,
     &CLIENT_FORMS,
     &LETTER_CASE,
+    &SIZES,
     &NONCES,
     &AMOUNTS,
     &INIT_CODE,

@@ -38,7 +38,7 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
     "webhook-data",
     "the same call with webhookData of some content",
     Bases::These(SPONSORED_PAIRS),
-    Rounds::scaled(14),
+    Rounds::Scaled { most: 18, least: 7 },
     webhook_data,
 );
 
@@ -119,7 +119,7 @@ fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// The baseline has by turns 300 seconds, the duration of the sample, and no duration.
 fn expiry_duration(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let seconds = *item_of_round(input, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
+    let seconds = *item_of_round(input, &[60_u32, 300, 3_599, 1_800, 61, 240, 127, 900]);
     let plain = if input.round.is_multiple_of(2) {
         with(input.base, MODE, "expiryDuration", 300)
     } else {
@@ -135,6 +135,9 @@ fn webhook_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
         json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
         json!({"text": "x".repeat(500)}),
+        // Names that mean something to a document store, or to a language without other maps than objects.
+        json!({"$set": {"amount": 1}, "order.id": "a.b", "$where": "1"}),
+        json!({"__proto__": {"isAdmin": true}, "constructor": {"prototype": {}}, "hasOwnProperty": 1}),
         json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
         json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
         json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),

@@ -2,20 +2,21 @@
 
 use std::fmt::Write as _;
 
+use num_bigint::BigUint;
 use paymaster_engine::{
     cases::{
         case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-        edit::{baseline, compared, item_of_round, member, remove, set, with, with_baseline},
+        edit::{baseline, compared, item_of_round, member, remove, set, with, with_baseline, with_own_id},
     },
     knowledge::Expectation,
 };
-use paymaster_schemas::kinds;
+use paymaster_schemas::{Method, kinds};
 use serde_json::{Value, json};
 
 use crate::{
     relations::{MODE, OPERATION},
     tables::{FEES, GAS, is_hex},
-    target::context::Context,
+    target::{context::Context, ordinary::BOUNDS},
 };
 
 /// All eight combinations of the three optional gas members, in token mode.
@@ -37,12 +38,49 @@ pub static LISTED_FIELDS: Relation = Relation::new(
     listed_fields,
 );
 
+/// Every row of the table of ordinary sizes: a request just inside it, one well within it, and one just beyond. What is beyond may be
+/// refused, so that the form of its answer alone is judged.
+pub static SIZES: Relation = Relation::new(
+    "sizes",
+    "the same call with one part just inside its ordinary or promised size, well within it, and just beyond",
+    Bases::EveryKind,
+    Rounds::Scaled { most: 11, least: 4 },
+    sizes,
+);
+
+fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let context = Context::of(input.context);
+    let bound = item_of_round(input, BOUNDS);
+    let most = bound.promised(context.limits());
+    // A service may fail at either: what wallets send, and what the profile promises beyond it.
+    let is_quote = input.pair.is_some_and(|pair| Method::of(pair) == Method::GetFeeQuoteOrData);
+    let largest = if is_quote { most.min(bound.most) } else { most };
+    let write = |name: &str, amount: BigUint| json!(in_notation(context, name, &amount));
+    let mut members = vec![baseline(input, ids)];
+    for (role, part, size) in [
+        (Role::Variant, "just inside its largest size", most),
+        (Role::Variant, "within its largest size", largest / 2 + 7),
+        (Role::Probe, "just beyond its largest size", most.saturating_add(1)),
+    ] {
+        if let Some(request) = bound.resized(input.base, size, &write) {
+            let label = format!("{part}: {}", bound.in_words(context.limits()));
+            let has_own_id = request["id"] != input.base["id"];
+            members.push(if has_own_id {
+                with_own_id(role, label, &request)
+            } else {
+                member(role, label, request, ids)
+            });
+        }
+    }
+    if members.len() == 1 { Vec::new() } else { members }
+}
+
 /// Nonces up to 2^256-1.
 pub static NONCES: Relation = Relation::new(
     "nonces",
-    "nonces at the edges of 32, 53, 64, 128 and 256 bits",
+    "nonces at the edges of 32, 53, 64, 128 and 256 bits, with keys of 160 and 192 bits",
     Bases::EveryKind,
-    Rounds::scaled(9),
+    Rounds::Scaled { most: 11, least: 5 },
     nonces,
 );
 
@@ -105,6 +143,9 @@ const NONCES_HEX: &[&str] = &[
     "ffffffffffffffff",
     "10000000000000000",
     "ffffffffffffffffffffffffffffffff",
+    // The key of a validator, which is an address, and one of 192 bits; both before a sequence of 64 bits.
+    "d9ab5096a832b9ce79914329daee236f8eea03900000000000000003",
+    "f001d9ab5096a832b9ce79914329daee236f8eea0390bd010000000000000000",
     "8000000000000000000000000000000000000000000000000000000000000000",
     "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
@@ -143,10 +184,12 @@ fn amounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// An amount as the target's dialect writes it.
 fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
-    if is_hex(name, Context::of(input.context).dialect.amount_notation) {
-        return format!("0x{digits}");
-    }
-    num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default().to_string()
+    let amount = BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default();
+    in_notation(Context::of(input.context), name, &amount)
+}
+
+fn in_notation(context: &Context, name: &str, amount: &BigUint) -> String {
+    if is_hex(name, context.dialect.amount_notation) { format!("{amount:#x}") } else { amount.to_string() }
 }
 
 fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -192,4 +235,15 @@ fn hex(bytes: usize, salt: u32) -> String {
         write!(text, "{byte:02x}").expect("a String takes all");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bound_and_every_nonce_has_its_round() {
+        assert_eq!(SIZES.rounds.count(u32::MAX) as usize, BOUNDS.len());
+        assert_eq!(NONCES.rounds.count(u32::MAX) as usize, NONCES_HEX.len());
+    }
 }

@@ -148,6 +148,9 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
         probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
     }
+    if pair == kinds::SPONSOR_SPONSORED {
+        probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
+    }
     if Method::of(pair) == Method::GetFeeQuoteOrData {
         probes.push((Probe::NoMode.label(), without(base, MODE, "mode")));
     }
@@ -161,6 +164,10 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             probes.push((Probe::ListAlone.label(), with_token_info(info)));
         }
         if let Some(known) = supported {
+            let info = json!({"preferredToken": known, "tokenList": []});
+            probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
+            let info = json!({"preferredToken": null, "tokenList": [known]});
+            probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
             let info = json!({"preferredToken": known, "tokenList": [known, known]});
             probes.push((Probe::RepeatedToken.label(), with_token_info(info)));
         }

@@ -34,7 +34,7 @@ pub static LATER: Relation = Relation::new(
         base::sponsored(kinds::SPONSOR_SPONSORED),
         Base::accepted(kinds::SPONSOR_ERC20),
     ]),
-    Rounds::Scaled { most: 12, least: 4 },
+    Rounds::Scaled { most: 12, least: 3 },
     later,
 );
 
@@ -45,7 +45,7 @@ pub static CONCURRENT: Relation = Relation {
         "concurrent",
         "calls with distinct ids, tokens, modes and methods at the same time",
         Bases::These(&[Base::accepted(kinds::QUOTE_ERC20), base::sponsored(kinds::SPONSOR_SPONSORED)]),
-        Rounds::Scaled { most: 12, least: 4 },
+        Rounds::Scaled { most: 12, least: 3 },
         concurrent,
     )
 };
@@ -94,8 +94,8 @@ fn other_ids(input: &BuildInput<'_>) -> Vec<Step> {
 }
 
 fn expiry_durations(input: &BuildInput<'_>) -> Vec<Step> {
-    // A second, a minute, an hour, a year, and more than 32 bits.
-    let seconds = [1_u64, 60, 3_600, 31_536_000, 4_294_967_296];
+    // None, a second, a minute, an hour, a year, and more than 32 bits.
+    let seconds = [0_u64, 1, 60, 3_600, 31_536_000, 4_294_967_296];
     seconds.map(|seconds| with_mode_member(input, "expiryDuration", json!(seconds))).into()
 }
 

@@ -22,7 +22,7 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
     "unsupported-fee-token",
     "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
     Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]),
-    Rounds::Share(50),
+    Rounds::Share(90),
     unsupported_fee_token,
 );
 
@@ -91,6 +91,10 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut known = Context::of(input.context).tokens_with(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
     let label = match (input.round % 10, known) {
+        (0, _) => {
+            in_other_version(&mut request);
+            "in the other version of JSON-RPC"
+        }
         (2, _) => {
             for name in GAS {
                 remove(&mut request, OPERATION, name);
@@ -122,6 +126,12 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, request, label, ids)
 }
 
+/// A target that serves one version of JSON-RPC alone refuses the other: an error is lawful in any case.
+fn in_other_version(request: &mut Value) {
+    let other = if request["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
+    request["jsonrpc"] = json!(other);
+}
+
 /// The shapes of a request that names no token address, one a round. The gas limits are all there, all absent, or partly absent.
 fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
@@ -142,6 +152,9 @@ fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     };
     for name in left_out {
         remove(&mut request, OPERATION, name);
+    }
+    if input.round % 7 == 6 {
+        in_other_version(&mut request);
     }
     with_variations(input, request, label, ids)
 }
@@ -209,7 +222,7 @@ fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The lengths of the token lists, one a round.
-const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
+const LENGTHS: [usize; 8] = [1, 2, 3, 9, 10, 11, 60, 100];
 
 /// The baseline has a short list with an unsupported token too, so that only the length differs.
 fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {

@@ -162,6 +162,12 @@ impl Context {
                 _ if is_refusable => Expectation::Unknown,
                 promised => promised,
             }
+        } else if self.is_refused_sender(call.operation())
+            && Mode::of(call.pair) == Mode::Sponsored
+            && self.takes_spelling(call)
+        {
+            // In no form that is a valid request: an error is lawful, and data are not.
+            Expectation::NotSponsored
         } else {
             Expectation::Unknown
         };

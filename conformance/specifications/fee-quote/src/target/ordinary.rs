@@ -1,11 +1,19 @@
 //! Ordinary sizes. Section 8 of the specification shows no limits, so a target may set some; what wallets really send must be served
 //! where the profile promises a result. A larger request may be refused, unless `[limits]` of the profile promises more.
 
-use crate::tables::GAS;
+use std::fmt::Write as _;
+
+use crate::{
+    relations::{MODE, OPERATION, SPONSORSHIP_INFO},
+    tables::GAS,
+};
 use num_bigint::BigUint;
-use paymaster_engine::json::number::{LARGEST_EXACT_INTEGER, amount, is_exact_integer};
+use paymaster_engine::{
+    cases::edit::set,
+    json::number::{LARGEST_EXACT_INTEGER, amount, is_exact_integer},
+};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Wei in a gwei.
 const GWEI: u64 = 1_000_000_000;
@@ -70,12 +78,32 @@ pub struct Bound {
     /// The limit of the profile; none where no profile can promise more.
     limit: fn(&SizeLimits) -> Option<u64>,
     size: fn(&Parts<'_>) -> Size,
+    /// Gives a request that size, in the unit of the bound; the last argument writes an amount as the target reads it. None where a size
+    /// is not enough, or another relation sends such requests.
+    resize: Option<Resize>,
 }
 
+/// Writes an amount of the operation, by the name of its member, in the notation of the target.
+pub(crate) type WriteAmount<'a> = &'a dyn Fn(&str, BigUint) -> Value;
+
+type Resize = fn(&mut Value, u64, WriteAmount<'_>);
+
 impl Bound {
+    /// The largest size that the target must serve.
+    pub(crate) fn promised(&self, limits: &SizeLimits) -> u64 {
+        (self.limit)(limits).unwrap_or(self.most)
+    }
+
+    /// The request with this size of the part that the bound is about; none where it has no such part, or the bound has no size.
+    pub(crate) fn resized(&self, request: &Value, size: u64, write: WriteAmount<'_>) -> Option<Value> {
+        let mut resized = request.clone();
+        (self.resize?)(&mut resized, size, write);
+        (resized != *request).then_some(resized)
+    }
+
     /// A request beyond this bound, for people: `call data of more than 4096 bytes`. `limits` take precedence over the table.
     pub fn in_words(&self, limits: &SizeLimits) -> String {
-        let most = (self.limit)(limits).unwrap_or(self.most);
+        let most = self.promised(limits);
         self.beyond.replace("{}", &most.to_string())
     }
 }
@@ -94,6 +122,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "a batch of a dozen token transfers takes about 2 KiB",
         limit: |limits| limits.call_data_bytes,
         size: |parts| bytes(&parts.operation["callData"]),
+        resize: Some(|request, size, _| set(request, OPERATION, "callData", json!(hex(size)))),
     },
     Bound {
         beyond: "init code of more than {} bytes",
@@ -101,6 +130,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "the factories of published accounts take less than 1 KiB",
         limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(CALL_DATA_BYTES)),
         size: |parts| bytes(&parts.operation["initCode"]),
+        resize: Some(|request, size, _| set(request, OPERATION, "initCode", json!(hex(size)))),
     },
     Bound {
         beyond: "a list of more than {} tokens",
@@ -108,6 +138,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "wallets request the tokens that their user holds",
         limit: |limits| limits.token_list_length,
         size: |parts| Size::Of(listed(parts).count() as u128),
+        resize: None, // for the relation `long-token-list`
     },
     Bound {
         beyond: "a token that is in the list more than once",
@@ -115,6 +146,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "no published client repeats a token",
         limit: |_| None,
         size: repeated_tokens,
+        resize: None,
     },
     Bound {
         beyond: "a string id of more than {} characters, or not in printable ASCII",
@@ -122,6 +154,9 @@ pub static BOUNDS: &[Bound] = &[
         reason: "clients send counters, times and UUIDs",
         limit: |limits| limits.id_length,
         size: id_length,
+        resize: Some(|request, size, _| {
+            request["id"] = json!("id-".chars().cycle().take(count(size)).collect::<String>());
+        }),
     },
     Bound {
         beyond: "a number id above {}, or with a fraction",
@@ -129,6 +164,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "JSON parsers with 64-bit floating-point numbers round larger integers",
         limit: |_| None,
         size: number_id,
+        resize: Some(|request, size, _| request["id"] = json!(size)),
     },
     Bound {
         beyond: "a gas limit of 0, or above {}",
@@ -139,6 +175,9 @@ pub static BOUNDS: &[Bound] = &[
             let limits = GAS.iter().filter_map(|name| amount(parts.operation.get(*name)?));
             limits.map(positive).max_by_key(order).unwrap_or(Size::Of(0))
         },
+        resize: Some(|request, size, write| {
+            set(request, OPERATION, "callGasLimit", write("callGasLimit", size.into()));
+        }),
     },
     Bound {
         beyond: "maxFeePerGas of 0, or above {} gwei",
@@ -151,6 +190,10 @@ pub static BOUNDS: &[Bound] = &[
                 Size::Unusual => Size::Unusual,
             })
         },
+        resize: Some(|request, size, write| {
+            let fee = BigUint::from(size) * GWEI;
+            set(request, OPERATION, "maxFeePerGas", write("maxFeePerGas", fee));
+        }),
     },
     Bound {
         beyond: "maxPriorityFeePerGas above maxFeePerGas",
@@ -164,6 +207,7 @@ pub static BOUNDS: &[Bound] = &[
                 _ => Size::Of(1),
             }
         },
+        resize: None,
     },
     Bound {
         beyond: "expiryDuration below 60 seconds, or above {}",
@@ -177,6 +221,11 @@ pub static BOUNDS: &[Bound] = &[
                 .filter(|seconds| *seconds >= SHORTEST_EXPIRY)
                 .map_or(Size::Unusual, Size::Of),
         },
+        resize: Some(|request, size, _| {
+            if request["params"][1].get("expiryDuration").is_some() {
+                set(request, MODE, "expiryDuration", json!(size));
+            }
+        }),
     },
     Bound {
         beyond: "webhookData of more than {} bytes, or nested deeper than 4",
@@ -189,6 +238,10 @@ pub static BOUNDS: &[Bound] = &[
             data if depth(data) > WEBHOOK_DATA_DEPTH => Size::Unusual,
             data => Size::Of(data.to_string().len() as u128),
         },
+        resize: Some(|request, size, _| {
+            let letters = count(size).saturating_sub(r#"{"note":""}"#.len());
+            set(request, SPONSORSHIP_INFO, "webhookData", json!({ "note": "n".repeat(letters) }));
+        }),
     },
 ];
 
@@ -202,6 +255,22 @@ pub fn exceeded(parts: &Parts<'_>, limits: &SizeLimits) -> Option<&'static Bound
             Size::Unusual => promised.is_none(),
         }
     })
+}
+
+/// A number of bytes or letters. A promise of more is exercised with so many.
+fn count(size: u64) -> usize {
+    const MOST: usize = 128 * 1024;
+    usize::try_from(size).unwrap_or(MOST).min(MOST)
+}
+
+/// That many bytes of varied content.
+fn hex(size: u64) -> String {
+    let mut text = String::with_capacity(2 + 2 * count(size));
+    text.push_str("0x");
+    for byte in (0..=u8::MAX).cycle().take(count(size)) {
+        write!(text, "{:02x}", byte.wrapping_mul(31)).expect("a String takes all");
+    }
+    text
 }
 
 fn order(size: &Size) -> u128 {
@@ -255,5 +324,34 @@ fn depth(value: &Value) -> usize {
         Value::Object(object) => 1 + object.values().map(depth).max().unwrap_or_default(),
         Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_just_inside_a_bound_is_ordinary_and_one_just_beyond_is_not() {
+        let request = json!({"id": 1, "params": [
+            {"callData": "0x", "callGasLimit": "1", "maxFeePerGas": "1", "maxPriorityFeePerGas": "1"},
+            {"expiryDuration": 60, "sponsorshipInfo": {"webhookData": {}}},
+        ]});
+        let write = |_: &str, amount: BigUint| json!(amount.to_string());
+        let promised =
+            SizeLimits { call_data_bytes: Some(5_000), id_length: Some(70), ..SizeLimits::default() };
+        for limits in [SizeLimits::default(), promised] {
+            for bound in BOUNDS.iter().filter(|bound| bound.resize.is_some()) {
+                let exceeded = |size: u64| {
+                    let request = bound.resized(&request, size, &write).unwrap();
+                    let (operation, mode_object) = (&request["params"][0], &request["params"][1]);
+                    exceeded(&Parts { id: &request["id"], operation, mode_object }, &limits)
+                };
+                let most = bound.promised(&limits);
+                assert_eq!(exceeded(most), None, "{}", bound.beyond);
+                assert_eq!(exceeded(most / 2 + 1), None, "{}", bound.beyond);
+                assert_eq!(exceeded(most + 1), Some(bound), "{}", bound.beyond);
+            }
+        }
     }
 }

@@ -16,6 +16,7 @@ use paymaster_fee_quote::{
     relations::{STRING_IDS, find_relation},
     target::{
         context::Context,
+        ordinary::BOUNDS,
         profile::{Accepts, Operations, Profile, SmartAccount},
     },
 };
@@ -232,22 +233,45 @@ fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
     assert_eq!(counts_in(&group, "request.id-string", &[ANSWER, NO]), (0, Vec::new()));
 }
 
+/// A target that accepts these operations, and the account of the group.
+fn accepting(group: &Group, accepts: Accepts) -> Context {
+    let account = &group.base["params"][1]["sponsorshipInfo"]["smartAccountInfo"];
+    Context::new(Profile {
+        operations: Operations { accepts, ..Operations::default() },
+        accounts: vec![SmartAccount {
+            name: account["name"].as_str().expect("it is sent").to_owned(),
+            version: account["version"].as_str().expect("it is sent").to_owned(),
+        }],
+        ..Profile::default()
+    })
+}
+
+#[test]
+fn what_is_just_inside_a_bound_needs_a_result_and_what_is_just_beyond_does_not() {
+    let id = "request.sizes";
+    // Call data make another operation: a result is needed only where the profile promises one.
+    let call_data = group("sizes");
+    let answers = [ANSWER, NO, ANSWER, NO];
+    assert_eq!(counts_in(&call_data, id, &answers), (1, Vec::new()));
+    let promised = accepting(&call_data, Accepts::Any);
+    assert_eq!(counts_of(&call_data, id, &answers, &promised), (1, vec![1]));
+    assert_eq!(counts_of(&call_data, id, &[NO, NO, NO, NO], &promised), (0, Vec::new()));
+    // An id does not.
+    let round = BOUNDS.iter().position(|bound| bound.beyond.starts_with("a string id")).expect("it is a row");
+    let round = u32::try_from(round).expect("there are few rows");
+    let input =
+        BuildInput { pair: call_data.pair, base: &call_data.base, round, context: &Context::default() };
+    let members = (call_data.relation.members)(&input, &mut Ids::starting_at(1));
+    let ids = Group { members, round, ..call_data };
+    assert_eq!(counts_in(&ids, id, &[ANSWER, ANSWER, NO, NO]), (1, vec![2]));
+}
+
 #[test]
 fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
     let id = "request.nonce-uint256";
     let group = group("nonces");
     assert_eq!(group.members.len(), 2);
-    let account = &group.base["params"][1]["sponsorshipInfo"]["smartAccountInfo"];
-    let accepting = |accepts| {
-        Context::new(Profile {
-            operations: Operations { accepts, ..Operations::default() },
-            accounts: vec![SmartAccount {
-                name: account["name"].as_str().expect("it is sent").to_owned(),
-                version: account["version"].as_str().expect("it is sent").to_owned(),
-            }],
-            ..Profile::default()
-        })
-    };
+    let accepting = |accepts| accepting(&group, accepts);
     let promised = accepting(Accepts::Any);
     let found = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
     assert_eq!(found([ANSWER, ANSWER], &promised), (1, Vec::new()));

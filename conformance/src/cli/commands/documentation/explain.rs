@@ -5,11 +5,14 @@ use std::fmt::Write as _;
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 
 use crate::{cli::process::CommandError, report::text::sections};
-use paymaster_engine::rules::{Check, Rule};
+use paymaster_engine::{
+    rules::{Check, Rule},
+    specification::Specification,
+};
 use paymaster_settings::{
     exit,
     output::{self, terminal::wrapped},
-    specifications::all_rules,
+    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules},
     suggestion::did_you_mean,
 };
 
@@ -40,6 +43,12 @@ pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
     Ok(exit::CONFORMS)
 }
 
+/// The specification of a clause: the first one, where several have it.
+fn specification_of(clause: &Clause) -> &'static Specification {
+    let mut all = SPECIFICATIONS.iter().copied();
+    all.find(|known| known.definition.clauses().any(|own| own == clause)).unwrap_or(DEFAULT_SPECIFICATION)
+}
+
 fn about_clause(clause: &Clause) -> String {
     let mut text = format!(
         "{}\nsection {}, {}: {}\nspecification: {}\n\n",
@@ -47,7 +56,7 @@ fn about_clause(clause: &Clause) -> String {
         clause.section,
         clause.basis,
         cost(clause.basis),
-        sections::place(clause.section)
+        sections::place(specification_of(clause).name, clause.section)
     );
     for line in wrapped(clause.text, WIDTH) {
         let _ = writeln!(text, "{line}");

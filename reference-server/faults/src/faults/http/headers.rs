@@ -31,6 +31,25 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(HEADERS, "user-agent-refused", "refuses the user agent of Go with status 403")
         .injects(Behaviour::Http(|_, response| refuse(response, 403, "<html>blocked</html>")))
         .when(|view| view.header("user-agent").is_empty() || view.header("user-agent").starts_with("Go-")),
+    Fault::new(HEADERS, "chunked-refused", "refuses a body that is sent in chunks with status 415")
+        .injects(Behaviour::Http(|_, response| refuse(response, 415, "a content-length is needed")))
+        .when(|view| !view.header("transfer-encoding").is_empty()),
+    Fault::new(HEADERS, "traceparent-refused", "refuses requests with a traceparent with status 400")
+        .injects(Behaviour::Http(|_, response| refuse(response, 400, "bad request header")))
+        .when(|view| !view.header("traceparent").is_empty()),
+    Fault::new(HEADERS, "two-forwarded-addresses-refused", "reads X-Forwarded-For as one address, or fails")
+        .injects(Behaviour::Http(|_, response| refuse(response, 400, "not an address")))
+        .when(|view| view.header("x-forwarded-for").contains(',')),
+    Fault::new(
+        HEADERS,
+        "other-languages-refused",
+        "refuses an Accept-Language without English with status 406",
+    )
+    .injects(Behaviour::Http(|_, response| refuse(response, 406, "no such language")))
+    .when(|view| {
+        let languages = view.header("accept-language");
+        !languages.is_empty() && languages != "*" && !languages.contains("en")
+    }),
     Fault::new(HEADERS, "language-gets-error", "answers requests with an Accept-Language with an error")
         .refuses(|view| !view.header("accept-language").is_empty())
         .also(&["quote.*", "sponsor.*", "error.*", "request.*", "json-rpc.*"]),
@@ -73,6 +92,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         }))
         .when(|view| view.accepts_coding("br")),
+    Fault::new(MESSAGE, "zstd-that-is-none", "announces zstd and sends the text as it is")
+        .injects(Behaviour::Http(|_, response| response.headers.push(("content-encoding", "zstd"))))
+        .when(|view| view.accepts_coding("zstd")),
     Fault::new(TEXT, "gzip-unannounced", "sends gzip to requests that do not permit it")
         .injects(Behaviour::Http(|_, response| compress(response, Coding::Gzip)))
         .when(|view| is_refused(view, "gzip")),

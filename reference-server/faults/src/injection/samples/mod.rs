@@ -1,15 +1,17 @@
 //! Sample requests for tests. Every injection changes the response to at least one of them.
 
+mod paymaster_requests;
 mod requests;
 
 use std::sync::LazyLock;
 
 use hyper::HeaderMap;
-use hyper::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderValue, ORIGIN};
+use hyper::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderName, HeaderValue, ORIGIN};
 use paymaster_schemas::Pair;
 use paymaster_service::{Config, PolicyConfig, Service};
 use serde_json::{Value, json};
 
+pub(crate) use self::paymaster_requests::paymaster_bodies;
 use super::Arrival;
 
 /// The Unix time of all tests, in seconds.
@@ -37,17 +39,33 @@ pub(crate) fn configured(configure: fn(&mut Config)) -> Service {
     Service::new(&config).expect("the configuration is valid")
 }
 
+/// The sample requests of a specification, and how their service is configured. Those of ERC-7677 are signed: what is wrong with some answers
+/// is the signature alone.
+pub(crate) fn samples_of(specification: Option<&str>) -> (Vec<Vec<u8>>, fn(&mut Config)) {
+    match specification {
+        Some("erc-7677") => (paymaster_bodies(), |config| config.signing.enabled = true),
+        _ => (bodies(), |_| {}),
+    }
+}
+
 /// The request headers of the samples: `Accept` and `User-Agent` are absent. Two sets of headers accept different content codings.
 static HEADERS: LazyLock<[HeaderMap; 2]> = LazyLock::new(|| {
-    ["gzip, deflate", "br"].map(|codings| {
+    ["gzip, deflate", "br, zstd"].map(|codings| {
         let lines = [
             (CONTENT_TYPE, "application/json; charset=utf-8"),
             (ACCEPT_ENCODING, codings),
-            (ACCEPT_LANGUAGE, "*"),
+            (ACCEPT_LANGUAGE, "pl, de"),
             (ORIGIN, "https://wallet.example"),
         ];
         let lines = lines.map(|(name, value)| (name, HeaderValue::from_static(value)));
-        lines.into_iter().collect()
+        let others = [
+            ("transfer-encoding", "chunked"),
+            ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+            ("x-forwarded-for", "203.0.113.7, 198.51.100.23"),
+        ];
+        let others =
+            others.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        lines.into_iter().chain(others).collect()
     })
 });
 

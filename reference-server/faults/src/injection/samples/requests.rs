@@ -1,5 +1,6 @@
 //! The requests, by what they differ in.
 
+use alloy_primitives::U256;
 use serde_json::{Value, json};
 
 use super::*;
@@ -14,6 +15,7 @@ pub(super) fn requests() -> Vec<Value> {
         in_other_notation(),
         rarely_sent(),
         in_capitals(),
+        of_wallets(),
     ]
     .concat()
 }
@@ -238,4 +240,95 @@ fn in_capitals() -> Vec<Value> {
         request(84, SPONSOR, operation(), paid_in(&usdc)),
         request(85, SPONSOR, operation(), paid_in(&unsupported)),
     ]
+}
+
+/// Requests with calls, sizes and look-alike tokens as wallets send them.
+fn of_wallets() -> Vec<Value> {
+    let word = |text: &str| format!("{text:0>64}");
+    let calling = |data: String| with(operation(), &[("callData", format!("0x{data}").into())]);
+    let approval = format!("095ea7b3{}{}", word("22"), "f".repeat(64));
+    let execute = format!("b61d27f6{}{}{}{}{approval}", word("11"), word("5"), word("60"), word("44"));
+    let batch = format!("34fcd5be{}{}", word("20"), word("8"));
+    let of_safe = format!("7bb37428{}{}{}{}", word("11"), word("0"), word("80"), word("1"));
+    let modular = |mode: &str| format!("e9ae5c53{mode:0<64}{}", word("40"));
+    let from_refused = |members: &[(&str, Value)]| with(refused(), members);
+    let in_mode = |name: &str, value: Value| with(sponsored(), &[(name, value)]);
+    let webhook = |data: Value| {
+        let mut mode = sponsored();
+        mode["sponsorshipInfo"]["webhookData"] = data;
+        mode
+    };
+    let by_its_ends = format!("{}7777777777777777777777777777777{}", &USDC[..7], &USDC[38..]);
+    let other_digit = format!("{}7{}", &USDC[..21], &USDC[22..]);
+    let quote = |preferred: Value| json!({ "mode": "ERC20", "tokenInfo": { "preferredToken": preferred, "tokenList": [] } });
+    let mut in_2_0_0 = request(90, SPONSOR, operation(), paid_in(UNSUPPORTED));
+    in_2_0_0["jsonrpc"] = "2.0.0".into();
+    let zero = || Value::from("0");
+    let mut requests = vec![
+        in_2_0_0,
+        request("0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789", SPONSOR, operation(), sponsored()),
+        request("3F2504E0-4F89-11D3-9A0C-0305E82C3301", SPONSOR, operation(), sponsored()),
+        request("x".repeat(600), SPONSOR, operation(), sponsored()),
+        request(91, SPONSOR, operation(), in_mode("expiryDuration", 61.into())),
+        request(91, SPONSOR, operation(), in_mode("expiryDuration", 0.into())),
+        request(91, QUOTE, operation(), quote(USDC.into())),
+        request(91, QUOTE, operation(), quote(Value::Null)),
+        request(91, SPONSOR, operation(), webhook(json!({ "$set": 1, "__proto__": {} }))),
+        request(91, SPONSOR, operation(), webhook(json!({ "note": "x".repeat(5_000) }))),
+        request(
+            91,
+            SPONSOR,
+            with(operation(), &[("sender", format!("0x{}", "7".repeat(40)).into())]),
+            sponsored(),
+        ),
+        request(91, SPONSOR, with(operation(), &[("maxFeePerGas", "1000000000".into())]), sponsored()),
+        request(
+            91,
+            SPONSOR,
+            with(operation(), &[("nonce", (U256::ONE << 200_usize).to_string().into())]),
+            sponsored(),
+        ),
+        request(91, SPONSOR, calling(format!("{execute}aA")), sponsored()),
+        request(92, SPONSOR, from_refused(&[("callData", format!("0x{batch}").into())]), sponsored()),
+        request(
+            92,
+            SPONSOR,
+            from_refused(&[("signature", format!("0x{}", "f".repeat(130)).into())]),
+            sponsored(),
+        ),
+        request(92, SPONSOR, from_refused(&[("paymasterPostOpGasLimit", zero())]), sponsored()),
+        request(92, SPONSOR, refused(), in_mode("mode", "SPONSORSHIP".into())),
+        request(92, SPONSOR, refused(), in_mode("sponsorshipInfo", account("SAFE"))),
+        request(
+            92,
+            SPONSOR,
+            from_refused(&[
+                ("callGasLimit", zero()),
+                ("verificationGasLimit", zero()),
+                ("preVerificationGas", zero()),
+            ]),
+            sponsored(),
+        ),
+        request(
+            92,
+            SPONSOR,
+            from_refused(&[("callGasLimit", "29000000".into()), ("maxFeePerGas", "9000000000000".into())]),
+            sponsored(),
+        ),
+    ];
+    let signed = with(operation(), &[("signature", "0x12".into())]);
+    requests.push(request(93, SPONSOR, signed, sponsored()));
+    for data in [batch, of_safe, modular("01"), modular("0001"), "8dd7712f".to_owned()] {
+        requests.push(request(93, SPONSOR, calling(data), sponsored()));
+    }
+    for code in ["4e1dcf7ad4e460cfd30791ccc4f9c8a4f820ec67".to_owned(), "aA".to_owned(), "00".repeat(3_000)] {
+        let code = format!("0x{code}");
+        requests.push(request(93, SPONSOR, with(operation(), &[("initCode", code.into())]), sponsored()));
+    }
+    for token in [&by_its_ends, &other_digit, "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"] {
+        requests.push(request(93, SPONSOR, operation(), paid_in(token)));
+    }
+    // Enough for a fault in 1 of 200 requests, in a few rounds.
+    requests.extend((0..10).map(|place| request(94 + place, SPONSOR, operation(), paid_in(UNSUPPORTED))));
+    requests
 }

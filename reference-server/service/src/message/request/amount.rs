@@ -4,6 +4,8 @@ use alloy_primitives::U256;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::value::RawValue;
 
+use super::members::Text;
+
 /// An unsigned 256-bit integer, in any form that clients send.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Amount(pub(crate) U256);
@@ -12,6 +14,20 @@ impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: &RawValue = Deserialize::deserialize(deserializer)?;
         parse_member(raw.get()).map(Self).ok_or_else(|| D::Error::custom("not an amount below 2^256"))
+    }
+}
+
+/// An unsigned 256-bit integer in the only form of ERC-7677: a hex quantity.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quantity(pub(crate) Amount);
+
+impl<'de> Deserialize<'de> for Quantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let value = text.0.strip_prefix("0x").and_then(parse_hex);
+        value
+            .map(|value| Self(Amount(value)))
+            .ok_or_else(|| D::Error::custom("not a hex quantity below 2^256"))
     }
 }
 

@@ -38,13 +38,13 @@ impl<'de> Deserialize<'de> for Text<'de> {
 macro_rules! object {
     (
         $(#[$meta:meta])*
-        pub(crate) struct $name:ident<'a> {
+        $visibility:vis struct $name:ident<'a> {
             $( $(#[$member_meta:meta])* $member:literal => $field:ident: $type:ty, )+
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Default)]
-        pub(crate) struct $name<'a> {
+        $visibility struct $name<'a> {
             $( $(#[$member_meta])* pub(crate) $field: Option<$type>, )+
         }
 

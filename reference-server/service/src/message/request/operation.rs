@@ -97,10 +97,30 @@ impl Default for HexDigits<'_> {
 }
 
 impl HexText<'_> {
-    fn digits(&self) -> &str {
+    /// The digits after `0x`.
+    pub(crate) fn digits(&self) -> &str {
         match &self.0 {
             HexDigits::Borrowed(digits) => digits,
             HexDigits::Owned(digits) => digits,
+        }
+    }
+
+    /// The same bytes with zeros behind them, if they are fewer than `length`.
+    pub(crate) fn padded(self, length: usize) -> Self {
+        if self.len() >= length {
+            self
+        } else {
+            Self(HexDigits::Owned(format!("{:0<1$}", self.digits(), 2 * length)))
+        }
+    }
+
+    /// These bytes and then those.
+    pub(crate) fn followed_by(self, rest: Option<Self>) -> Self {
+        match rest {
+            Some(rest) if rest.len() > 0 => {
+                Self(HexDigits::Owned(format!("{}{}", self.digits(), rest.digits())))
+            }
+            _ => self,
         }
     }
 

@@ -5,6 +5,7 @@
 //! must be served only when the profile states that any operation is accepted.
 
 use crate::{
+    call::CallParts,
     lines, relations as related,
     target::{context::Context, profile::Accepts},
 };
@@ -129,6 +130,12 @@ pub(crate) const RULES: &[Rule] = &[
         "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
     )
     .unless(only_listed!("callData")),
+    rule(
+        "request.sizes",
+        &related::SIZES,
+        any_operation,
+        "serve every size up to the ordinary one, or to the limit of the profile",
+    ),
 ];
 
 fn one_account(knowledge: &dyn Knowledge) -> Option<&'static str> {
@@ -153,6 +160,17 @@ fn other_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
             && (view.expectation.requires_result() || view.expectation == Expectation::Refused);
         served(view, required, report);
     });
+}
+
+/// The part that differs is in the operation, or not.
+fn any_operation(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let operation = |view: &View<'_>| view.valid_call().map(|call| call.operation().clone());
+    match views {
+        [baseline, variant, ..] if operation(baseline) == operation(variant) => {
+            same_operation(views, knowledge, report);
+        }
+        _ => other_operation(views, knowledge, report),
+    }
 }
 
 fn served(view: &View<'_>, required: bool, report: &mut Report) {

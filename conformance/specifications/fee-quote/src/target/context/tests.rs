@@ -2,6 +2,10 @@
 
 use super::*;
 use crate::target::profile::{Token, TokenLists, VaryingMember};
+use paymaster_engine::{
+    cases::case::{Base, Draw},
+    message::request::ParsedRequest,
+};
 use paymaster_schemas::{Method, Pair, kinds};
 use serde_json::json;
 
@@ -268,6 +272,29 @@ fn an_unlisted_operation_of_a_refused_sender_may_get_an_error() {
         assert_eq!(in_tokens(with(accepts), &other), Expectation::Unknown);
     }
     assert_eq!(expectation(with(Accepts::Any), &other), Expectation::Refused);
+}
+
+#[test]
+fn a_refused_sender_is_sponsored_in_no_form() {
+    let sender = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed";
+    let operations = Operations { refused_senders: vec![sender.to_owned()], ..Operations::default() };
+    let context = Context::new(Profile { operations, ..Profile::default() });
+    let base = Base { draw: Draw::Refused, ..Base::accepted(kinds::SPONSOR_SPONSORED) };
+    let mut request = Source::new(1, &context).base(&base).expect("the profile lists a refused sender");
+    request["params"][1]["mode"] = json!("SPONSORSHIP");
+    request["params"][0]["signature"] = json!("0x12");
+    let required = |request: &Value| match ParsedRequest::of(request.to_string().as_bytes(), &SPECIFICATION) {
+        ParsedRequest::Call(call) => context.requirement(&call),
+        _ => panic!("it is a call"),
+    };
+    let requirement = required(&request);
+    assert!(!requirement.within_tables);
+    assert_eq!(requirement.expectation, Expectation::NotSponsored);
+    // A strict parser may take another spelling for another sender.
+    request["params"][0]["sender"] = json!(format!("0x{}", sender[2..].to_ascii_uppercase()));
+    assert_eq!(required(&request).expectation, Expectation::Unknown);
+    request["params"][0]["sender"] = json!("0x1111111111111111111111111111111111111111");
+    assert_eq!(required(&request).expectation, Expectation::Unknown);
 }
 
 #[test]

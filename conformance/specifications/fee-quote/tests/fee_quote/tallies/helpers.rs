@@ -40,7 +40,6 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
         label: format!("member {place}"),
         body: body.clone(),
         sent_as: None,
-        refused_value: None,
     };
     Group {
         number,

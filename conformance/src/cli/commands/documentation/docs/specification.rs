@@ -9,7 +9,7 @@ use paymaster_schemas::{
 };
 use serde_json::Value;
 
-use super::file;
+use crate::report::text::sections::page as file;
 
 /// The page.
 pub(super) fn page(of: &Specification) -> String {

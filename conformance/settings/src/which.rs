@@ -1,0 +1,217 @@
+//! Which specification a target serves, where neither the command line nor the profile names one. The method of the first kind of calls
+//! of a specification decides: another method may be served in other shapes by services of other specifications.
+
+use std::time::Duration;
+
+use hyper::body::Bytes;
+use paymaster_client::http::transport::{PooledConnection, Transport};
+use paymaster_engine::{cases::case::Base, message::answer::Answer, specification::Specification};
+use paymaster_exchange::Exchange;
+use serde_json::{Value, json};
+
+use crate::{
+    args::RunArgs,
+    output::{self, terminal::escape_controls},
+    settings::{
+        environment::Environment,
+        setup::{Setup, SetupError},
+    },
+    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
+};
+
+/// A method that cannot exist. Its answer is what a target answers to a method that it does not know.
+const NO_METHOD: &str = "pm_methodThatDoesNotExist";
+/// Each method is asked so often: an answer by chance decides nothing.
+const TIMES: usize = 2;
+
+/// Reads the settings of a run. Where a URL is given and nothing names the specification, the target is asked, and a line on standard
+/// error says what it serves.
+///
+/// # Errors
+///
+/// Those of [`Setup::read`], and [`SetupError::Undecided`] where the target answers every method alike.
+pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Setup, SetupError> {
+    let mut setup = Setup::read(args, url, environment)?;
+    let Some(url) = setup.layer.url.clone().filter(|_| !setup.profile.is_named) else {
+        return Ok(setup);
+    };
+    let (served, asked) = served(&setup.transport(&url)?, setup.layer.rate).await;
+    setup.asked = asked;
+    let served = match served {
+        Served::These(served) => served,
+        Served::Undecided(answer) => return Err(SetupError::Undecided { answer: escape_controls(&answer) }),
+        // What the target answers instead is for the run to say.
+        Served::Nothing => return Ok(setup),
+    };
+    let Some(chosen) = served.first() else {
+        return Ok(setup);
+    };
+    let others: Vec<_> = served.iter().skip(1).map(|other| format!("--spec {}", other.name)).collect();
+    if !others.is_empty() {
+        let others = others.join(" or ");
+        output::eprint(&format!("judged by {}; the target serves more: {others} judges that\n", chosen.name));
+    } else if *chosen != DEFAULT_SPECIFICATION {
+        output::eprint(&format!("judged by {}, which the target serves\n", chosen.name));
+    }
+    if *chosen == setup.profile.known.specification() { Ok(setup) } else { setup.judged_by(chosen) }
+}
+
+/// What a target serves.
+#[derive(Debug, PartialEq)]
+enum Served {
+    /// These specifications, in the order of [`SPECIFICATIONS`].
+    These(Vec<&'static Specification>),
+    /// No answer is one of JSON-RPC, or every method is unknown.
+    Nothing,
+    /// Every method gets this answer, the one that cannot exist included.
+    Undecided(String),
+}
+
+/// What a target serves, and how many requests showed it. `rate` is the limit of the user, in requests a second.
+async fn served(transport: &Transport, rate: Option<f64>) -> (Served, usize) {
+    let mut connection = PooledConnection::default();
+    let (mut unknown, mut asked) = (Vec::new(), Vec::new());
+    for _ in 0..TIMES {
+        let none = request(DEFAULT_SPECIFICATION, NO_METHOD);
+        unknown.push(reply(&mut connection, transport, &none, rate).await);
+        for specification in SPECIFICATIONS {
+            let request = request(specification, specification.kinds[0].method);
+            asked.push((*specification, reply(&mut connection, transport, &request, rate).await));
+        }
+        // A target that does not answer is not asked again: the run says why.
+        if unknown.iter().chain(asked.iter().map(|(_, reply)| reply)).all(Option::is_none) {
+            break;
+        }
+    }
+    (decide(&unknown, &asked), unknown.len() + asked.len())
+}
+
+/// A call of a method with the params of a specification.
+fn request(specification: &Specification, method: &str) -> Value {
+    let base = Base::accepted(specification.kinds[0]);
+    let drawn = (specification.unknown().source(1))(&base);
+    let mut request = drawn.unwrap_or_else(|| json!({ "jsonrpc": "2.0", "params": [] }));
+    request["id"] = json!(1);
+    request["method"] = json!(method);
+    request
+}
+
+async fn reply(
+    connection: &mut PooledConnection,
+    transport: &Transport,
+    request: &Value,
+    rate: Option<f64>,
+) -> Option<Reply> {
+    if let Some(rate) = rate {
+        tokio::time::sleep(Duration::from_secs_f64(rate.recip())).await;
+    }
+    let exchange = connection.exchange(transport, Bytes::from(request.to_string())).await;
+    Reply::of(&exchange, request["method"].as_str().unwrap_or_default())
+}
+
+/// What a JSON-RPC answer shows of a method.
+#[derive(Clone, Debug, PartialEq)]
+enum Reply {
+    Result,
+    /// An error: code, and message without the name of the method.
+    Error(Option<i64>, String),
+}
+
+impl Reply {
+    /// None where the answer is none of JSON-RPC.
+    fn of(exchange: &Exchange, method: &str) -> Option<Self> {
+        let answer = Answer::of(exchange);
+        if let Some(error) = answer.error() {
+            let message = error["message"].as_str().unwrap_or_default();
+            return Some(Self::Error(error["code"].as_i64(), message.replace(method, "")));
+        }
+        answer.result().map(|_| Self::Result)
+    }
+
+    fn says_unknown(&self) -> bool {
+        matches!(self, Self::Error(Some(-32601), _))
+    }
+}
+
+fn decide(unknown: &[Option<Reply>], asked: &[(&'static Specification, Option<Reply>)]) -> Served {
+    let replies = |specification: &Specification| -> Vec<Option<&Reply>> {
+        let own = asked.iter().filter(|(of, _)| *of == specification);
+        own.map(|(_, reply)| reply.as_ref()).collect()
+    };
+    let is_unknown =
+        |reply: &Reply| reply.says_unknown() || unknown.iter().flatten().any(|known| known == reply);
+    let serves = |specification: &&'static Specification| {
+        let replies = replies(specification);
+        // A method that gets no JSON-RPC answer where an unknown one does is served, and wrongly.
+        let is_unreadable = replies.iter().all(Option::is_none) && unknown.iter().all(Option::is_some);
+        let differs = replies.iter().all(|reply| reply.is_some_and(|reply| !is_unknown(reply)));
+        !replies.is_empty() && (is_unreadable || differs)
+    };
+    let served: Vec<_> = SPECIFICATIONS.iter().copied().filter(serves).collect();
+    if !served.is_empty() {
+        return Served::These(served);
+    }
+    let mut all = asked.iter().filter_map(|(_, reply)| reply.as_ref());
+    match all.find(|reply| !reply.says_unknown()) {
+        Some(Reply::Error(_, message)) => Served::Undecided(message.clone()),
+        Some(Reply::Result) => Served::Undecided("a result".to_owned()),
+        None => Served::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(code: i64, message: &str) -> Reply {
+        Reply::Error(Some(code), message.to_owned())
+    }
+
+    /// The decision where both requests of the first specification get one reply, and the method that cannot exist another.
+    fn decided(reply: &Reply, unknown: &Reply) -> Served {
+        let asked = [0; TIMES].map(|_| (DEFAULT_SPECIFICATION, Some(reply.clone())));
+        decide(&[Some(unknown.clone())], &asked)
+    }
+
+    #[test]
+    fn a_method_is_served_where_it_is_answered_unlike_one_that_cannot_exist() {
+        let unknown = error(-32601, "no method");
+        let these = Served::These(vec![DEFAULT_SPECIFICATION]);
+        assert_eq!(decided(&Reply::Result, &unknown), these);
+        assert_eq!(decided(&error(-32000, "AA20"), &unknown), these);
+        // Another message under the same code is another answer.
+        assert_eq!(decided(&error(-32000, "AA20"), &error(-32000, "what is ?")), these);
+    }
+
+    #[test]
+    fn one_answer_of_two_decides_nothing() {
+        let unknown = error(-32601, "no method");
+        let asked = [Reply::Result, unknown.clone()].map(|reply| (DEFAULT_SPECIFICATION, Some(reply)));
+        assert_eq!(decide(&[Some(unknown)], &asked), Served::Undecided("a result".to_owned()));
+    }
+
+    #[test]
+    fn a_target_that_answers_all_alike_is_undecided_and_one_that_knows_nothing_serves_nothing() {
+        let denied = error(-32001, "unauthorized");
+        assert_eq!(decided(&denied, &denied), Served::Undecided("unauthorized".to_owned()));
+        let unknown = error(-32601, "no method");
+        assert_eq!(decided(&unknown, &unknown), Served::Nothing);
+        assert_eq!(decide(&[None], &[(DEFAULT_SPECIFICATION, None)]), Served::Nothing);
+    }
+
+    #[test]
+    fn a_method_without_a_json_rpc_answer_is_served_where_an_unknown_one_has_such_an_answer() {
+        let unknown = Some(error(-32601, "no method"));
+        let these = Served::These(vec![DEFAULT_SPECIFICATION]);
+        assert_eq!(decide(&[unknown], &[(DEFAULT_SPECIFICATION, None)]), these);
+    }
+
+    #[test]
+    fn the_requests_are_calls_of_their_method() {
+        for specification in SPECIFICATIONS {
+            let request = request(specification, specification.kinds[0].method);
+            assert_eq!(request["method"], specification.kinds[0].method);
+            assert!(request["params"].is_array());
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Discovery: the first requests of a run. They find the chain, the versions of EntryPoint that are served, and what the target does with
+//! what the text leaves open. They give no verdict, and the profile takes precedence over what they find.
+
+use std::{collections::BTreeMap, mem, sync::Arc};
+
+use paymaster_engine::{
+    cases::{
+        case::{Base, Group},
+        edit::with,
+        plan::group,
+        protocol::DISCOVERY,
+    },
+    knowledge::{Discover, Knowledge},
+    message::{
+        answer::Answer,
+        request::{Call, ParsedRequest},
+    },
+    session::{access::Access, judge},
+};
+use paymaster_ethereum::EntryPointVersion;
+use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
+use serde_json::{Value, json};
+
+use crate::{
+    SPECIFICATION,
+    generate::{Source, hex},
+    kinds::{self, CallParts, hex_number, is_stub, version},
+    relations::zero,
+    rules::results::Shape,
+    target::{Found, Target},
+};
+
+/// Chains that are tried where neither the profile nor the target names one: large ones, their test chains, and a development chain.
+const CHAINS: [u64; 9] = [1, 8_453, 84_532, 11_155_111, 10, 42_161, 137, 56, 31_337];
+/// A chain that no service serves.
+const FOREIGN_CHAIN: u64 = 0x00ff_ffff_fff1;
+
+/// What a request of discovery tries.
+#[derive(Clone, Copy, Debug)]
+enum Trial {
+    /// The chain, asked of the node or bundler at the same URL.
+    AskChain,
+    /// A stub request that names this chain.
+    Chain(u64),
+    /// An ordinary request.
+    Plain(Kind),
+    /// What the text leaves open, by its name in reports.
+    Open(&'static str),
+}
+
+/// A state machine: it returns the requests of a round, takes their exchanges and learns from them.
+#[derive(Debug)]
+pub(crate) struct Discovery {
+    target: Target,
+    seed: u64,
+    round: u32,
+    next_id: u64,
+    trials: Vec<Trial>,
+    access: Access,
+    /// The shapes of the results by version; none for a refusal.
+    shapes: BTreeMap<EntryPointVersion, Vec<Option<Shape>>>,
+    /// The chains whose requests got a result, and how many got an error.
+    chains: (Vec<u64>, usize),
+}
+
+impl Discovery {
+    /// A discovery that starts from what is known.
+    pub(crate) fn new(target: Target, seed: u64) -> Self {
+        Self {
+            target,
+            seed,
+            round: 0,
+            next_id: 1,
+            trials: Vec::new(),
+            access: Access::default(),
+            shapes: BTreeMap::new(),
+            chains: (Vec::new(), 0),
+        }
+    }
+
+    /// What is known now, and whether requests got past HTTP to the service.
+    pub(crate) fn found(self) -> (Target, Access) {
+        (self.target, self.access)
+    }
+
+    fn source(&self) -> Source {
+        Source::new(self.seed ^ u64::from(self.round), &self.target)
+    }
+
+    fn sent_versions(&self) -> Vec<EntryPointVersion> {
+        EntryPointVersion::ALL.into_iter().filter(|version| self.target.sends(*version)).collect()
+    }
+
+    /// The node or bundler that often stands behind the same URL.
+    fn ask_chain(&self) -> Vec<(Trial, Kind, Value)> {
+        let known = self.target.chain_id().is_some();
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": [] });
+        if known { Vec::new() } else { vec![(Trial::AskChain, kinds::STUB_07, request)] }
+    }
+
+    fn guess_chain(&self) -> Vec<(Trial, Kind, Value)> {
+        if self.target.chain_id().is_some() {
+            return Vec::new();
+        }
+        let mut source = self.source();
+        let mut requests = Vec::new();
+        for version in self.sent_versions() {
+            // The versions that nearly every service has one of.
+            let is_common = matches!(version, EntryPointVersion::V06 | EntryPointVersion::V07);
+            if self.target.profile.service.entry_points.is_empty() && !is_common {
+                continue;
+            }
+            let kind = kinds::of(true, version);
+            for chain in CHAINS {
+                let request = source.base(&Base::accepted(kind));
+                let request = request.map(|request| with_param(&request, 2, json!(hex(chain))));
+                requests.extend(request.map(|request| (Trial::Chain(chain), kind, request)));
+            }
+        }
+        requests
+    }
+
+    fn which_versions(&self) -> Vec<(Trial, Kind, Value)> {
+        let mut source = self.source();
+        let mut requests = Vec::new();
+        for version in self.sent_versions() {
+            for is_stub in [true, false] {
+                let kind = kinds::of(is_stub, version);
+                for _ in 0..2 {
+                    let request = source.base(&Base::accepted(kind));
+                    requests.extend(request.map(|request| (Trial::Plain(kind), kind, request)));
+                }
+            }
+        }
+        requests
+    }
+
+    /// What the text leaves open, with a version that is served.
+    fn what_is_open(&self) -> Vec<(Trial, Kind, Value)> {
+        let Some(version) = EntryPointVersion::ALL.into_iter().find(|version| self.target.serves(*version))
+        else {
+            return Vec::new();
+        };
+        let mut source = self.source();
+        let kind = kinds::of(true, version);
+        let mut requests = Vec::new();
+        let mut open = |name, change: &dyn Fn(&Value) -> Value| {
+            let request = source.base(&Base::accepted(kind));
+            requests.extend(request.map(|request| (Trial::Open(name), kind, change(&request))));
+        };
+        open("foreign-chain", &|request| with_param(request, 2, json!(hex(FOREIGN_CHAIN))));
+        open("null-context", &|request| with_param(request, 3, Value::Null));
+        open("zero-fees", &|request| zero(request, true));
+        requests
+    }
+
+    fn learn(&mut self, answers: &[(Group, Vec<Exchange>)]) {
+        let trials = mem::take(&mut self.trials);
+        for (group, exchanges) in answers {
+            // A node is asked here, and not the service.
+            let Some(trial) = trials.get(group.number) else { continue };
+            if !matches!(trial, Trial::AskChain) {
+                for view in judge::read(group, exchanges, &self.target) {
+                    self.access.see(group.relation.id, &view);
+                }
+            }
+            let Some(exchange) = exchanges.first() else { continue };
+            self.learn_one(*trial, exchange);
+        }
+        self.decide_chain();
+        self.decide_versions();
+    }
+
+    fn learn_one(&mut self, trial: Trial, exchange: &Exchange) {
+        let answer = Answer::of(exchange);
+        let result = answer.result().filter(|result| result.is_object());
+        let is_refused = answer.error().is_some();
+        match trial {
+            Trial::AskChain => {
+                if let Some(chain) = answer.result().and_then(hex_number) {
+                    self.target.found.chain_id = Some(chain);
+                    self.target.found.chain_is_sure = true;
+                }
+            }
+            Trial::Chain(chain) => match result {
+                Some(_) if !self.chains.0.contains(&chain) => self.chains.0.push(chain),
+                Some(_) => {}
+                None => self.chains.1 += usize::from(is_refused),
+            },
+            Trial::Plain(kind) => {
+                if result.is_some() || is_refused {
+                    self.shapes.entry(version(kind)).or_default().push(result.map(Shape::of));
+                }
+                let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
+                if let Some(call) = request.valid_call() {
+                    learn(&mut self.target.found, call, exchange);
+                    if result.is_some() && self.target.is_listed(call) {
+                        self.target.found.kept.insert(kind.name.to_owned());
+                    }
+                }
+            }
+            Trial::Open(name) => {
+                let seen = if result.is_some() { "served" } else { "refused" };
+                if result.is_some() || is_refused {
+                    self.target.found.dialect.insert(name.to_owned(), seen.to_owned());
+                }
+            }
+        }
+    }
+
+    /// The first chain with a result. It is the chain of signatures only if requests for other chains were refused.
+    fn decide_chain(&mut self) {
+        let (served, refused) = mem::take(&mut self.chains);
+        if let Some(chain) = served.first().filter(|_| self.target.chain_id().is_none()) {
+            self.target.found.chain_id = Some(*chain);
+            self.target.found.chain_is_sure = served.len() == 1 && refused > 0;
+        }
+    }
+
+    /// Results that fit show that a version is served. A result of another shape shows it only where the target looks at the EntryPoint:
+    /// the service of one EntryPoint may ignore the parameter.
+    fn decide_versions(&mut self) {
+        let shapes = mem::take(&mut self.shapes);
+        let all = || shapes.values().flatten();
+        let looks_at_it = all().any(Option::is_none)
+            || all().flatten().any(|shape| *shape == Shape::Of06)
+                && all().flatten().any(|shape| *shape == Shape::Of07);
+        for (version, shapes) in &shapes {
+            let own = Shape::expected(*version);
+            let is_served = shapes.iter().flatten().any(|shape| *shape != own.other() || looks_at_it);
+            if is_served {
+                self.target.found.served.insert(version.to_string());
+            }
+        }
+    }
+}
+
+impl Discover for Discovery {
+    fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        self.learn(answers);
+        loop {
+            self.round += 1;
+            let requests = match self.round {
+                1 => self.ask_chain(),
+                2 => self.guess_chain(),
+                3 => self.which_versions(),
+                4 => self.what_is_open(),
+                _ => return None,
+            };
+            let mut groups = Vec::new();
+            for (trial, kind, request) in requests {
+                if let Some((built, next)) =
+                    group(&DISCOVERY, Base::accepted(kind), request, 0, self.next_id, &self.target)
+                {
+                    self.next_id = next;
+                    self.trials.push(trial);
+                    groups.push(Group { number: groups.len(), ..built });
+                }
+            }
+            if !groups.is_empty() {
+                return Some(groups);
+            }
+        }
+    }
+
+    fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access) {
+        let (target, access) = self.found();
+        (Arc::new(target), access)
+    }
+}
+
+/// Learns from a valid call what its result shows: the chain, a version that fits, the members of a stub.
+pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
+    let answer = Answer::of(exchange);
+    let (Some(result), Some(version)) = (answer.result().and_then(Value::as_object), call.known_version())
+    else {
+        return;
+    };
+    if Shape::of(&Value::Object(result.clone())) != Shape::expected(version) {
+        return;
+    }
+    if found.chain_id.is_none() {
+        found.chain_id = call.chain_id();
+    }
+    found.served.insert(version.to_string());
+    if is_stub(call.pair) {
+        found.is_final |= result.get("isFinal") == Some(&Value::Bool(true));
+        let members = [
+            "paymaster",
+            "paymasterData",
+            "paymasterAndData",
+            "paymasterVerificationGasLimit",
+            "paymasterPostOpGasLimit",
+        ];
+        let own = members.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone())));
+        found.stubs.insert(version.to_string(), own.collect());
+    }
+}
+
+/// A request with another value of a parameter.
+pub(crate) fn with_param(request: &Value, place: usize, value: Value) -> Value {
+    let mut params = request["params"].clone();
+    params[place] = value;
+    with(request, "", "params", params)
+}

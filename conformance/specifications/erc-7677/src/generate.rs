@@ -1,0 +1,158 @@
+//! Base requests, as published clients write them: call data that decodes, nonces with keys, limits and fees of real chains.
+
+use alloy_primitives::Address;
+use paymaster_engine::{
+    cases::case::{Base, Draw},
+    generate::random::{RngExt, runner},
+};
+use paymaster_ethereum::{AccountForm, CallContext, EntryPointVersion};
+use proptest::test_runner::{TestRng, TestRunner};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    kinds::{is_stub, version},
+    profile::{Accepts, Listed},
+    target::Target,
+};
+
+/// Limits of the paymaster that a data request has where no stub showed others.
+const PAYMASTER_LIMITS: [(&str, &str); 2] =
+    [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")];
+/// Gas limits (call, verification, before verification) and fees (most, priority) of real operations, in gas and wei.
+const AMOUNTS: [([u64; 3], [u64; 2]); 4] = [
+    ([55_000, 150_000, 46_500], [3_000_000_000, 100_000_000]),
+    ([220_000, 420_000, 130_000], [1_001_000, 1_000_000]),
+    ([90_100, 75_000, 48_000], [120_000_000_000, 30_000_000_000]),
+    ([1_200_000, 650_000, 3_500_000], [45_000_000_000, 100_000_000]),
+];
+/// The chain of requests to a target whose chain is not known.
+const SOME_CHAIN: u64 = 1;
+
+/// Draws base requests. The same seed, target and sequence of bases give the same requests.
+#[derive(Debug)]
+pub(crate) struct Source {
+    runner: TestRunner,
+    target: Target,
+}
+
+impl Source {
+    pub(crate) fn new(seed: u64, target: &Target) -> Self {
+        Self { runner: runner(seed), target: target.clone() }
+    }
+
+    /// A whole valid request with the id 1 as a placeholder. None where the profile has no operation for it.
+    pub(crate) fn base(&mut self, wanted: &Base) -> Option<Value> {
+        let version = version(wanted.pair);
+        let operations = &self.target.profile.operations;
+        let of_version = |list: &[Listed]| -> Vec<Listed> {
+            list.iter()
+                .filter(|listed| listed.sender.is_some() || listed.version() == Some(version))
+                .cloned()
+                .collect()
+        };
+        if !self.target.sends(version) {
+            return None;
+        }
+        let list = match wanted.draw {
+            Draw::Refused => of_version(&operations.refused),
+            Draw::Accepted | Draw::Sponsored => of_version(&operations.sponsorable),
+        };
+        let needs_listed = wanted.draw == Draw::Refused || operations.accepts == Accepts::Listed;
+        if list.is_empty() && needs_listed {
+            return None;
+        }
+        let is_listed = needs_listed || !list.is_empty() && operations.accepts != Accepts::Any;
+        let mut operation = self.target_free_operation(version);
+        if is_listed {
+            let listed = self.runner.rng().pick(&list).clone();
+            complete(&mut operation, &listed);
+        }
+        if !is_stub(wanted.pair) && version != EntryPointVersion::V06 {
+            let stub = self.target.found.stubs.get(&version.to_string());
+            for (member, ordinary) in PAYMASTER_LIMITS {
+                let of_stub = stub.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
+                let value = of_stub.cloned().unwrap_or_else(|| json!(ordinary));
+                operation.entry(member).or_insert(value);
+            }
+        }
+        let chain = self.target.chain_id().unwrap_or(SOME_CHAIN);
+        Some(json!({
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": wanted.pair.method,
+            "params": [operation, version.address().to_checksum(None), hex(chain), self.target.context()],
+        }))
+    }
+
+    /// An operation that the profile does not list as refused.
+    fn target_free_operation(&mut self, version: EntryPointVersion) -> Map<String, Value> {
+        loop {
+            let operation = operation(self.runner.rng(), version);
+            if !self.target.is_refused(version, &Value::Object(operation.clone())) {
+                return operation;
+            }
+        }
+    }
+}
+
+/// A number in the shortest hex.
+pub(crate) fn hex(number: u64) -> String {
+    format!("0x{number:x}")
+}
+
+/// A random operation of an account that exists.
+fn operation(rng: &mut TestRng, version: EntryPointVersion) -> Map<String, Value> {
+    let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
+    let account = *rng.pick(&accounts);
+    let context = CallContext { tokens: &[], paymaster: None, most_calls: 4 };
+    let call_data = account.call_data(&mut |bound| rng.below(bound), &context).checksummed();
+    let sender = rng.hex(20);
+    let sender = match sender.parse::<Address>() {
+        Ok(address) if rng.chance(50) => address.to_checksum(None),
+        _ => sender,
+    };
+    // Accounts count, or use the time in milliseconds as key: 13 bytes.
+    let nonce = match rng.below(3) {
+        0 => hex(rng.below(50)),
+        1 => format!("0x{:x}{:016x}", 1_700_000_000_000_u64 + rng.below(1 << 36), rng.below(9)),
+        _ => hex(rng.magnitude()),
+    };
+    let (gas, fees) = *rng.pick(&AMOUNTS);
+    let mut members = json!({ "sender": sender, "nonce": nonce });
+    if version == EntryPointVersion::V06 {
+        members["initCode"] = json!("0x");
+    }
+    members["callData"] = json!(call_data);
+    for (member, value) in
+        ["callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas", "maxPriorityFeePerGas"]
+            .into_iter()
+            .zip(gas.into_iter().chain(fees))
+    {
+        members[member] = json!(hex(value));
+    }
+    match members {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+/// Makes an operation the listed one. A listed operation without a call calls nothing.
+fn complete(operation: &mut Map<String, Value>, listed: &Listed) {
+    if let Some(sender) = &listed.sender {
+        operation.insert("sender".to_owned(), json!(sender));
+        return;
+    }
+    operation.insert("callData".to_owned(), json!("0x"));
+    for (member, value) in &listed.operation {
+        operation.insert(member.clone(), value.clone());
+    }
+}
+
+/// The factory of an account for this version and the data that create it, `0x` and hex: drawn by a number.
+pub(crate) fn new_account(version: EntryPointVersion, number: u64) -> (String, String) {
+    let mut runner = runner(number);
+    let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
+    let account = *runner.rng().pick(&accounts);
+    let data = account.factory_data(&mut |bound| runner.rng().below(bound)).checksummed();
+    (account.factory.to_checksum(None), data)
+}

@@ -1,0 +1,64 @@
+//! The lines of the profile that inconclusive rules wait for.
+
+use paymaster_engine::{knowledge::Knowledge, rules::MissingLine};
+
+use crate::target::Target;
+
+/// The list of operations that the target sponsors, as messages name it.
+pub(crate) const SPONSORABLE_LIST: &str = "operations.sponsorable";
+
+/// An operation that the target sponsors.
+pub static SPONSORABLE: MissingLine = MissingLine {
+    table: "[operations]",
+    meaning: "an operation that the target sponsors",
+    advice: "name operations that the target sponsors in the profile: operations.sponsorable, because a service that simulates refuses \
+             senders that do not exist; or operations.accepts = \"any\" where every well-formed operation gets a result",
+    text: |knowledge| {
+        let version = Target::of(knowledge).profile.service.entry_points.first().cloned();
+        let version = version.unwrap_or_else(|| "0.7".to_owned());
+        format!(
+            r#"sponsorable = [{{ entry-point = "{version}", operation = {{ sender = "<address>", nonce = "<0x...>", callData = "<0x...>" }} }}]"#
+        )
+    },
+    then: None,
+};
+
+/// An operation that it refuses.
+pub static REFUSED: MissingLine = MissingLine {
+    table: "[operations]",
+    meaning: "an operation or a sender that the target refuses",
+    advice: "name a sender or an operation that the target refuses in the profile: operations.refused",
+    text: |_| r#"refused = [{ sender = "<address>" }]"#.to_owned(),
+    then: None,
+};
+
+/// The chain that it serves.
+pub static CHAIN_ID: MissingLine = MissingLine {
+    table: "[service]",
+    meaning: "the chain that the target serves",
+    advice: "name the chain of the target in the profile: service.chain-id",
+    text: |_| "chain-id = <number>".to_owned(),
+    then: Some(&SPONSORABLE),
+};
+
+/// Why rules about refused operations do not apply.
+pub(crate) fn refuses_nothing(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    use crate::profile::Accepts;
+    let operations = &Target::of(knowledge).profile.operations;
+    (operations.accepts == Accepts::Any && operations.refused.is_empty())
+        .then_some("the profile says that the target sponsors every operation")
+}
+
+/// Why rules about operations that are not listed do not apply.
+pub(crate) fn only_listed(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    use crate::profile::Accepts;
+    (Target::of(knowledge).profile.operations.accepts == Accepts::Listed)
+        .then_some("the profile says that only listed operations get a result")
+}
+
+/// Why rules about signatures do not apply.
+pub(crate) fn unchecked_signatures(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    (!Target::of(knowledge).checks_signatures()).then_some(
+        "the profile names no contract with its signer whose signatures are checked without a node: contract.kind and contract.signer",
+    )
+}

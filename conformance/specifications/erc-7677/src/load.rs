@@ -1,0 +1,60 @@
+//! What a load test sends.
+
+use paymaster_engine::{
+    cases::protocol::MALFORMED_PARAMS,
+    load::{FROM_ANSWER, Handover, LoadTest, Requests, Scenario, ValueForm},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{DATA_07, STUB_07},
+    relations::REFUSED,
+};
+
+pub(crate) static LOAD_TEST: LoadTest = LoadTest {
+    scenarios: &[
+        Scenario {
+            id: "stub",
+            about: "pm_getPaymasterStubData for EntryPoint 0.7",
+            weight: 2,
+            labels: &["stub"],
+            requests: Requests::Call(STUB_07),
+        },
+        Scenario {
+            id: "data",
+            about: "pm_getPaymasterData for EntryPoint 0.7",
+            weight: 2,
+            labels: &["data"],
+            requests: Requests::Call(DATA_07),
+        },
+        Scenario {
+            id: "journey",
+            about: "what a wallet does: the stub, then data with the paymaster of the stub",
+            weight: 3,
+            labels: &["journey/stub", "journey/data"],
+            requests: Requests::Journey(
+                STUB_07,
+                DATA_07,
+                Handover {
+                    join: |_, stub, data| {
+                        for name in ["sender", "nonce", "callData"] {
+                            data["params"][0][name] = stub["params"][0][name].clone();
+                        }
+                        data["params"][0]["paymaster"] = json!(FROM_ANSWER);
+                        data["params"][0]["paymasterData"] = json!("0x");
+                    },
+                    taken: |answer: &Value, _| answer["result"]["paymaster"].as_str().map(str::to_owned),
+                },
+            ),
+        },
+        Scenario {
+            id: "errors",
+            about: "requests that must be refused: operations that the profile lists as refused, malformed calls",
+            weight: 1,
+            labels: &["errors"],
+            requests: Requests::Refused(&[&REFUSED, &MALFORMED_PARAMS]),
+        },
+    ],
+    varying: &[("paymasterData", ValueForm::Bytes), ("paymasterAndData", ValueForm::Bytes)],
+    rules_of_times: &["data.window"],
+};

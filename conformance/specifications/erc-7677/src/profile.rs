@@ -1,0 +1,289 @@
+//! The profile: what the user states about the target, read from `paymaster.toml`.
+
+use std::collections::BTreeMap;
+
+use alloy_primitives::Address;
+use paymaster_engine::specification::ProfileError;
+use paymaster_ethereum::{ContractKind, EntryPointVersion};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde_json::{Map, Value};
+
+use crate::kinds::version_named;
+
+/// The profile of a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Profile {
+    /// What the URL serves.
+    pub service: Service,
+    /// Which operations it sponsors.
+    pub operations: Operations,
+    /// The contract that checks the data.
+    pub contract: Contract,
+}
+
+/// What the URL serves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Service {
+    /// The versions of EntryPoint that are served, as `0.7`; empty where the profile does not state them.
+    pub entry_points: Vec<String>,
+    /// The chain that requests name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain_id: Option<u64>,
+    /// The context that requests have; `{}` by default.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+}
+
+/// Which operations get a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accepts {
+    /// Nothing is known of operations that are not listed.
+    #[default]
+    Unknown,
+    /// Any well-formed operation that is not listed as refused.
+    Any,
+    /// Only the listed ones: the target simulates operations, or has a strict policy.
+    Listed,
+}
+
+/// Which operations the target sponsors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Operations {
+    /// What it does with operations that are not listed.
+    pub accepts: Accepts,
+    /// Operations that it sponsors.
+    pub sponsorable: Vec<Listed>,
+    /// Operations and senders that it refuses.
+    pub refused: Vec<Listed>,
+}
+
+/// An operation of one version, or all operations of a sender.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Listed {
+    /// The version of EntryPoint; none for every operation of a sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry_point: Option<String>,
+    /// Members of the operation, as clients send them.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub operation: Map<String, Value>,
+    /// The sender whose operations are all refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
+}
+
+impl Listed {
+    /// The version of EntryPoint; none for every operation of a sender.
+    pub fn version(&self) -> Option<EntryPointVersion> {
+        version_named(self.entry_point.as_deref()?)
+    }
+
+    /// Whether an operation for this version is the listed one: it has every listed member, and no call and no new account beyond them.
+    pub fn lists(&self, version: EntryPointVersion, sent: &Value) -> bool {
+        let is_same = |one: &Value, other: &Value| match (one.as_str(), other.as_str()) {
+            (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+            _ => one == other,
+        };
+        if let Some(sender) = &self.sender {
+            return sent["sender"].as_str().is_some_and(|sent| sent.eq_ignore_ascii_case(sender));
+        }
+        let is_empty = |member: &str| sent.get(member).is_none_or(|data| data.is_null() || data == "0x");
+        self.version() == Some(version)
+            && ["callData", "initCode", "factory", "eip7702Auth"]
+                .iter()
+                .all(|member| self.operation.contains_key(*member) || is_empty(member))
+            && self
+                .operation
+                .iter()
+                .all(|(member, value)| sent.get(member).is_some_and(|sent| is_same(sent, value)))
+    }
+}
+
+/// The contract that checks the data, where it is one whose data we can read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Contract {
+    /// The contract by version of EntryPoint: `{ "0.7" = "verifying-0.7" }`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kind: BTreeMap<String, String>,
+    /// The account whose signature the contract accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signer: Option<String>,
+}
+
+impl Contract {
+    /// The contract for this version.
+    pub fn of(&self, version: EntryPointVersion) -> Option<ContractKind> {
+        ContractKind::named(self.kind.get(&version.to_string())?)
+    }
+
+    /// The account whose signature it accepts.
+    pub fn signer(&self) -> Option<Address> {
+        self.signer.as_deref()?.parse().ok()
+    }
+}
+
+/// The tables of a file. Those of other users are left out, whatever they say. Values whose type is easily mistaken are read as they are.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Contents {
+    spec: IgnoredAny,
+    target: IgnoredAny,
+    run: IgnoredAny,
+    load: IgnoredAny,
+    service: RawService,
+    operations: Operations,
+    contract: Contract,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct RawService {
+    entry_points: Vec<String>,
+    chain_id: Option<Value>,
+    context: Option<Value>,
+}
+
+/// Reads the profile in the text of a configuration file.
+pub(crate) fn read(text: &str) -> Result<Profile, ProfileError> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| ProfileError {
+        at: cause.span().map(|span| span.start),
+        // The parser's own text quotes values, which can be secret.
+        message: cause.message().lines().next().unwrap_or_default().to_owned(),
+    })?;
+    let Contents { service, operations, contract, .. } = contents;
+    let wrong = |message: String| ProfileError { at: None, message };
+    let chain_id = service.chain_id.map(|chain_id| {
+        let message =
+            "service.chain-id is no chain id: write a whole number above 0, such as chain-id = 8453";
+        chain_id.as_u64().filter(|id| *id > 0).ok_or_else(|| wrong(message.to_owned()))
+    });
+    let context = match service.context {
+        None => Map::new(),
+        Some(Value::Object(context)) => context,
+        Some(_) => {
+            let message =
+                "service.context is no object: write a table, such as context = { policyId = \"...\" }";
+            return Err(wrong(message.to_owned()));
+        }
+    };
+    let service = Service { entry_points: service.entry_points, chain_id: chain_id.transpose()?, context };
+    let profile = Profile { service, operations, contract };
+    check(&profile).map_err(wrong)?;
+    Ok(profile)
+}
+
+const VERSIONS: &str = "write 0.6, 0.7, 0.8 or 0.9";
+
+fn check(profile: &Profile) -> Result<(), String> {
+    if let Some(place) = profile.service.entry_points.iter().position(|name| version_named(name).is_none()) {
+        return Err(format!("service.entry-points[{place}] is no version of EntryPoint: {VERSIONS}"));
+    }
+    let operations = &profile.operations;
+    for (list, entries) in [("sponsorable", &operations.sponsorable), ("refused", &operations.refused)] {
+        for (place, entry) in entries.iter().enumerate() {
+            let may_be_sender = list == "refused";
+            check_listed(entry, may_be_sender).map_err(|what| format!("operations.{list}[{place}]{what}"))?;
+        }
+    }
+    for (name, kind) in &profile.contract.kind {
+        let Some(version) = version_named(name) else {
+            return Err(format!("contract.kind has a key that is no version of EntryPoint: {VERSIONS}"));
+        };
+        if !ContractKind::named(kind).is_some_and(|kind| kind.serves(version)) {
+            let known = ContractKind::all().filter(|kind| kind.serves(version)).map(|kind| kind.to_string());
+            let known = known.collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "contract.kind.\"{name}\" is no contract for it that we know: write one of {known}"
+            ));
+        }
+    }
+    if profile.contract.signer.is_some() && profile.contract.signer().is_none() {
+        return Err("contract.signer is no address: write 0x and 40 hex digits".to_owned());
+    }
+    Ok(())
+}
+
+fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str> {
+    let is_address = |text: &str| text.starts_with("0x") && text.parse::<Address>().is_ok();
+    if let Some(sender) = &entry.sender {
+        if !may_be_sender || entry.entry_point.is_some() || !entry.operation.is_empty() {
+            return Err(
+                ": sender stands alone, and in refused only: write { entry-point = \"0.7\", operation = { ... } }",
+            );
+        }
+        return if is_address(sender) {
+            Ok(())
+        } else {
+            Err(".sender is no address: write 0x and 40 hex digits")
+        };
+    }
+    if entry.version().is_none() {
+        return Err(".entry-point is no version of EntryPoint: write 0.6, 0.7, 0.8 or 0.9");
+    }
+    if !entry.operation.get("sender").and_then(Value::as_str).is_some_and(is_address) {
+        return Err(".operation has no sender, or one that is no address: write 0x and 40 hex digits");
+    }
+    let is_written_as_sent =
+        |value: &Value| value.is_object() || value.as_str().is_some_and(|text| text.starts_with("0x"));
+    if entry.operation.values().all(is_written_as_sent) {
+        Ok(())
+    } else {
+        Err(
+            ".operation has a value that is not hex in quotes: write it as clients send it, such as nonce = \"0x7\"",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_profile_is_read() {
+        let profile = read(
+            r#"
+            [service]
+            entry-points = ["0.6", "0.7"]
+            chain-id = 31337
+            context = { policyId = "p" }
+            [operations]
+            accepts = "any"
+            sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1" } }]
+            refused = [{ sender = "0x00000000000000000000000000000000000000a2" }]
+            [contract]
+            kind = { "0.7" = "verifying-0.7" }
+            signer = "0x00000000000000000000000000000000000000a3"
+            "#,
+        )
+        .unwrap();
+        assert_eq!(profile.service.chain_id, Some(31_337));
+        assert_eq!(profile.contract.of(EntryPointVersion::V07), Some(ContractKind::Verifying07));
+        let sent =
+            serde_json::json!({ "sender": "0x00000000000000000000000000000000000000A1", "callData": "0x" });
+        assert!(profile.operations.sponsorable[0].lists(EntryPointVersion::V07, &sent));
+        assert!(!profile.operations.sponsorable[0].lists(EntryPointVersion::V06, &sent));
+        assert_eq!(read("").unwrap(), Profile::default());
+    }
+
+    #[test]
+    fn bad_input_is_named_with_a_remedy() {
+        for (text, place, remedy) in [
+            (r#"service.entry-points = ["0.5"]"#, "service.entry-points[0]", "0.6, 0.7, 0.8 or 0.9"),
+            (r#"service.chain-id = "0x1""#, "service.chain-id", "chain-id = 8453"),
+            ("service.chain-id = 0", "service.chain-id", "chain-id = 8453"),
+            (r#"service.context = "policy""#, "service.context", "write a table"),
+            (r#"contract.signer = "0x12""#, "contract.signer", "40 hex digits"),
+            (r#"contract.kind = { "0.6" = "verifying-0.7" }"#, "contract.kind.\"0.6\"", "verifying-0.6"),
+            (r#"operations.refused = [{ sender = "x" }]"#, "operations.refused[0].sender", "40 hex digits"),
+            (r#"operations.sponsorable = [{ sender = "x" }]"#, "operations.sponsorable[0]", "entry-point"),
+        ] {
+            let message = read(text).unwrap_err().message;
+            assert!(message.contains(place) && message.contains(remedy), "{text}: {message}");
+        }
+    }
+}

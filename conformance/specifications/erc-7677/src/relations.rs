@@ -1,0 +1,664 @@
+//! The relations: groups of related requests, each built from a base request.
+
+use alloy_primitives::hex;
+use paymaster_engine::cases::{
+    case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
+    edit::{alternately, baseline, item_of_round, member, remove, set, with, with_own_id, without},
+    protocol,
+};
+use paymaster_ethereum::{EntryPointVersion, in_capitals};
+use paymaster_schemas::Kind;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    discovery::with_param,
+    generate::{hex as number, new_account},
+    kinds::{self, DATA, STUB, is_06, is_stub, version},
+    target::Target,
+};
+
+/// The user operation of a request.
+const OPERATION: &str = "/params/0";
+
+/// Every relation, in the order of the plan.
+pub(crate) static RELATIONS: &[&Relation] = &[
+    &CALLS,
+    &REFUSED,
+    &PAIR,
+    &EIGHT_PAIRS,
+    &FORMS,
+    &ANOTHER_CALL,
+    &OTHER_LIMITS,
+    &WITHOUT_STUB,
+    &CONCURRENT,
+    &SPELLINGS,
+    &TWICE,
+    &UNKNOWN_ENTRY_POINT,
+    &OTHER_OPERATION,
+    &protocol::NUMBER_IDS,
+    &protocol::STRING_IDS,
+    &protocol::MALFORMED_PARAMS,
+    &protocol::MALFORMED_BODIES,
+    &protocol::BATCHES,
+    &protocol::BATCH_ELEMENTS,
+    &PROBES,
+];
+
+const STUBS: &[Base] = &of_kinds::<4>(0, Draw::Accepted);
+const DATAS: &[Base] = &of_kinds::<4>(4, Draw::Accepted);
+
+const fn of_kinds<const COUNT: usize>(first: usize, draw: Draw) -> [Base; COUNT] {
+    let mut bases = [Base { pair: kinds::KINDS[first], draw, choice: 0 }; COUNT];
+    let mut place = 1;
+    while place < COUNT {
+        bases[place].pair = kinds::KINDS[first + place];
+        place += 1;
+    }
+    bases
+}
+
+/// One call in the forms of published clients by turns.
+pub(crate) static CALLS: Relation = Relation::new(
+    "calls",
+    "one call, with the ids of published clients",
+    Bases::EveryKind,
+    Rounds::Share(40),
+    calls,
+);
+
+fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let id = ids.next_id();
+    let id = match input.round % 8 {
+        1 => json!(0),
+        2 => json!(1),
+        3 => json!(1_700_000_000_000_u64 + id),
+        4 => json!(format!("3f2504e0-4f89-41d3-9a0c-{id:012x}")),
+        _ => json!(id),
+    };
+    let mut request = with(input.base, "", "id", id);
+    if input.round % 2 == 1 {
+        set(&mut request, OPERATION, "signature", dummy_signature());
+    }
+    let request = if input.round % 4 == 3 { in_client_order(&request) } else { request };
+    vec![with_own_id(Role::Call, "", &request)]
+}
+
+/// Members in the order of a published client: method, params, id, jsonrpc.
+fn in_client_order(request: &Value) -> Value {
+    let names = ["method", "params", "id", "jsonrpc"];
+    let members = names.into_iter().filter_map(|name| Some((name.to_owned(), request.get(name)?.clone())));
+    Value::Object(members.collect::<Map<_, _>>())
+}
+
+/// A signature of 65 bytes that recovers to some account, as clients send it before the user signs.
+fn dummy_signature() -> Value {
+    json!(format!(
+        "0x{}{}1c",
+        "fffffffffffffffffffffffffffffff0".repeat(2),
+        "7aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(2)
+    ))
+}
+
+/// Calls for operations that the profile lists as refused.
+pub(crate) static REFUSED: Relation = Relation::new(
+    "refused-calls",
+    "one call for an operation that the target refuses",
+    Bases::These(const { &of_kinds::<8>(0, Draw::Refused) }),
+    Rounds::scaled(4),
+    |input, ids| vec![member(Role::Call, "", input.base, ids)],
+);
+
+/// The data request for the operation of a stub request, with ordinary limits of the paymaster.
+fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
+    let mut data = with(stub, "", "method", DATA);
+    if let Some(version) = input.pair.map(version).filter(|version| *version != EntryPointVersion::V06) {
+        let known = Target::of(input.context).found.stubs.get(&version.to_string());
+        for (member, ordinary) in
+            [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")]
+        {
+            let of_stub = known.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
+            set(&mut data, OPERATION, member, of_stub.cloned().unwrap_or_else(|| json!(ordinary)));
+        }
+    }
+    data
+}
+
+/// Stub and data of one operation.
+pub(crate) static PAIR: Relation = Relation::new(
+    "stub-and-data",
+    "stub and data of one operation",
+    Bases::These(STUBS),
+    Rounds::scaled(8),
+    |input, ids| {
+        let data = data_of(input, input.base);
+        vec![
+            member(Role::Baseline, "the stub request", input.base, ids),
+            member(Role::Variant, "the data request", data, ids),
+        ]
+    },
+);
+
+/// Stub and data of eight operations.
+pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
+    "eight-stubs-and-data",
+    "stub and data of eight operations",
+    Bases::These(STUBS),
+    Rounds::Fixed(2),
+    |input, ids| {
+        if !Target::of(input.context).may_vary() {
+            return Vec::new();
+        }
+        let mut members = Vec::new();
+        for place in 0..8 {
+            let stub = other_call(input.base, place);
+            members.push(member(
+                Role::Baseline,
+                format!("the stub request of operation {place}"),
+                &stub,
+                ids,
+            ));
+            let data = data_of(input, &stub);
+            members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
+        }
+        members
+    },
+);
+
+/// The same request with other call data: an ERC-20 transfer of another amount, by `execute(address,uint256,bytes)`.
+fn other_call(request: &Value, number: u32) -> Value {
+    let word = |value: u64| format!("{value:064x}");
+    let call = format!(
+        "0xb61d27f6{}{}{}{}a9059cbb{}{}{}",
+        word(0x00a1_b2c3_d4e5_f607),
+        word(0),
+        word(96),
+        word(68),
+        word(0x0b0c_0d0e_0f10_1112),
+        word(1_000_000 + u64::from(number)),
+        "0".repeat(56),
+    );
+    with(request, OPERATION, "callData", call)
+}
+
+/// A change of a request in a form that published clients send.
+pub(crate) struct Form {
+    /// The clause that it is about.
+    pub(crate) clause: &'static str,
+    /// What is different, for people.
+    label: &'static str,
+    /// Whether requests of a kind have this form.
+    applies: fn(Kind) -> bool,
+    /// Whether the operation is another one, so that only a profile shows that it must be served.
+    pub(crate) is_other_operation: bool,
+    /// The request without the form.
+    before: fn(&Value) -> Value,
+    /// The request in the form; none where too little is known.
+    after: fn(&BuildInput<'_>) -> Option<Value>,
+}
+
+/// The most ordinary form: of the same operation, in every kind.
+const FORM: Form = Form {
+    clause: "",
+    label: "",
+    applies: |_| true,
+    is_other_operation: false,
+    before: Clone::clone,
+    after: |input| Some(input.base.clone()),
+};
+
+const NULL_MEMBERS: [&str; 6] = [
+    "factory",
+    "factoryData",
+    "paymaster",
+    "paymasterData",
+    "paymasterVerificationGasLimit",
+    "paymasterPostOpGasLimit",
+];
+
+/// The forms, one a round.
+pub(crate) const CLIENT_FORMS: &[Form] = &[
+    Form {
+        clause: "operation.unsigned",
+        label: "no signature",
+        before: |request| with(request, OPERATION, "signature", dummy_signature()),
+        ..FORM
+    },
+    Form {
+        clause: "operation.dummy-signature",
+        label: "a placeholder signature",
+        after: |input| Some(with(input.base, OPERATION, "signature", dummy_signature())),
+        ..FORM
+    },
+    Form {
+        clause: "operation.stub-members",
+        label: "the paymaster members of a stub",
+        applies: |kind| !is_stub(kind),
+        after: |input| {
+            let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
+            let mut request = input.base.clone();
+            for (name, value) in stub {
+                set(&mut request, OPERATION, name, value.clone());
+            }
+            Some(request)
+        },
+        ..FORM
+    },
+    Form {
+        clause: "operation.null-members",
+        label: "null for the members that are not set",
+        applies: |kind| !is_06(kind),
+        after: |input| {
+            let mut request = input.base.clone();
+            for name in NULL_MEMBERS {
+                if request["params"][0].get(name).is_none() {
+                    set(&mut request, OPERATION, name, Value::Null);
+                }
+            }
+            Some(request)
+        },
+        ..FORM
+    },
+    Form {
+        clause: "operation.factory",
+        label: "an account that does not exist yet",
+        is_other_operation: true,
+        after: |input| {
+            let version = version(input.pair?);
+            let (factory, data) = new_account(version, u64::from(input.round));
+            if version == EntryPointVersion::V06 {
+                let code = format!("{factory}{}", &data[2..]);
+                return Some(with(input.base, OPERATION, "initCode", code));
+            }
+            let request = with(input.base, OPERATION, "factory", factory);
+            Some(with(&request, OPERATION, "factoryData", data))
+        },
+        ..FORM
+    },
+    Form {
+        clause: "operation.eip-7702",
+        label: "eip7702Auth",
+        applies: takes_eip_7702,
+        is_other_operation: true,
+        after: |input| Some(authorized(input.base)),
+        ..FORM
+    },
+    Form {
+        clause: "operation.eip-7702",
+        label: "eip7702Auth and the factory 0x7702",
+        applies: takes_eip_7702,
+        is_other_operation: true,
+        after: |input| {
+            let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
+            Some(with(&request, OPERATION, "factoryData", "0x"))
+        },
+        ..FORM
+    },
+    Form {
+        clause: "operation.nonce",
+        label: "a nonce of 13 bytes",
+        is_other_operation: true,
+        after: |input| Some(with(input.base, OPERATION, "nonce", "0x18bcfe56800000000000000007")),
+        ..FORM
+    },
+    Form {
+        clause: "operation.nonce",
+        label: "a nonce of 32 bytes",
+        is_other_operation: true,
+        after: |input| {
+            Some(with(input.base, OPERATION, "nonce", format!("0xc1{}0000000000000003", "5a".repeat(23))))
+        },
+        ..FORM
+    },
+    Form {
+        clause: "stub-request.zero-limits",
+        label: "0x0 for the three gas limits",
+        applies: is_stub,
+        after: |input| Some(zero(input.base, false)),
+        ..FORM
+    },
+    Form {
+        clause: "stub-request.zero-fees",
+        label: "0x0 for gas limits and fees",
+        applies: is_stub,
+        before: |request| zero(request, false),
+        after: |input| Some(zero(input.base, true)),
+        ..FORM
+    },
+    Form {
+        clause: "context.null",
+        label: "the context null",
+        after: |input| Some(with_param(input.base, 3, Value::Null)),
+        ..FORM
+    },
+    Form {
+        clause: "entry-point.letter-case",
+        label: "the EntryPoint in lower case",
+        after: |input| {
+            let lower = input.base["params"][1].as_str()?.to_ascii_lowercase();
+            Some(with_param(input.base, 1, json!(lower)))
+        },
+        ..FORM
+    },
+    Form {
+        clause: "call.letter-case",
+        label: "hex digits of callData in capitals",
+        before: |request| respelled(request, str::to_ascii_lowercase),
+        after: |input| {
+            let lower = respelled(input.base, str::to_ascii_lowercase);
+            let data = in_capitals(lower["params"][0]["callData"].as_str()?);
+            Some(with(&lower, OPERATION, "callData", data))
+        },
+        ..FORM
+    },
+    Form {
+        clause: "call.letter-case",
+        label: "the sender with the checksum of EIP-55",
+        before: |request| respelled(request, str::to_ascii_lowercase),
+        after: |input| {
+            let lower = respelled(input.base, str::to_ascii_lowercase);
+            let sender: alloy_primitives::Address = lower["params"][0]["sender"].as_str()?.parse().ok()?;
+            Some(with(&lower, OPERATION, "sender", sender.to_checksum(None)))
+        },
+        ..FORM
+    },
+];
+
+fn takes_eip_7702(kind: Kind) -> bool {
+    version(kind) >= EntryPointVersion::V08
+}
+
+/// The request with an authorization by EIP-7702 whose signature is made up, as a client sends it before the user signs.
+fn authorized(request: &Value) -> Value {
+    let authorization = json!({
+        "address": "0xe6Cae83BdE06E4c305530e199D7217f42808555B",
+        "chainId": request["params"][2],
+        "nonce": "0x0",
+        "r": format!("0x{}", "fffffffffffffffffffffffffffffff0".repeat(2)),
+        "s": format!("0x{}", "7aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(2)),
+        "yParity": "0x1",
+    });
+    with(request, OPERATION, "eip7702Auth", authorization)
+}
+
+/// The request with gas limits of 0, and with fees of 0 too.
+pub(crate) fn zero(request: &Value, with_fees: bool) -> Value {
+    let mut request = request.clone();
+    let limits = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+    let fees: &[&str] = if with_fees { &["maxFeePerGas", "maxPriorityFeePerGas"] } else { &[] };
+    for name in limits.iter().chain(fees) {
+        set(&mut request, OPERATION, name, json!("0x0"));
+    }
+    request
+}
+
+/// The request with sender and call data in another spelling.
+fn respelled(request: &Value, spell: fn(&str) -> String) -> Value {
+    let mut request = request.clone();
+    for name in ["sender", "callData", "factory", "factoryData", "initCode"] {
+        if let Some(text) = request["params"][0][name].as_str().map(spell) {
+            set(&mut request, OPERATION, name, json!(text));
+        }
+    }
+    request
+}
+
+/// A call, and the same call in a form of published clients, each three times.
+pub(crate) static FORMS: Relation = Relation::new(
+    "client-forms",
+    "a call, and the same in a form of published clients: signatures, null, zero limits, nonces, new accounts",
+    Bases::EveryKind,
+    Rounds::for_each(CLIENT_FORMS),
+    |input, ids| {
+        let form = item_of_round(input, CLIENT_FORMS);
+        let variant = input.pair.filter(|kind| (form.applies)(*kind)).and_then(|_| (form.after)(input));
+        let before = (form.before)(input.base);
+        let Some(variant) = variant.filter(|variant| *variant != before) else {
+            return Vec::new();
+        };
+        let plain = member(Role::Baseline, "the baseline", before, ids);
+        alternately(&plain, &member(Role::Variant, form.label, variant, ids))
+    },
+)
+.quick(15);
+
+/// The form of a member of [`FORMS`], by its label.
+pub(crate) fn form_of(label: &str) -> Option<&'static Form> {
+    CLIENT_FORMS.iter().find(|form| label == form.label)
+}
+
+/// Stub, data, and the data of an operation that differs in its call data alone, with the baseline again at the end.
+pub(crate) static ANOTHER_CALL: Relation = Relation::new(
+    "another-call",
+    "stub and data of an operation, then data of one with other call data",
+    Bases::These(DATAS),
+    Rounds::scaled(4),
+    |input, ids| {
+        if !Target::of(input.context).may_vary() {
+            return Vec::new();
+        }
+        let stub = with(input.base, "", "method", STUB);
+        vec![
+            baseline(input, ids),
+            member(Role::Other, "the stub request", stub, ids),
+            member(Role::Variant, "other call data", other_call(input.base, input.round), ids),
+            member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
+        ]
+    },
+);
+
+/// Data with the limits of the stub, and with those of a bundler.
+pub(crate) static OTHER_LIMITS: Relation = Relation::new(
+    "other-limits",
+    "data of an operation, then with the gas limits that a bundler estimates",
+    Bases::These(DATAS),
+    Rounds::scaled(4),
+    |input, ids| {
+        let mut zeroed = zero(&with(input.base, "", "method", STUB), false);
+        for name in ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"] {
+            remove(&mut zeroed, OPERATION, name);
+        }
+        let mut other = input.base.clone();
+        for (name, value) in
+            [("callGasLimit", 77_000), ("verificationGasLimit", 210_000), ("preVerificationGas", 61_000)]
+        {
+            set(&mut other, OPERATION, name, json!(number(value)));
+        }
+        if input.pair.is_some_and(|kind| !is_06(kind)) {
+            set(&mut other, OPERATION, "paymasterVerificationGasLimit", json!("0x1d4c0"));
+            set(&mut other, OPERATION, "paymasterPostOpGasLimit", json!("0x13880"));
+        }
+        vec![
+            member(Role::Other, "the stub request with limits of 0", zeroed, ids),
+            baseline(input, ids),
+            member(Role::Variant, "other gas limits", other, ids),
+        ]
+    },
+);
+
+/// Data of three operations, each before and after its stub.
+pub(crate) static WITHOUT_STUB: Relation = Relation::new(
+    "without-stub",
+    "data of three operations before their stubs, and after them",
+    Bases::These(DATAS),
+    Rounds::scaled(2),
+    |input, ids| {
+        if !Target::of(input.context).may_vary() {
+            return Vec::new();
+        }
+        let mut members = Vec::new();
+        for place in 0..3 {
+            let data = other_call(input.base, 3 * input.round + place);
+            let stub = with(&data, "", "method", STUB);
+            members.push(member(Role::Variant, "data before the stub", &data, ids));
+            members.push(member(Role::Other, "the stub", stub, ids));
+            members.push(member(Role::Again, "data after the stub", &data, ids));
+        }
+        members
+    },
+);
+
+/// Data of several operations at the same time.
+pub(crate) static CONCURRENT: Relation = Relation {
+    order: Order::Concurrent,
+    ..Relation::new(
+        "concurrent-data",
+        "data of six operations at the same time",
+        Bases::These(DATAS),
+        Rounds::scaled(4),
+        |input, ids| {
+            if !Target::of(input.context).may_vary() {
+                return Vec::new();
+            }
+            let request = |place| other_call(input.base, 10 * input.round + place);
+            (0..6)
+                .map(|place| member(Role::Variant, format!("operation {place}"), request(place), ids))
+                .collect()
+        },
+    )
+};
+
+/// Data of one operation, in another spelling and order of members, and again.
+pub(crate) static SPELLINGS: Relation = Relation::new(
+    "spellings",
+    "data of an operation, then with members in another order and hex in another letter case",
+    Bases::These(DATAS),
+    Rounds::scaled(2),
+    |input, ids| {
+        let plain = respelled(input.base, str::to_ascii_lowercase);
+        let mut request = plain.clone();
+        if let Some(data) = plain["params"][0]["callData"].as_str().map(in_capitals) {
+            set(&mut request, OPERATION, "callData", json!(data));
+        }
+        if let Some(operation) = request["params"][0].as_object() {
+            let reversed = operation.iter().rev().map(|(name, value)| (name.clone(), value.clone()));
+            let reversed = Value::Object(reversed.collect());
+            request = with_param(&request, 0, reversed);
+        }
+        vec![
+            member(Role::Baseline, "the baseline", &plain, ids),
+            member(Role::Variant, "another spelling", in_client_order(&request), ids),
+            member(Role::Again, "the baseline again", &plain, ids),
+        ]
+    },
+);
+
+/// The same request twice, as a client sends it again after a failure of the network.
+pub(crate) static TWICE: Relation =
+    Relation::new("twice", "the same request twice", Bases::EveryKind, Rounds::scaled(2), |input, ids| {
+        vec![baseline(input, ids), member(Role::Again, "the same request again", input.base, ids)]
+    });
+
+/// An EntryPoint that does not exist.
+pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
+    "unknown-entry-point",
+    "a call, then with the address of no EntryPoint",
+    Bases::EveryKind,
+    Rounds::scaled(2),
+    |input, ids| {
+        let address =
+            json!(format!("0x{}", hex::encode([0xe7 - u8::try_from(input.round % 9).unwrap_or(0); 20])));
+        vec![
+            baseline(input, ids),
+            member(Role::Variant, "an unknown EntryPoint", with_param(input.base, 1, address), ids),
+        ]
+    },
+);
+
+/// An operation in the form of 0.7 with EntryPoint 0.6. The reverse may be an alias.
+pub(crate) static OTHER_OPERATION: Relation = Relation::new(
+    "other-operation",
+    "data for EntryPoint 0.6, then with an operation in the form of 0.7",
+    Bases::These(&[Base::accepted(kinds::DATA_06)]),
+    Rounds::scaled(4),
+    |input, ids| {
+        let mut other = without(input.base, OPERATION, "initCode");
+        let (factory, data) = new_account(EntryPointVersion::V07, u64::from(input.round));
+        set(&mut other, OPERATION, "factory", json!(factory));
+        set(&mut other, OPERATION, "factoryData", json!(data));
+        vec![baseline(input, ids), member(Role::Malformed, "an operation in the form of 0.7", other, ids)]
+    },
+);
+
+/// A request whose answer the text leaves open.
+pub(crate) struct Probe {
+    /// The clause whose observer reports it.
+    pub(crate) clause: &'static str,
+    /// What is unusual, for people.
+    pub(crate) label: &'static str,
+    change: fn(&Value) -> Value,
+}
+
+/// The probes, one a round.
+pub(crate) const OPEN: &[Probe] = &[
+    probe("observed.context", "an unknown member of the context", |request| {
+        with(request, "/params/3", "unknownToThisService", "x")
+    }),
+    probe("observed.context", "an unsupported token in the context", |request| {
+        with(request, "/params/3", "token", "0x00000000000000000000000000000000000000ff")
+    }),
+    probe("observed.foreign-chain", "a chain that does not exist", |request| {
+        with_param(request, 2, json!("0xfffffffffff1"))
+    }),
+    probe("observed.chain-id-forms", "a decimal text as chain id", |request| {
+        let decimal = kinds::hex_number(&request["params"][2]).unwrap_or_default().to_string();
+        with_param(request, 2, json!(decimal))
+    }),
+    probe("observed.chain-id-forms", "a number as chain id", |request| {
+        with_param(request, 2, json!(kinds::hex_number(&request["params"][2])))
+    }),
+    probe("observed.packed-members", "packed gas limits and fees", |request| {
+        let mut request = request.clone();
+        for name in ["callGasLimit", "verificationGasLimit", "maxFeePerGas", "maxPriorityFeePerGas"] {
+            remove(&mut request, OPERATION, name);
+        }
+        for name in ["accountGasLimits", "gasFees"] {
+            set(
+                &mut request,
+                OPERATION,
+                name,
+                json!(format!("0x{}", "00000000000000000000000000030d40".repeat(2))),
+            );
+        }
+        request
+    }),
+    probe("observed.params-forms", "three params", |request| {
+        let params: Vec<Value> =
+            request["params"].as_array().into_iter().flatten().take(3).cloned().collect();
+        with(request, "", "params", params)
+    }),
+    probe("observed.params-forms", "five params", |request| {
+        let mut params = request["params"].as_array().cloned().unwrap_or_default();
+        params.push(json!({}));
+        with(request, "", "params", params)
+    }),
+    probe("observed.params-forms", "params by name", |request| {
+        let params = &request["params"];
+        let named = json!({
+            "userOperation": params[0], "entryPoint": params[1], "chainId": params[2], "context": params[3],
+        });
+        with(request, "", "params", named)
+    }),
+    probe("observed.id-forms", "null as id", |request| with(request, "", "id", Value::Null)),
+    probe("observed.id-forms", "a fraction as id", |request| with(request, "", "id", json!(1.5))),
+];
+
+const fn probe(clause: &'static str, label: &'static str, change: fn(&Value) -> Value) -> Probe {
+    Probe { clause, label, change }
+}
+
+/// Requests whose answer the text leaves open, each after an ordinary one.
+pub(crate) static PROBES: Relation = Relation::new(
+    "probes",
+    "requests whose answer the text leaves open: unknown context, foreign chain, params and ids in other forms",
+    Bases::These(&[
+        Base::accepted(kinds::STUB_07),
+        Base::accepted(kinds::DATA_07),
+        Base::accepted(kinds::DATA_06),
+    ]),
+    Rounds::for_each(OPEN),
+    |input, ids| {
+        let probe = item_of_round(input, OPEN);
+        let changed = (probe.change)(&with(input.base, "", "id", ids.next_id()));
+        vec![baseline(input, ids), with_own_id(Role::Probe, probe.label, &changed)]
+    },
+);

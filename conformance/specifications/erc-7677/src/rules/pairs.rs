@@ -1,0 +1,129 @@
+//! Sections 4 and 5: stub and data of one operation.
+
+use paymaster_engine::{
+    knowledge::Knowledge,
+    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer},
+};
+use paymaster_ethereum::zero_bytes;
+use serde_json::{Map, Value};
+
+use crate::{
+    kinds::is_06,
+    lines,
+    relations::{EIGHT_PAIRS, PAIR},
+    rules::results::{bytes_of, judged},
+    target::Target,
+};
+
+const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
+    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
+}
+
+const LENGTH: GroupCheck = length;
+
+pub(crate) const RULES: &[Rule] = &[
+    rule(
+        "stub-and-data.length",
+        4,
+        "make the stub as long as the data, with a signature of 65 bytes in it",
+        Check::Group(&PAIR, LENGTH),
+    ),
+    rule(
+        "stub-and-data.zero-bytes",
+        1,
+        "fill the times and the signature of a stub with bytes other than zero: zero bytes cost less gas",
+        Check::Group(&EIGHT_PAIRS, zeros),
+    )
+    .unless(lines::only_listed),
+    rule(
+        "is-final.data-served",
+        1,
+        "answer the data request after a stub with isFinal too: the wallet may still make it",
+        Check::Group(&PAIR, data_after_final),
+    )
+    .unless(|knowledge| {
+        (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
+    }),
+];
+
+/// The bytes that the service makes, and their place in the result.
+pub(crate) fn own_data(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<(&'static str, Vec<u8>)> {
+    let (kind, result) = judged(view, knowledge)?;
+    let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
+    Some((name, bytes_of(result.get(name)?)?))
+}
+
+/// Whether a stub is its own data.
+pub(crate) fn is_final(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
+    let has =
+        |result: &Map<String, Value>| result.get("isFinal").is_some_and(|value| *value == Value::Bool(true));
+    judged(view, knowledge).is_some_and(|(_, result)| has(result))
+}
+
+/// The bytes of each stub and of its data. A final stub has no other data.
+fn pairs<'a>(
+    views: &'a [View<'_>],
+    knowledge: &'a dyn Knowledge,
+) -> impl Iterator<Item = (usize, &'static str, Vec<u8>, Vec<u8>)> + 'a {
+    views.chunks_exact(2).enumerate().filter_map(|(place, pair)| {
+        let [stub, data] = pair else { return None };
+        let (_, of_stub) = own_data(stub, knowledge).filter(|_| !is_final(stub, knowledge))?;
+        let (name, of_data) = own_data(data, knowledge)?;
+        Some((2 * place + 1, name, of_stub, of_data))
+    })
+}
+
+fn length(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    if let [stub, _] = views
+        && is_final(stub, knowledge)
+    {
+        report.held();
+    }
+    for (member, name, stub, data) in pairs(views, knowledge) {
+        report.set_member(member);
+        let expected = format!("{} bytes, as in the stub", stub.len());
+        report.expect(stub.len() == data.len(), format_args!("/result/{name}"), expected, || {
+            format!("{} bytes", data.len())
+        });
+    }
+}
+
+/// How many zero bytes more than the data a stub has in every pair of a service that breaks the rule: a signature has a quarter of one on
+/// average, so that one or two are chance.
+const EXCESS: usize = 3;
+
+fn zeros(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let final_stubs = views.iter().step_by(2).filter(|view| is_final(view, knowledge)).count();
+    let pairs: Vec<_> = pairs(views, knowledge)
+        .map(|(member, name, stub, data)| (member, name, zero_bytes(&stub), zero_bytes(&data)))
+        .collect();
+    if 2 * (pairs.len() + final_stubs) != views.len() {
+        return;
+    }
+    let is_excess = |(_, _, stub, data): &(usize, &str, usize, usize)| *stub >= data + EXCESS;
+    match pairs.first() {
+        Some((member, name, stub, data)) if final_stubs == 0 && pairs.iter().all(is_excess) => {
+            report.set_member(*member);
+            let expected = format!("as many zero bytes as in the stub or more: {stub}");
+            report.broken(
+                format!("/result/{name}"),
+                expected,
+                format!("{data}; and fewer in each of 8 pairs"),
+            );
+        }
+        _ => report.held(),
+    }
+}
+
+fn data_after_final(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let [stub, data] = views else { return };
+    if !is_final(stub, knowledge) {
+        return;
+    }
+    report.set_member(1);
+    if data.answer.result().is_some() {
+        report.held();
+    } else if data.answer.error().is_some() {
+        report.broken("/error", "a result, as the stub is final", describe_answer(&data.answer));
+    }
+}

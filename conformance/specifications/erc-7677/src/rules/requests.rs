@@ -1,0 +1,281 @@
+//! Sections 1, 2, 4, 7 and 8: what must be served, and what must be refused.
+//!
+//! A form of published clients is compared with the same call without it, so that a target which refuses the operation for another reason
+//! is not blamed. Another operation must be served only where the profile states that any operation is.
+
+use paymaster_engine::{
+    cases::{
+        case::Role,
+        protocol::{NUMBER_IDS, STRING_IDS},
+    },
+    json::number::same_number,
+    knowledge::{Expectation, Knowledge},
+    message::answer::Answer,
+    rules::{
+        Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant,
+    },
+};
+use serde_json::Value;
+
+use crate::{
+    kinds::is_stub,
+    lines,
+    relations::{CALLS, FORMS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of},
+    rules::results::{without_06, without_07_and_later, without_08_and_later},
+    target::Target,
+};
+
+const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
+    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
+}
+
+const fn group(
+    id: &'static str,
+    relation: &'static paymaster_engine::cases::case::Relation,
+    hint: &'static str,
+    check: GroupCheck,
+) -> Rule {
+    rule(id, 2, hint, Check::Group(relation, check))
+}
+
+/// A rule about one of the forms of published clients.
+macro_rules! form {
+    ($clause:literal, $hint:literal) => {
+        rule(
+            $clause,
+            1,
+            $hint,
+            Check::Group(&FORMS, |views, knowledge, report| form($clause, views, knowledge, report)),
+        )
+    };
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    rule("endpoint.stub-and-data", 5, "route both methods at the one address", Check::Exchange(both_methods)),
+    rule(
+        "stub.sponsorable-is-served",
+        5,
+        "a stub for an operation that is sponsored is refused",
+        Check::Exchange(|view, knowledge, report| served(true, view, knowledge, report)),
+    )
+    .exercised_above_all_by(const { &[&CALLS] }, &[]),
+    rule(
+        "data.sponsorable-is-served",
+        5,
+        "data for an operation that is sponsored are refused",
+        Check::Exchange(|view, knowledge, report| served(false, view, knowledge, report)),
+    )
+    .exercised_above_all_by(const { &[&CALLS] }, &[]),
+    group("call.number-id", &NUMBER_IDS, "a number is a lawful id, 0 included", same_operation),
+    group(
+        "call.string-id",
+        &STRING_IDS,
+        "a text is a lawful id: one published client sends UUIDs",
+        same_operation,
+    ),
+    form!("operation.unsigned", "the user signs last: serve an operation without signature"),
+    form!("operation.dummy-signature", "ignore the placeholder signature of an operation"),
+    form!(
+        "operation.stub-members",
+        "clients send the paymaster members of the stub again: ignore or use them"
+    ),
+    form!("operation.null-members", "read null as absent, not as an address or a number")
+        .unless(without_07_and_later),
+    form!("operation.factory", "serve accounts that do not exist yet").unless(lines::only_listed),
+    form!("operation.eip-7702", "ignore eip7702Auth if it is not needed, and take the factory 0x7702")
+        .unless(|knowledge| lines::only_listed(knowledge).or_else(|| without_08_and_later(knowledge))),
+    form!("operation.nonce", "a nonce has 256 bits: read it as such").unless(lines::only_listed),
+    form!("stub-request.zero-limits", "gas limits are not known in a stub request: take 0x0"),
+    form!("stub-request.zero-fees", "take fees of 0x0 in a stub request, and divide by none"),
+    form!("entry-point.letter-case", "compare addresses as bytes"),
+    form!("call.letter-case", "read hex in every letter case"),
+    rule(
+        "context.null",
+        1,
+        "the context may be null: answer with a result or a refusal",
+        Check::Group(&FORMS, null_context),
+    ),
+    group(
+        "entry-point.unknown-refused",
+        &UNKNOWN_ENTRY_POINT,
+        "refuse an EntryPoint that is not served: its members are not known",
+        unknown_entry_point,
+    )
+    .unless(|knowledge| {
+        (Target::of(knowledge).served_versions() < 2)
+            .then_some("the target serves one EntryPoint, and may then ignore the parameter")
+    }),
+    group(
+        "entry-point.other-operation",
+        &OTHER_OPERATION,
+        "refuse an operation without initCode for EntryPoint 0.6",
+        other_operation,
+    )
+    .unless(without_06),
+    group("data-request.without-stub", &WITHOUT_STUB, "do not need an earlier stub request", without_stub)
+        .unless(lines::only_listed),
+    refusal("refusal.early", "check the policy with the stub already", |view, _, report| {
+        refused(true, view, report);
+    }),
+    refusal("refusal.of-data", "check the policy with the data too", |view, _, report| {
+        refused(false, view, report);
+    }),
+];
+
+const fn refusal(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 2, Advice::Write(&lines::REFUSED), hint, check)
+        .unless(lines::refuses_nothing)
+        .exercised_above_all_by(const { &[&REFUSED] }, &[])
+}
+
+/// The JSON-RPC error code of an unknown method.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+fn says_not_found(error: &Value) -> bool {
+    error["code"].as_number().is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
+}
+
+fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    if view.valid_call().is_none() || !view.within_tables || view.rejected_before_service() {
+        return;
+    }
+    let is_missing = match &view.answer {
+        Answer::None(_) => return,
+        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
+        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
+    };
+    report.expect(!is_missing, "", "an answer of this method", || describe_answer(&view.answer));
+}
+
+fn served(of_stubs: bool, view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == of_stubs) else { return };
+    // A target may refuse the same request a second time, and the headers of a client that it does not list.
+    let is_first = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded);
+    let is_promised = is_first && view.sent_as.is_none() && view.expectation.requires_result();
+    if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
+        return;
+    }
+    if view.answer.result().is_some() {
+        report.held();
+    } else if is_promised && view.answer.error().is_some_and(|error| !says_not_found(error)) {
+        let expected = "a result: according to the profile the operation is sponsored";
+        report.broken("/error", expected, describe_answer(&view.answer));
+    }
+}
+
+/// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
+fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        if view.answer.result().is_some() {
+            report.held();
+        } else if baseline.answer.result().is_some() && view.beyond.is_none() && view.answer.error().is_some()
+        {
+            report.broken(
+                "/error",
+                format!("a result, as without {}", view.label),
+                describe_answer(&view.answer),
+            );
+        }
+    });
+}
+
+/// Whether an answer refuses the request: with an error, or by its HTTP status.
+fn is_refusal(answer: &Answer<'_>) -> bool {
+    answer.error().is_some() || answer.response().is_some_and(|response| response.status >= 400)
+}
+
+/// The baseline and the variant of a form by turns, where every baseline was served.
+fn served_baselines<'a>(clause: &str, views: &'a [View<'a>]) -> Option<(bool, Vec<&'a View<'a>>)> {
+    let form = form_of(views.get(1)?.label).filter(|form| form.clause == clause)?;
+    let (baselines, variants): (Vec<_>, Vec<_>) =
+        views.chunks_exact(2).map(|pair| (&pair[0], &pair[1])).unzip();
+    // The members of a wrong stub make no valid request, and may be refused.
+    if !variants.iter().all(|view: &&View<'_>| view.valid_call().is_some()) {
+        return None;
+    }
+    let is_served = baselines.iter().all(|view: &&View<'_>| view.answer.result().is_some());
+    is_served.then_some((form.is_other_operation, variants))
+}
+
+/// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.
+fn form(clause: &str, views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some((is_other, variants)) = served_baselines(clause, views) else { return };
+    report.set_member(1);
+    if variants.iter().all(|view| view.answer.result().is_some()) {
+        report.held();
+    } else if variants.iter().all(|view| is_refusal(&view.answer))
+        && (!is_other || Target::of(knowledge).accepts_any())
+    {
+        let expected = format!("a result, as without this form: {}", variants[0].label);
+        report.broken("", expected, describe_answer(&variants[0].answer));
+    }
+}
+
+/// The code of an error within the service.
+const INTERNAL_ERROR: i64 = -32_603;
+
+/// A request with the context null is served, or refused in a way that is no failure of the service.
+fn null_context(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let Some((_, variants)) = served_baselines("context.null", views) else { return };
+    let has_failed = |view: &&View<'_>| {
+        let is_internal = |error: &Value| {
+            error["code"].as_number().is_some_and(|code| same_number(code, &INTERNAL_ERROR.into()))
+        };
+        let by_status = view.answer.response().is_some_and(|response| response.status == 500);
+        by_status || view.answer.error().is_some_and(is_internal)
+    };
+    report.set_member(1);
+    let holds = !variants.iter().all(has_failed);
+    report.expect(holds, "", "a result or a refusal that is no failure of the service", || {
+        describe_answer(&variants[0].answer)
+    });
+}
+
+fn unknown_entry_point(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        refused_unlike(baseline, view, "an error: there is no such EntryPoint", report);
+    });
+}
+
+fn other_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    for_each_variant(views, report, |baseline, view, report| {
+        refused_unlike(baseline, view, "an error: the operation has not the form of EntryPoint 0.6", report);
+    });
+}
+
+/// The variant of a served call is refused.
+fn refused_unlike(baseline: &View<'_>, view: &View<'_>, expected: &str, report: &mut Report) {
+    if baseline.answer.result().is_some() && (is_refusal(&view.answer) || view.answer.result().is_some()) {
+        report.expect(view.answer.result().is_none(), "/result", expected, || describe_answer(&view.answer));
+    }
+}
+
+/// Data are served before their stub when they are after it, for one of three operations at least.
+fn without_stub(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let is_served = |role: Role| {
+        let mut of_role = views.iter().filter(move |view| view.role == role);
+        move |wanted: bool| of_role.all(|view| view.answer.result().is_some() == wanted)
+    };
+    if !is_served(Role::Again)(true) {
+        return;
+    }
+    report.set_member(0);
+    if is_served(Role::Variant)(false)
+        && views.iter().all(|view| view.role != Role::Variant || view.answer.error().is_some())
+    {
+        report.broken("/error", "a result, as after the stub request", describe_answer(&views[0].answer));
+    } else {
+        report.held();
+    }
+}
+
+fn refused(of_stubs: bool, view: &View<'_>, report: &mut Report) {
+    let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == of_stubs);
+    if is_of_rule && view.expectation == Expectation::NotSponsored && !view.rejected_before_service() {
+        let has_result = view.answer.result().is_some();
+        if has_result || view.answer.error().is_some() {
+            let expected = "an error: according to the profile the operation is refused";
+            report.expect(!has_result, "/result", expected, || describe_answer(&view.answer));
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Sections 5 and 6: what data are signed over. Judged without a node where the profile names the contract and its signer.
+
+use std::time::UNIX_EPOCH;
+
+use alloy_primitives::U256;
+use paymaster_engine::{
+    cases::case::{Relation, Role},
+    knowledge::{Expectation, Knowledge},
+    message::request::Call,
+    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
+};
+use paymaster_ethereum::{ContractKind, DataError, EntryPointVersion, Operation};
+use serde_json::{Map, Value};
+
+use crate::{
+    kinds::{CallParts, is_06, is_stub, version},
+    lines,
+    relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS, form_of},
+    rules::{
+        pairs::{is_final, own_data},
+        results::{Shape, judged},
+    },
+    target::Target,
+};
+
+const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
+    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
+}
+
+const fn signed(
+    id: &'static str,
+    relation: &'static Relation,
+    hint: &'static str,
+    check: GroupCheck,
+) -> Rule {
+    rule(id, 2, hint, Check::Group(relation, check)).unless(lines::unchecked_signatures)
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    rule(
+        "data.signature",
+        5,
+        "hash the members as the contract packs them, with chain, EntryPoint and paymaster, and sign the EIP-191 hash",
+        Check::Exchange(|view, knowledge, report| {
+            // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
+            let is_judged = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded | Role::Alone)
+                || form_of(view.label).is_some();
+            if is_judged && view.within_tables && view.valid_call().is_some_and(|call| !is_stub(call.pair)) {
+                judge(view, knowledge, report);
+            }
+        }),
+    )
+    .unless(lines::unchecked_signatures),
+    rule(
+        "is-final.signature",
+        1,
+        "a final stub must hold as it is, with every gas limit",
+        Check::Exchange(|view, knowledge, report| {
+            if view.within_tables && is_final(view, knowledge) {
+                judge(view, knowledge, report);
+            }
+        }),
+    )
+    .unless(|knowledge| {
+        let none = "no stub of the target has isFinal true";
+        lines::unchecked_signatures(knowledge).or((!Target::of(knowledge).found.is_final).then_some(none))
+    }),
+    signed(
+        "data.signature-of-limits",
+        &OTHER_LIMITS,
+        "sign the limits of the request, or return those that are signed, or refuse the request",
+        as_the_baseline,
+    ),
+    signed(
+        "data.signature-of-call",
+        &ANOTHER_CALL,
+        "sign the operation of the request, not one that is kept by sender and nonce",
+        as_the_baseline,
+    ),
+    signed("data.concurrent", &CONCURRENT, "keep nothing of a request where another one finds it", concurrent)
+        .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::only_listed(knowledge))),
+    rule(
+        "call.same-operation",
+        2,
+        "sign the values of the members, not their text",
+        Check::Group(&SPELLINGS, spellings),
+    ),
+    rule(
+        "data.differs",
+        2,
+        "data for different calls are equal: are they signed over the operation?",
+        Check::Group(&ANOTHER_CALL, differs),
+    )
+    .unless(lines::only_listed),
+    rule("data.window", 5, "write both times in seconds, and begin a little before now", Check::Exchange(window))
+        .unless(|knowledge| {
+            let target = Target::of(knowledge);
+            let is_known = EntryPointVersion::ALL
+                .into_iter()
+                .any(|version| target.sends(version) && target.profile.contract.of(version).is_some());
+            (!is_known).then_some("the profile names no contract: contract.kind")
+        }),
+];
+
+/// The operation with what the result adds to it, as a wallet sends it: the paymaster members alone.
+fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
+    const OF_PAYMASTER: [&str; 5] = [
+        "paymasterAndData",
+        "paymaster",
+        "paymasterData",
+        "paymasterVerificationGasLimit",
+        "paymasterPostOpGasLimit",
+    ];
+    let own = OF_PAYMASTER.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone())));
+    let own = Value::Object(own.collect());
+    Operation::read(call.known_version()?, &[call.operation(), &own]).ok()
+}
+
+/// Whether a signature holds, and what was found; none where we cannot tell.
+fn signature(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), String>> {
+    let (kind_of_call, result) = judged(view, knowledge)?;
+    let call = view.valid_call()?;
+    // Other rules report a result of another shape, and one for an operation that is refused.
+    let has_own_shape = Shape::of(&Value::Object(result.clone())) == Shape::expected(version(kind_of_call));
+    if !has_own_shape || view.expectation == Expectation::NotSponsored {
+        return None;
+    }
+    let (kind, signer, chain) = Target::of(knowledge).contract(call.known_version()?)?;
+    let operation = completed(call, result)?;
+    // Only the account's delegate, which a node knows, shows what such an operation is hashed with.
+    let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]) && operation.delegate.is_none();
+    if is_delegated && kind == ContractKind::Singleton08 {
+        return None;
+    }
+    match kind.signer(&operation, chain, U256::ZERO) {
+        Ok(actual) if actual == signer => Some(Ok(())),
+        Ok(actual) => Some(Err(format!("a signature of {actual}, or of other values"))),
+        // Compact signatures of 64 bytes are lawful, and this crate reads none.
+        Err(DataError::SignatureLength(_)) => None,
+        Err(cause) => Some(Err(cause.to_string())),
+    }
+}
+
+fn judge(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let name = view
+        .valid_call()
+        .map_or("", |call| if is_06(call.pair) { "paymasterAndData" } else { "paymasterData" });
+    match signature(view, knowledge) {
+        Some(Ok(())) => report.held(),
+        Some(Err(found)) => report.broken(
+            format!("/result/{name}"),
+            "a signature of contract.signer over the operation of the request",
+            found,
+        ),
+        None => {}
+    }
+}
+
+/// Where the signature of the baseline holds, so does that of every variant with a result.
+fn as_the_baseline(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let baseline = views.iter().find(|view| view.role == Role::Baseline);
+    if baseline.and_then(|view| signature(view, knowledge)) != Some(Ok(())) {
+        return;
+    }
+    for (place, view) in views.iter().enumerate().filter(|(_, view)| view.role == Role::Variant) {
+        report.set_member(place);
+        judge(view, knowledge, report);
+    }
+}
+
+/// Every signature holds, where one does.
+fn concurrent(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    for (place, view) in views.iter().enumerate() {
+        report.set_member(place);
+        judge(view, knowledge, report);
+    }
+}
+
+/// Another spelling is served and signed as the baseline is, which is sent before and after it.
+fn spellings(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let [baseline, variant, again] = views else { return };
+    if baseline.answer.result().is_none() || again.answer.result().is_none() {
+        return;
+    }
+    report.set_member(1);
+    if variant.answer.error().is_some() {
+        let expected = "a result, as for the baseline before and after it";
+        return report.broken("/error", expected, describe_answer(&variant.answer));
+    }
+    let is_signed = |view| signature(view, knowledge) == Some(Ok(()));
+    if is_signed(baseline) && is_signed(again) {
+        judge(variant, knowledge, report);
+    } else if variant.answer.result().is_some() {
+        report.held();
+    }
+}
+
+/// The shortest own data that have room for a signature, in bytes.
+const ROOM: usize = 64;
+
+/// Data that have room for a signature differ between operations.
+fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    // A final stub is not signed over the operation.
+    if views.iter().any(|view| is_final(view, knowledge)) {
+        return;
+    }
+    for_each_variant(views, report, |baseline, view, report| {
+        if view.role != Role::Variant {
+            return;
+        }
+        if let (Some((_, first)), Some((name, other))) =
+            (own_data(baseline, knowledge), own_data(view, knowledge))
+            && first.len() >= ROOM
+        {
+            let expected = "other bytes than for another call";
+            report.expect(first != other, format_args!("/result/{name}"), expected, || {
+                "the same bytes".to_owned()
+            });
+        }
+    });
+}
+
+/// By how many seconds our clock and that of the service may differ.
+const CLOCK: u64 = 120;
+
+/// The largest time that a contract can store.
+const LATEST: u64 = (1 << 48) - 1;
+
+fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some((kind, result)) = judged(view, knowledge).filter(|(kind, _)| !is_stub(*kind)) else { return };
+    let (Some(call), Some(received)) = (view.valid_call(), view.received) else { return };
+    let Some((version, contract)) = call
+        .known_version()
+        .and_then(|version| Some((version, Target::of(knowledge).profile.contract.of(version)?)))
+    else {
+        return;
+    };
+    let now = received.duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default();
+    let Some(terms) = completed(call, result).and_then(|operation| contract.read(&operation).ok()) else {
+        return;
+    };
+    let mut window = terms.window;
+    // The largest time of 48 bits means no end, as 0 does.
+    if window.valid_until == LATEST {
+        window.valid_until = 0;
+    }
+    if version == EntryPointVersion::V09 && window.is_of_blocks() {
+        return;
+    }
+    let is_open =
+        [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter().any(|second| window.includes(second));
+    let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
+    let expected = format!("a window that includes {now}, in seconds");
+    report.expect(is_open && window.is_plausible(now), format_args!("/result/{name}"), expected, || {
+        format!("validAfter {}, validUntil {}", window.valid_after, window.valid_until)
+    });
+}

@@ -1,0 +1,369 @@
+//! Which clauses test which statement of ERC-7677, with what grade, and which faults and freedoms of servers belong to it.
+//!
+//! The statements have a letter and a number: R requests, V version, S stub, Z stub against data, I isFinal, D data, E errors, C chain and
+//! EntryPoint, P contracts, K checks through a node.
+
+/// How clear a statement is. The grade decides the bases that its clauses may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grade {
+    /// The text says it, or it follows from its types: *stated*.
+    Broken,
+    /// Arguable, recommended, or needed by clients: *recommended*, *json-rpc*, *interoperability* or *plausibility*.
+    Warn,
+    /// Only noted: *not shown*.
+    Note,
+    /// A node decides it: *on-chain*, or *interoperability* where the profile names contract and signer.
+    OnChain,
+}
+
+/// A statement, and what tests it.
+#[derive(Debug)]
+pub struct Statement {
+    /// Its letter and number.
+    pub id: &'static str,
+    /// The clauses of one grade.
+    pub grades: &'static [(Grade, &'static [&'static str])],
+    /// Faults of servers that break it, by their numbers.
+    pub faults: &'static [u8],
+    /// Freedoms of servers that it leaves, by their numbers.
+    pub freedoms: &'static [u8],
+    /// Why it has no clause.
+    pub not_observable: Option<&'static str>,
+}
+
+const fn tested(
+    id: &'static str,
+    grades: &'static [(Grade, &'static [&'static str])],
+    faults: &'static [u8],
+    freedoms: &'static [u8],
+) -> Statement {
+    Statement { id, grades, faults, freedoms, not_observable: None }
+}
+
+const fn untested(id: &'static str, reason: &'static str, freedoms: &'static [u8]) -> Statement {
+    Statement { id, grades: &[], faults: &[], freedoms, not_observable: Some(reason) }
+}
+
+use Grade::{Broken, Note, OnChain, Warn};
+
+/// Every statement.
+pub static STATEMENTS: &[Statement] = &[
+    tested("R1", &[(Broken, &["call.params"]), (Note, &["observed.params-forms"])], &[], &[20]),
+    tested("R2", &[(Warn, &["call.letter-case", "call.same-operation"])], &[57], &[13]),
+    tested("R3", &[(Warn, &["context.null"]), (Note, &["observed.context"])], &[45], &[19]),
+    tested("R4", &[(Broken, &["operation.members-06"])], &[], &[22]),
+    tested(
+        "R5",
+        &[(Broken, &["operation.unsigned"]), (Warn, &["operation.dummy-signature"])],
+        &[38, 39],
+        &[],
+    ),
+    tested(
+        "R6",
+        &[(
+            Warn,
+            &["operation.null-members", "operation.factory", "operation.eip-7702", "operation.stub-members"],
+        )],
+        &[39, 42, 43, 44],
+        &[26],
+    ),
+    tested(
+        "R7",
+        &[(Warn, &["stub-request.zero-limits", "stub-request.zero-fees", "operation.nonce"])],
+        &[28, 40, 41],
+        &[27],
+    ),
+    tested("R8", &[(Note, &["observed.packed-members"])], &[], &[]),
+    tested(
+        "V1",
+        &[
+            (Broken, &["stub.members-06", "stub.members-07", "data.members-06", "data.members-07"]),
+            (Warn, &["result.one-shape"]),
+        ],
+        &[5, 6, 7, 58],
+        &[34],
+    ),
+    tested("S1", &[(Broken, &["answer.result-object"])], &[51], &[]),
+    tested(
+        "S2",
+        &[
+            (Broken, &["result.gas-limit"]),
+            (Warn, &["result.null-member"]),
+            (Note, &["observed.limits-returned", "observed.gas-limit-zeros"]),
+        ],
+        &[2, 3, 4],
+        &[7, 14, 36],
+    ),
+    tested("S3", &[(Broken, &["stub.post-op-gas-07"]), (Warn, &["stub.post-op-gas-08"])], &[1], &[8]),
+    tested("S4", &[(Broken, &["stub.limits-used"])], &[], &[]),
+    tested(
+        "S5",
+        &[(Broken, &["sponsor-member.name"]), (Warn, &["sponsor-member.icon"]), (Note, &["observed.icon"])],
+        &[35, 36, 37],
+        &[10, 11],
+    ),
+    tested("S6", &[(Warn, &["refusal.early", "refusal.of-data"])], &[33, 34], &[33, 35]),
+    tested("S7", &[(Warn, &["result.operation-members"]), (Note, &["observed.extra-members"])], &[20], &[12]),
+    tested("Z1", &[(Broken, &["stub-and-data.length"])], &[11, 12], &[2, 17]),
+    tested(
+        "Z2",
+        &[(Broken, &["stub-and-data.zero-bytes"]), (Note, &["observed.zero-bytes"])],
+        &[13, 14],
+        &[3, 32],
+    ),
+    tested("Z3", &[(OnChain, &["stub.simulates"])], &[15, 16, 17], &[4]),
+    tested("Z4", &[(Note, &["unshown.stub-window"])], &[], &[5]),
+    tested("Z5", &[(Note, &["observed.paymaster-changes"])], &[65], &[34]),
+    tested("I1", &[(Broken, &["is-final.boolean"]), (Note, &["observed.is-final"])], &[31], &[1]),
+    tested("I2", &[(Warn, &["is-final.data-served"])], &[32], &[]),
+    tested("I3", &[(OnChain, &["is-final.signature"])], &[29, 30], &[6]),
+    untested("I4", "it is a freedom: two valid answers may differ", &[38]),
+    untested(
+        "I5",
+        "it says where Z1 to Z3 do not hold: the rules of stub and data leave final stubs out",
+        &[6],
+    ),
+    tested(
+        "D1",
+        &[(Broken, &["result.bytes", "result.paymaster"]), (Warn, &["result.address-once"])],
+        &[8, 9, 10],
+        &[6],
+    ),
+    untested(
+        "D2",
+        "members beyond the listed ones are noted: observed.extra-members and observed.limits-returned",
+        &[9, 10],
+    ),
+    tested(
+        "D3",
+        &[
+            (
+                OnChain,
+                &[
+                    "data.accepted",
+                    "data.signature",
+                    "data.signature-of-call",
+                    "data.window",
+                    "data.concurrent",
+                ],
+            ),
+            (Warn, &["data.differs"]),
+        ],
+        &[18, 22, 23, 24, 25, 26, 27, 55, 56, 59, 62, 63],
+        &[16, 17],
+    ),
+    tested("D4", &[(OnChain, &["data.signature-of-limits"])], &[19, 20], &[26]),
+    tested("D5", &[(Note, &["observed.repeated-data"])], &[], &[15, 28]),
+    tested("D6", &[(Broken, &["result.paymaster-and-data"])], &[58], &[]),
+    tested("D7", &[(Note, &["unshown.deposit"])], &[], &[]),
+    tested(
+        "E1",
+        &[(
+            Broken,
+            &[
+                "answer.object",
+                "answer.result-or-error",
+                "answer.jsonrpc",
+                "answer.id",
+                "answer.single-valued-members",
+                "error.object",
+                "error.code",
+                "error.message",
+            ],
+        )],
+        &[50, 51, 52, 53],
+        &[23, 31],
+    ),
+    tested("E2", &[(Warn, &["json-rpc.reserved-codes"]), (Note, &["observed.error-codes"])], &[], &[23]),
+    tested(
+        "E3",
+        &[
+            (
+                Warn,
+                &[
+                    "json-rpc.invalid-params",
+                    "json-rpc.method-not-found",
+                    "json-rpc.parse-error",
+                    "json-rpc.invalid-request",
+                ],
+            ),
+            (Note, &["observed.error-texts"]),
+        ],
+        &[64],
+        &[25],
+    ),
+    tested(
+        "E4",
+        &[
+            (Broken, &["answer.json-text", "answer.http-message"]),
+            (Warn, &["http.status-of-result", "http.content-type"]),
+        ],
+        &[61],
+        &[24, 28],
+    ),
+    tested(
+        "E5",
+        &[(
+            Warn,
+            &[
+                "json-rpc.batch",
+                "json-rpc.batch-elements",
+                "json-rpc.empty-batch",
+                "json-rpc.notification",
+                "json-rpc.null-id",
+                "json-rpc.unique-members",
+            ],
+        )],
+        &[49],
+        &[29, 30],
+    ),
+    tested(
+        "E6",
+        &[
+            (Broken, &["call.string-id", "call.number-id"]),
+            (Warn, &["json-rpc.large-ids"]),
+            (Note, &["observed.id-forms"]),
+        ],
+        &[54],
+        &[],
+    ),
+    untested("E7", "params by name are noted: observed.params-forms", &[]),
+    untested("E8", "the number of params is noted: observed.params-forms", &[20]),
+    tested("C1", &[(Broken, &["chain.own-data"]), (Note, &["observed.foreign-chain"])], &[21], &[18]),
+    untested("C2", "no code is prescribed; the form of the refusal is that of every error", &[18]),
+    tested(
+        "C3",
+        &[
+            (Broken, &["entry-point.unknown-refused"]),
+            (Warn, &["entry-point.letter-case"]),
+            (Note, &["observed.unknown-entry-point"]),
+        ],
+        &[47, 48],
+        &[22],
+    ),
+    tested("C4", &[(Warn, &["entry-point.other-operation"])], &[], &[37]),
+    tested("C5", &[(Note, &["observed.chain-id-forms"])], &[], &[21]),
+    untested("P1", "the sender's nonce within the contract is signed, and a node alone knows it", &[]),
+    untested("P2", "it says what a contract signs: data.signature checks it", &[17]),
+    untested("P3", "it says what a contract signs: data.signature checks it", &[17]),
+    untested(
+        "P4",
+        "its flags differ between editions of the contract, so that no signature is judged by it",
+        &[17],
+    ),
+    untested(
+        "K1",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K2",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K3",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K4",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    untested(
+        "K5",
+        "a way to check through a node, which the checks of this specification do not ask yet",
+        &[],
+    ),
+    tested("silence 8", &[(Warn, &["data-request.without-stub"])], &[46], &[]),
+    tested(
+        "service",
+        &[
+            (Broken, &["endpoint.stub-and-data", "stub.sponsorable-is-served", "data.sponsorable-is-served"]),
+            (Note, &["unshown.wallet"]),
+        ],
+        &[],
+        &[33],
+    ),
+];
+
+/// Faults that only a node shows, or that no answer shows.
+pub const FAULTS_OF_A_CHAIN: [u8; 1] = [60];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use paymaster_schemas::{Basis, ERC_7677, find_clause};
+
+    use super::*;
+
+    #[test]
+    fn every_statement_has_a_clause_or_a_reason() {
+        let numbered = [
+            ("R", 8),
+            ("V", 1),
+            ("S", 7),
+            ("Z", 5),
+            ("I", 5),
+            ("D", 7),
+            ("E", 8),
+            ("C", 5),
+            ("P", 4),
+            ("K", 5),
+        ];
+        let expected = numbered
+            .into_iter()
+            .flat_map(|(letter, last)| (1..=last).map(move |number| format!("{letter}{number}")));
+        for id in expected {
+            let found: Vec<&Statement> = STATEMENTS.iter().filter(|statement| statement.id == id).collect();
+            let [statement] = found[..] else { panic!("{id} is listed {} times", found.len()) };
+            assert!(statement.grades.is_empty() == statement.not_observable.is_some(), "{id}");
+            assert!(statement.not_observable.is_none_or(|reason| reason.len() > 20), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_basis_of_every_clause_is_that_of_its_grade() {
+        for statement in STATEMENTS {
+            for (grade, clauses) in statement.grades {
+                for id in *clauses {
+                    let basis = find_clause(id).unwrap_or_else(|| panic!("{id} is no clause")).basis;
+                    let fits = match grade {
+                        Broken => basis == Basis::Stated,
+                        Warn => matches!(
+                            basis,
+                            Basis::Recommended
+                                | Basis::JsonRpc
+                                | Basis::Interoperability
+                                | Basis::Plausibility
+                        ),
+                        Note => basis == Basis::NotShown,
+                        OnChain => matches!(basis, Basis::OnChain | Basis::Interoperability),
+                    };
+                    assert!(fits, "{}: {id} is {basis}", statement.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_clause_tests_a_statement_and_every_fault_and_freedom_belongs_to_one() {
+        let clauses: BTreeSet<&str> = STATEMENTS
+            .iter()
+            .flat_map(|statement| statement.grades)
+            .flat_map(|(_, clauses)| *clauses)
+            .copied()
+            .collect();
+        for clause in ERC_7677.clauses() {
+            assert!(clauses.contains(clause.id), "{} tests no statement", clause.id);
+        }
+        let numbers = |of: fn(&Statement) -> &'static [u8]| -> BTreeSet<u8> {
+            STATEMENTS.iter().flat_map(|statement| of(statement).iter().copied()).collect()
+        };
+        let faults = &numbers(|statement| statement.faults) | &BTreeSet::from(FAULTS_OF_A_CHAIN);
+        assert_eq!(faults, (1..=65).collect());
+        assert_eq!(numbers(|statement| statement.freedoms), (1..=38).collect());
+    }
+}

@@ -1,0 +1,197 @@
+//! The first profile: discovery, then a few operations, and what they showed as the text of a profile.
+
+use std::collections::BTreeMap;
+
+use paymaster_engine::{
+    cases::{
+        case::{Base, Group},
+        plan::{FIRST_ID, group},
+        protocol::DISCOVERY,
+    },
+    first_profile::{self, FirstProfile, ProfileText, Reached},
+    knowledge::Discover as _,
+    message::{answer::Answer, request::ParsedRequest},
+    session::{access::Access, judge},
+    verdict::profile_line::MissingLine,
+};
+use paymaster_ethereum::EntryPointVersion;
+use paymaster_exchange::Exchange;
+use serde_json::Value;
+
+use crate::{
+    SPECIFICATION,
+    discovery::Discovery,
+    generate::Source,
+    kinds::{self, CallParts, KINDS},
+    lines,
+    target::Target,
+};
+
+/// How many made-up operations are sent, each as stub and as data.
+const OPERATIONS: usize = 4;
+
+/// Sends what discovery sends, and then operations.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    discovery: Option<Discovery>,
+    seed: u64,
+    target: Target,
+    access: Access,
+    reached: Reached,
+    /// The members that make an operation, with how many of its requests got a result, and how many were sent.
+    operations: BTreeMap<String, (EntryPointVersion, Value, usize, usize)>,
+}
+
+impl Survey {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            discovery: Some(Discovery::new(Target::default(), seed)),
+            seed,
+            target: Target::default(),
+            access: Access::default(),
+            reached: Reached::default(),
+            operations: BTreeMap::new(),
+        }
+    }
+
+    fn end_discovery(&mut self) {
+        if let Some(discovery) = self.discovery.take() {
+            (self.target, self.access) = discovery.found();
+        }
+    }
+
+    fn operations(&self) -> Vec<Group> {
+        let mut source = Source::new(self.seed ^ 0x0b5e, &self.target);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut next_id = FIRST_ID;
+        for version in EntryPointVersion::ALL.into_iter().filter(|version| self.target.serves(*version)) {
+            let wanted = Base::accepted(kinds::of(false, version));
+            for _ in 0..OPERATIONS {
+                let Some(data) = source.base(&wanted) else { continue };
+                let mut stub = data.clone();
+                stub["method"] = kinds::STUB.into();
+                for request in [stub, data] {
+                    if let Some((built, next)) = group(&DISCOVERY, wanted, request, 0, next_id, &self.target)
+                    {
+                        next_id = next;
+                        groups.push(Group { number: groups.len(), ..built });
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    fn note(&mut self, exchange: &Exchange) {
+        let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request, &SPECIFICATION) else { return };
+        let Some(version) = call.known_version() else { return };
+        let operation = call.operation();
+        let own: Value = ["sender", "nonce", "callData"]
+            .into_iter()
+            .map(|name| (name.to_owned(), operation[name].clone()))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let served = usize::from(Answer::of(exchange).result().is_some_and(Value::is_object));
+        let known = self.operations.entry(own.to_string()).or_insert((version, own, 0, 0));
+        known.2 += served;
+        known.3 += 1;
+    }
+
+    /// The tables of the first profile. It promises nothing that the target did not show.
+    fn tables(&self) -> String {
+        let mut text = ProfileText::default();
+        text.table("service");
+        let served: Vec<String> = EntryPointVersion::ALL
+            .into_iter()
+            .filter(|version| self.target.serves(*version))
+            .map(|version| format!("{:?}", version.to_string()))
+            .collect();
+        if served.is_empty() {
+            text.only_you("The versions of EntryPoint that are served.", &[r#"entry-points = ["0.7"]"#]);
+        } else {
+            text.found("Found: these got results.", &[&format!("entry-points = [{}]", served.join(", "))]);
+        }
+        match self.target.found.chain_id {
+            Some(chain) if self.target.found.chain_is_sure => {
+                text.found("Found: the chain that the target serves.", &[&format!("chain-id = {chain}")]);
+            }
+            Some(chain) => text.only_you(
+                "The chain. Requests for this one got results, and so may those for others: correct it.",
+                &[&format!("chain-id = {chain}")],
+            ),
+            None => text.only_you("The chain that the target serves.", &["chain-id = 8453"]),
+        }
+        text.only_you("The context that requests have.", &[r#"context = { policyId = "..." }"#]);
+        text.table("operations");
+        text.only_you("Where every well-formed operation gets a result.", &[r#"accepts = "any""#]);
+        // One of each version.
+        let served = EntryPointVersion::ALL.into_iter().filter_map(|version| {
+            self.operations.values().find(|(own, _, served, sent)| *own == version && served == sent)
+        });
+        let lines: Vec<String> = served
+            .map(|(version, own, ..)| {
+                let member = |name: &str| format!("{name} = {}", own[name]);
+                let members = ["sender", "nonce", "callData"].map(member).join(", ");
+                format!(r#"    {{ entry-point = "{version}", operation = {{ {members} }} }},"#)
+            })
+            .collect();
+        if lines.is_empty() {
+            let line = r#"sponsorable = [{ entry-point = "0.7", operation = { sender = "0x...", nonce = "0x0", callData = "0x..." } }]"#;
+            text.only_you("An operation that the target sponsors: it makes most rules conclusive.", &[line]);
+        } else {
+            let mut all = vec!["sponsorable = ["];
+            all.extend(lines.iter().map(String::as_str));
+            all.push("]");
+            text.found("Found: these made-up operations got results.", &all);
+        }
+        text.only_you(
+            "A sender whose operations are refused.",
+            &[r#"refused = [{ sender = "0x00000000000000000000000000000000deadbeef" }]"#],
+        );
+        text.table("contract");
+        text.only_you(
+            "The contract and its signer: signatures are then checked without a node.",
+            &[r#"kind = { "0.7" = "verifying-0.7" }"#, r#"signer = "0x...""#],
+        );
+        text.0
+    }
+}
+
+impl first_profile::Survey for Survey {
+    fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        for exchange in answers.iter().flat_map(|(_, exchanges)| exchanges) {
+            self.reached.see(exchange, &SPECIFICATION);
+        }
+        if let Some(discovery) = &mut self.discovery {
+            if let Some(round) = discovery.next_round(answers) {
+                return Some(round);
+            }
+            self.end_discovery();
+            let groups = self.operations();
+            return (!groups.is_empty()).then_some(groups);
+        }
+        for (group, exchanges) in answers {
+            for view in judge::read(group, exchanges, &self.target) {
+                self.access.see(group.relation.id, &view);
+            }
+            for exchange in exchanges {
+                self.note(exchange);
+            }
+        }
+        None
+    }
+
+    fn finish(mut self: Box<Self>, _: &dyn Fn(&str) -> bool) -> FirstProfile {
+        self.end_discovery();
+        let needs: Option<&'static MissingLine> = if self.reached.serves_any(&KINDS) {
+            None
+        } else if self.target.chain_id().is_none() {
+            Some(&lines::CHAIN_ID)
+        } else {
+            Some(&lines::SPONSORABLE)
+        };
+        let mut findings: Vec<String> = self.reached.lines(&KINDS).collect();
+        findings.push(paymaster_engine::knowledge::Knowledge::dialect_in_words(&self.target));
+        FirstProfile { findings, tables: self.tables(), needs, access: self.access }
+    }
+}

@@ -1,0 +1,401 @@
+//! What is known of the target when a case is built or an answer is judged: the profile, and what discovery found.
+
+use std::{
+    any::Any,
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, LazyLock},
+};
+
+use alloy_primitives::Address;
+use paymaster_engine::{
+    json::number::is_exact_integer,
+    knowledge::{BaseSource, Discover, Expectation, Knowledge, Learn, Requirement, Statement},
+    message::request::{Call, ParsedRequest},
+    rules::{MissingLine, View},
+    specification::Specification,
+};
+use paymaster_ethereum::{ContractKind, EntryPointVersion};
+use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    SPECIFICATION,
+    discovery::{self, Discovery},
+    generate::Source,
+    kinds::{self, CallParts, hex_number, is_stub, version},
+    lines,
+    profile::{Accepts, Listed, Profile},
+};
+
+/// Everything that is known of a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Target {
+    /// What the user states.
+    pub profile: Profile,
+    /// What its answers showed.
+    pub found: Found,
+}
+
+/// What the answers of a target showed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Found {
+    /// The chain that it serves.
+    pub chain_id: Option<u64>,
+    /// Whether it names that chain, or refuses others: then its signatures are for this chain.
+    pub chain_is_sure: bool,
+    /// The versions of EntryPoint for which it returned a result that fits.
+    pub served: BTreeSet<String>,
+    /// The members of the latest stub, by version: wallets repeat them in the data request.
+    pub stubs: BTreeMap<String, Map<String, Value>>,
+    /// Whether a stub had `isFinal` true.
+    pub is_final: bool,
+    /// The kinds in which a listed operation was served: a later refusal of it can be a quota.
+    pub kept: BTreeSet<String>,
+    /// What it does with what the text leaves open: names and values, for reports.
+    pub dialect: BTreeMap<String, String>,
+}
+
+/// Call data of ordinary size, in bytes: a batch of a dozen token transfers takes about 2 KiB.
+const CALL_DATA_BYTES: usize = 4_096;
+/// The longest ordinary text as an id, in printable ASCII characters.
+const ID_LENGTH: usize = 64;
+/// The block gas limit of large chains.
+const MOST_GAS: u64 = 30_000_000;
+
+/// The bounds of ordinary size, with their reasons.
+pub(crate) const ORDINARY_SIZES: [(&str, &str); 4] = [
+    (LONG_CALL_DATA, "a batch of a dozen token transfers takes about 2 KiB"),
+    (LONG_ID, "clients send counters, times and UUIDs"),
+    (LARGE_ID, "clients send counters and times"),
+    (LARGE_GAS, "the gas limit of a block"),
+];
+const LONG_CALL_DATA: &str = "call data or code of a new account of more than 4096 bytes";
+const LONG_ID: &str = "a text as id of more than 64 characters, or not in printable ASCII";
+const LARGE_ID: &str = "a number as id that is negative, has a fraction, or is above 2^53";
+const LARGE_GAS: &str = "a gas limit above 30000000";
+
+const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
+
+impl Target {
+    /// What is known of a target of this specification.
+    ///
+    /// # Panics
+    ///
+    /// Where the knowledge is that of another specification: its rules and relations are in no run of this one.
+    pub fn of(knowledge: &dyn Knowledge) -> &Self {
+        let knowledge: &dyn Any = knowledge;
+        knowledge.downcast_ref().expect("the rules of a specification get its own knowledge")
+    }
+
+    /// What the profile alone says.
+    pub fn new(profile: Profile) -> Self {
+        Self { profile, found: Found::default() }
+    }
+
+    /// The chain that requests name.
+    pub fn chain_id(&self) -> Option<u64> {
+        self.profile.service.chain_id.or(self.found.chain_id)
+    }
+
+    /// Whether signatures are known to be for this chain.
+    fn chain_is_sure(&self) -> bool {
+        self.profile.service.chain_id.is_some() || self.found.chain_is_sure
+    }
+
+    /// The context that requests have.
+    pub fn context(&self) -> Value {
+        Value::Object(self.profile.service.context.clone())
+    }
+
+    /// Whether requests for this version are sent: the profile lists it, the target served it, or no version is known.
+    pub fn sends(&self, version: EntryPointVersion) -> bool {
+        let is_none_known = self.profile.service.entry_points.is_empty() && self.found.served.is_empty();
+        is_none_known || self.serves(version)
+    }
+
+    /// Whether the target serves this version: the profile lists it, or the target returned a result that fits.
+    pub fn serves(&self, version: EntryPointVersion) -> bool {
+        let listed = &self.profile.service.entry_points;
+        let name = version.to_string();
+        if listed.is_empty() { self.found.served.contains(&name) } else { listed.contains(&name) }
+    }
+
+    /// How many versions the target serves.
+    pub fn served_versions(&self) -> usize {
+        EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version)).count()
+    }
+
+    /// The contract for a version, its signer and its chain, where signatures can be checked: P1 needs the sender's nonce from a node.
+    pub fn contract(&self, version: EntryPointVersion) -> Option<(ContractKind, Address, u64)> {
+        use ContractKind::{Singleton06, Singleton07, Singleton08, Verifying07};
+        let kind = self.profile.contract.of(version)?;
+        let is_checked = matches!(kind, Verifying07 | Singleton06 | Singleton07 | Singleton08);
+        let chain = self.chain_id().filter(|_| is_checked && self.chain_is_sure())?;
+        Some((kind, self.profile.contract.signer()?, chain))
+    }
+
+    /// Whether signatures of any version can be checked.
+    pub fn checks_signatures(&self) -> bool {
+        EntryPointVersion::ALL
+            .into_iter()
+            .any(|version| self.sends(version) && self.contract(version).is_some())
+    }
+
+    /// Whether every operation gets a result that the profile does not list as refused.
+    pub fn accepts_any(&self) -> bool {
+        self.profile.operations.accepts == Accepts::Any
+    }
+
+    /// Whether operations other than the listed ones may be sent.
+    pub fn may_vary(&self) -> bool {
+        let operations = &self.profile.operations;
+        operations.accepts == Accepts::Any
+            || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
+    }
+
+    fn lists(list: &[Listed], version: EntryPointVersion, operation: &Value) -> bool {
+        list.iter().any(|listed| listed.lists(version, operation))
+    }
+
+    /// Whether the profile lists the operation as refused.
+    pub fn is_refused(&self, version: EntryPointVersion, operation: &Value) -> bool {
+        Self::lists(&self.profile.operations.refused, version, operation)
+    }
+
+    /// The bound of ordinary size that a call exceeds.
+    fn beyond(call: &Call) -> Option<&'static str> {
+        let operation = call.operation();
+        let bytes =
+            |member: &str| operation[member].as_str().map_or(0, |text| text.len().saturating_sub(2) / 2);
+        let is_large = |member: &&str| {
+            let limit = &operation[*member];
+            limit.is_string() && hex_number(limit).is_none_or(|limit| limit > MOST_GAS)
+        };
+        let bounds = [
+            (
+                LONG_CALL_DATA,
+                ["callData", "initCode", "factoryData"].iter().any(|member| bytes(member) > CALL_DATA_BYTES),
+            ),
+            (
+                LONG_ID,
+                call.id.as_str().is_some_and(|id| {
+                    id.len() > ID_LENGTH || id.bytes().any(|byte| !(b' '..=b'~').contains(&byte))
+                }),
+            ),
+            (
+                LARGE_ID,
+                call.id.is_number() && (!is_exact_integer(&call.id) || call.id.to_string().starts_with('-')),
+            ),
+            (LARGE_GAS, GAS.iter().any(is_large)),
+        ];
+        bounds.into_iter().find(|(_, exceeded)| *exceeded).map(|(bound, _)| bound)
+    }
+
+    /// Whether a call is one that every client could send: of the target's chain and context, with the EntryPoint of a served version.
+    fn is_usual(&self, call: &Call) -> bool {
+        let is_chain = self.chain_id().is_none_or(|chain| call.chain_id() == Some(chain));
+        let is_context = *call.context() == self.context();
+        call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
+    }
+
+    /// Whether an operation is one that every service takes: of an account that exists, with real limits and fees, a nonce of 64 bits, no
+    /// null. The rules about forms of clients judge the others, by their own grades.
+    fn is_real(operation: &Value) -> bool {
+        let is_positive = |member: &&str| hex_number(&operation[*member]).is_some_and(|number| number > 0);
+        let fees = FEES.map(|fee| hex_number(&operation[fee]).unwrap_or_default());
+        let has_null = operation.as_object().is_some_and(|members| members.values().any(Value::is_null));
+        let is_empty = |member: &str| operation.get(member).is_none_or(|data| data == "0x");
+        let is_short_nonce = hex_number(&operation["nonce"]).is_some();
+        GAS.iter().all(is_positive)
+            && fees[1] > 0
+            && fees[1] <= fees[0]
+            && is_short_nonce
+            && !has_null
+            && ["initCode", "factory", "eip7702Auth"].into_iter().all(is_empty)
+    }
+
+    fn expectation(&self, call: &Call) -> Expectation {
+        let (Some(version), operation) = (call.known_version(), call.operation()) else {
+            return Expectation::Unknown;
+        };
+        if self.is_refused(version, operation) {
+            return Expectation::NotSponsored;
+        }
+        // What decides must be stated: the version, the chain, and an operation of values that every service takes.
+        let is_stated = self.serves(version) && self.chain_id().is_some() && Self::is_real(operation);
+        let may_be_quota = !self.accepts_any() && self.found.kept.contains(call.pair.name);
+        if is_stated && (self.accepts_any() || self.is_listed(call)) && !may_be_quota {
+            Expectation::Sponsored
+        } else {
+            Expectation::Unknown
+        }
+    }
+
+    /// Whether the profile lists the operation of a call as sponsorable.
+    pub fn is_listed(&self, call: &Call) -> bool {
+        Self::lists(&self.profile.operations.sponsorable, version(call.pair), call.operation())
+    }
+}
+
+impl From<Profile> for Arc<dyn Knowledge> {
+    fn from(profile: Profile) -> Self {
+        Arc::new(Target::new(profile))
+    }
+}
+
+impl Knowledge for Target {
+    fn specification(&self) -> &'static Specification {
+        &SPECIFICATION
+    }
+
+    fn requirement(&self, call: &Call) -> Requirement {
+        let within_tables = self.is_usual(call);
+        let beyond = Self::beyond(call);
+        let is_judged = within_tables && beyond.is_none();
+        let expectation = if is_judged { self.expectation(call) } else { Expectation::Unknown };
+        Requirement { within_tables, beyond, expectation }
+    }
+
+    fn lists_as_refused(&self, request: &Value) -> bool {
+        let version = request["params"][1].as_str().and_then(EntryPointVersion::at);
+        version.is_some_and(|version| self.is_refused(version, &request["params"][0]))
+    }
+
+    fn source(&self, seed: u64) -> BaseSource {
+        let mut source = Source::new(seed, self);
+        Box::new(move |wanted| source.base(wanted))
+    }
+
+    fn refused_clients(&self) -> &BTreeSet<&'static str> {
+        static NONE: LazyLock<BTreeSet<&str>> = LazyLock::new(BTreeSet::new);
+        &NONE
+    }
+
+    fn may_serve(&self, kind: Kind) -> bool {
+        self.sends(version(kind))
+    }
+
+    fn may_vary_operations(&self) -> bool {
+        self.may_vary()
+    }
+
+    fn knows(&self, line: &MissingLine) -> bool {
+        *line == lines::CHAIN_ID && self.chain_id().is_some()
+    }
+
+    fn dialect(&self) -> Map<String, Value> {
+        let mut known = Map::new();
+        known.insert("chain-id".to_owned(), self.chain_id().map_or(Value::Null, Value::from));
+        let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
+        known.insert("entry-points".to_owned(), versions.map(|version| version.to_string()).collect());
+        known.extend(self.found.dialect.iter().map(|(name, value)| (name.clone(), json!(value))));
+        known
+    }
+
+    fn dialect_in_words(&self) -> String {
+        let chain =
+            self.chain_id().map_or_else(|| "chain unknown".to_owned(), |chain| format!("chain {chain}"));
+        let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
+        let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
+        let versions = if versions.is_empty() { "none known".to_owned() } else { versions.join(", ") };
+        let mut parts = vec![chain, format!("EntryPoint {versions}")];
+        parts.extend(self.found.dialect.iter().map(|(name, value)| format!("{name} {value}")));
+        parts.join(" · ")
+    }
+
+    fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {
+        let Some(call) = view.valid_call().filter(|call| view.within_tables && self.is_listed(call)) else {
+            return;
+        };
+        let listed = &self.profile.operations.sponsorable;
+        let version = version(call.pair);
+        let place = listed.iter().position(|listed| listed.lists(version, call.operation()));
+        let is_kept = match (view.answer.result(), view.answer.error()) {
+            (Some(_), _) => true,
+            (_, Some(_)) => false,
+            _ => return,
+        };
+        if let Some(place) = place {
+            note(lines::SPONSORABLE_LIST, place, is_kept);
+        }
+    }
+
+    fn stated(&self, list: &str, place: usize) -> Option<Statement> {
+        let listed =
+            self.profile.operations.sponsorable.get(place).filter(|_| list == lines::SPONSORABLE_LIST)?;
+        let sender = listed.operation.get("sender")?.as_str()?.to_owned();
+        let own = listed.clone();
+        let version = listed.version()?;
+        Some(Statement {
+            found_by: sender.clone(),
+            states: format!("the target sponsors the listed operation of {sender} for EntryPoint {version}"),
+            contradicted: "refused it, and none sponsored it",
+            is_contradicted: Box::new(move |request, answer| {
+                let sent = request["params"][1].as_str().and_then(EntryPointVersion::at);
+                sent == Some(version)
+                    && own.lists(version, &request["params"][0])
+                    && answer["error"].is_object()
+            }),
+        })
+    }
+
+    fn with_chain(&self, _: bool) -> Arc<dyn Knowledge> {
+        Arc::new(self.clone())
+    }
+
+    fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
+        let mut profile = self.profile.clone();
+        profile.service = Self::of(other).profile.service.clone();
+        Arc::new(Self { profile, found: self.found.clone() })
+    }
+
+    fn expected(&self) -> Arc<dyn Knowledge> {
+        let mut expected = self.clone();
+        expected.found.chain_id.get_or_insert(1);
+        Arc::new(expected)
+    }
+
+    fn discovery(&self, seed: u64, _: bool) -> Box<dyn Discover> {
+        Box::new(Discovery::new(self.clone(), seed))
+    }
+
+    fn learner(&self) -> Box<dyn Learn> {
+        Box::new(Learner(self.clone()))
+    }
+
+    fn saved(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn is_same(&self, other: &dyn Knowledge) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref() == Some(self)
+    }
+}
+
+/// Learns the chain and the versions of recorded traffic.
+#[derive(Debug)]
+struct Learner(Target);
+
+impl Learn for Learner {
+    fn see(&mut self, exchange: &Exchange) {
+        let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
+        if let Some(call) = request.valid_call() {
+            discovery::learn(&mut self.0.found, call, exchange);
+        }
+    }
+
+    fn learned(&self) -> Arc<dyn Knowledge> {
+        Arc::new(self.0.clone())
+    }
+}
+
+/// The kind of the same call by the other method.
+pub(crate) fn other_method(kind: Kind) -> Kind {
+    kinds::of(!is_stub(kind), version(kind))
+}

@@ -1,0 +1,343 @@
+//! Whole runs against the methods of the reference server in this process, without a socket: a conforming service is never accused, with
+//! any part of the profile, and each rule is exercised. Wrong answers are caught by the rule of their clause.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use bytes::Bytes;
+use paymaster_engine::{
+    cases::{case::Group, plan::plan},
+    knowledge::Knowledge,
+    rules::Rule,
+    session::judge::Judge,
+};
+use paymaster_erc_7677::SPECIFICATION;
+use paymaster_exchange::{Exchange, Response};
+use paymaster_schemas::Basis;
+use paymaster_service::{Config, Service};
+use serde_json::{Value, json};
+
+const NOW: u64 = 1_800_000_000;
+const CASES: u32 = 40;
+
+/// What the reference server serves in its default configuration.
+const WHOLE: &str = r#"
+    [service]
+    entry-points = ["0.6", "0.7", "0.8", "0.9"]
+    chain-id = 31337
+    [operations]
+    accepts = "any"
+    refused = [{ sender = "0x00000000000000000000000000000000deadbeef" }]
+    [contract]
+    kind = { "0.7" = "verifying-0.7", "0.8" = "verifying-0.7", "0.9" = "verifying-0.7" }
+    signer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+"#;
+
+/// What rules found over a run.
+#[derive(Debug, Default)]
+struct Found {
+    held: BTreeMap<&'static str, u64>,
+    /// The first violation in words.
+    broken: BTreeMap<&'static str, String>,
+    requests: usize,
+}
+
+/// Changes a request before the service sees it, and its answer.
+type Change<'a> = &'a dyn Fn(&mut Value, &mut dyn FnMut(&Value) -> Value) -> Value;
+
+fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
+    let one = |request: &Bytes| {
+        let ask = |body: &[u8]| {
+            let reply = service.handle_bytes(body, NOW);
+            (reply.status, reply.body.unwrap_or_default())
+        };
+        let (mut status, mut body) = ask(request);
+        if let Ok(mut parsed) = serde_json::from_slice::<Value>(request)
+            && parsed["params"][0].is_object()
+            && !body.is_empty()
+        {
+            let mut again = |request: &Value| {
+                let (other, body) = ask(request.to_string().as_bytes());
+                status = other;
+                serde_json::from_slice(&body).unwrap_or_default()
+            };
+            body = change(&mut parsed, &mut again).to_string().into_bytes();
+        }
+        Exchange {
+            request: request.clone(),
+            outcome: Ok(Response {
+                status,
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+                body: Bytes::from(body),
+            }),
+            took: Duration::ZERO,
+            on_chain: None,
+            received: Some(UNIX_EPOCH + Duration::from_secs(NOW)),
+            sent_as: None,
+            refused_value: None,
+        }
+    };
+    group.members.iter().map(|member| one(&member.body)).collect()
+}
+
+fn run_with(knowledge: &dyn Knowledge, seed: u64, change: Change<'_>) -> Found {
+    let service = Service::new(&Config::default()).unwrap();
+    let mut found = Found::default();
+    let mut discovery = knowledge.discovery(seed, false);
+    let mut answers = Vec::new();
+    while let Some(groups) = discovery.next_round(&answers) {
+        found.requests += groups.len();
+        answers = groups
+            .into_iter()
+            .map(|group| (send(&service, change, &group), group))
+            .map(|(sent, group)| (group, sent))
+            .collect();
+    }
+    let (knowledge, _) = discovery.finish();
+    let judge = Judge::new(SPECIFICATION.rules().collect());
+    for group in plan(&*knowledge, seed, CASES) {
+        let exchanges = send(&service, change, &group);
+        found.requests += exchanges.len();
+        for judgement in judge.group(&group, &exchanges, &*knowledge) {
+            *found.held.entry(judgement.rule.id).or_default() += judgement.held;
+            for violation in judgement.violations {
+                let exchange = &exchanges[violation.member];
+                let words = || {
+                    format!("{}: {violation:?}\n{:?}\n{:?}", group.name(), exchange.request, exchange.outcome)
+                };
+                found.broken.entry(judgement.rule.id).or_insert_with(words);
+            }
+        }
+    }
+    for rule in SPECIFICATION.rules().filter(|rule| (rule.not_applicable)(&*knowledge).is_some()) {
+        found.held.insert(rule.id, rule.quota);
+    }
+    found
+}
+
+fn honest(request: &mut Value, ask: &mut dyn FnMut(&Value) -> Value) -> Value {
+    ask(request)
+}
+
+fn profile(text: &str) -> Arc<dyn Knowledge> {
+    (SPECIFICATION.read_profile)(text).unwrap()
+}
+
+#[test]
+fn the_reference_server_breaks_nothing_and_reaches_every_rule() {
+    for seed in 1..3 {
+        let found = run_with(&*profile(WHOLE), seed, &honest);
+        assert!(found.broken.is_empty(), "{:#?}", found.broken);
+        let is_short = |rule: &&Rule| found.held.get(rule.id).copied().unwrap_or_default() < rule.quota;
+        let short = SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain).filter(is_short);
+        let short: Vec<_> = short.map(|rule| (rule.id, rule.quota, found.held.get(rule.id))).collect();
+        assert!(short.is_empty(), "{short:#?}");
+        assert!(found.requests < 6_000, "{} requests", found.requests);
+    }
+}
+
+#[test]
+fn no_part_of_the_profile_accuses_the_reference_server() {
+    let whole = profile(WHOLE);
+    let mut parts = vec![("nothing", SPECIFICATION.unknown())];
+    parts.extend(SPECIFICATION.profile_parts.iter().map(|part| (part.name, (part.of)(&*whole))));
+    for (name, part) in parts {
+        let found = run_with(&*part, 7, &honest);
+        assert!(found.broken.is_empty(), "{name}: {:#?}", found.broken);
+    }
+}
+
+/// A wrong service: its name, the rule that must catch it, and what it does with a request and its answer.
+type Fault = (&'static str, fn(&mut Value, &mut dyn FnMut(&Value) -> Value) -> Value);
+
+fn is_stub(request: &Value) -> bool {
+    request["method"] == "pm_getPaymasterStubData"
+}
+
+/// Changes the result of stubs.
+fn stub(request: &Value, ask: &mut dyn FnMut(&Value) -> Value, change: fn(&mut Value)) -> Value {
+    let mut answer = ask(request);
+    if is_stub(request) && answer["result"].is_object() {
+        change(&mut answer["result"]);
+    }
+    answer
+}
+
+fn without(result: &mut Value, name: &str) {
+    if let Some(members) = result.as_object_mut() {
+        members.shift_remove(name);
+    }
+}
+
+fn changed_if_present(result: &mut Value, name: &str, value: Value) {
+    if result.get(name).is_some() {
+        result[name] = value;
+    }
+}
+
+const FAULTS: &[Fault] = &[
+    ("stub.post-op-gas-07", |request, ask| {
+        stub(request, ask, |result| without(result, "paymasterPostOpGasLimit"))
+    }),
+    ("result.gas-limit", |request, ask| {
+        stub(request, ask, |result| changed_if_present(result, "paymasterPostOpGasLimit", json!("40000")))
+    }),
+    ("result.gas-limit", |request, ask| {
+        stub(request, ask, |result| changed_if_present(result, "paymasterPostOpGasLimit", json!("0x")))
+    }),
+    ("result.null-member", |request, ask| stub(request, ask, |result| result["sponsor"] = Value::Null)),
+    ("is-final.boolean", |request, ask| stub(request, ask, |result| result["isFinal"] = json!("true"))),
+    ("sponsor-member.name", |request, ask| stub(request, ask, |result| result["sponsor"] = json!({}))),
+    ("sponsor-member.icon", |request, ask| {
+        stub(request, ask, |result| result["sponsor"]["icon"] = json!("https://example.org/i.png"))
+    }),
+    ("result.operation-members", |request, ask| {
+        stub(request, ask, |result| result["callGasLimit"] = json!("0x1"))
+    }),
+    ("result.paymaster", |request, ask| {
+        stub(request, ask, |result| {
+            changed_if_present(result, "paymaster", json!(format!("0x{}", "0".repeat(40))));
+        })
+    }),
+    ("result.paymaster-and-data", |request, ask| {
+        stub(request, ask, |result| changed_if_present(result, "paymasterAndData", json!("0x")))
+    }),
+    ("stub.members-07", |request, ask| {
+        stub(request, ask, |result| {
+            if let Some(paymaster) = result["paymaster"].as_str() {
+                *result = json!({ "paymasterAndData": paymaster });
+            }
+        })
+    }),
+    ("stub.members-06", |request, ask| {
+        stub(request, ask, |result| {
+            if result.get("paymasterAndData").is_some() {
+                *result = json!({ "paymaster": format!("0x{}", "57".repeat(20)), "paymasterData": "0x" });
+            }
+        })
+    }),
+    ("result.one-shape", |request, ask| {
+        stub(request, ask, |result| {
+            if let Some(paymaster) = result["paymaster"].as_str() {
+                result["paymasterAndData"] = json!(paymaster);
+            }
+        })
+    }),
+    ("stub-and-data.length", |request, ask| {
+        stub(request, ask, |result| {
+            changed_if_present(result, "paymasterData", json!(format!("0x{}", "5a".repeat(64))));
+        })
+    }),
+    ("stub-and-data.zero-bytes", |request, ask| {
+        stub(request, ask, |result| {
+            changed_if_present(result, "paymasterData", json!(format!("0x{}", "00".repeat(129))));
+        })
+    }),
+    // The signature of a request with other limits than those that were sent.
+    ("data.signature", |request, ask| {
+        request["params"][0]["verificationGasLimit"] = json!("0x12345");
+        ask(request)
+    }),
+    ("data.signature-of-limits", |request, ask| {
+        if request["params"][0]["callGasLimit"] == "0x12cc8" {
+            request["params"][0]["callGasLimit"] = json!("0x0");
+        }
+        ask(request)
+    }),
+    ("data.differs", |request, ask| {
+        request["params"][0]["callData"] = json!("0x");
+        ask(request)
+    }),
+    ("operation.unsigned", |request, ask| {
+        if request["params"][0].get("signature").is_none() { error(request) } else { ask(request) }
+    }),
+    ("operation.null-members", |request, ask| {
+        let has_null =
+            request["params"][0].as_object().is_some_and(|members| members.values().any(Value::is_null));
+        if has_null { error(request) } else { ask(request) }
+    }),
+    ("operation.nonce", |request, ask| {
+        let is_long = request["params"][0]["nonce"].as_str().is_some_and(|nonce| nonce.len() > 40);
+        if is_long { error(request) } else { ask(request) }
+    }),
+    ("operation.eip-7702", |request, ask| {
+        if request["params"][0].get("eip7702Auth").is_some() { error(request) } else { ask(request) }
+    }),
+    ("operation.factory", |request, ask| {
+        let operation = &request["params"][0];
+        let is_new = operation["factory"].is_string()
+            || operation["initCode"].as_str().is_some_and(|code| code != "0x");
+        if is_new { error(request) } else { ask(request) }
+    }),
+    ("operation.stub-members", |request, ask| {
+        if request["params"][0]["paymasterData"].is_string() { error(request) } else { ask(request) }
+    }),
+    ("call.letter-case", |request, ask| {
+        let has_capitals = request["params"][0]["callData"]
+            .as_str()
+            .is_some_and(|text| text == text.to_uppercase().replacen('X', "x", 1));
+        if has_capitals { error(request) } else { ask(request) }
+    }),
+    ("stub-request.zero-limits", |request, ask| {
+        if request["params"][0]["callGasLimit"] == "0x0" { error(request) } else { ask(request) }
+    }),
+    ("stub-request.zero-fees", |request, ask| {
+        if request["params"][0]["maxFeePerGas"] == "0x0" { error(request) } else { ask(request) }
+    }),
+    (
+        "context.null",
+        |request, ask| {
+            if request["params"][3].is_null() { coded(request, -32_603) } else { ask(request) }
+        },
+    ),
+    ("entry-point.letter-case", |request, ask| {
+        let lower = request["params"][1].as_str().is_some_and(|text| text == text.to_lowercase());
+        if lower { error(request) } else { ask(request) }
+    }),
+    ("entry-point.unknown-refused", |request, ask| {
+        if request["params"][1].as_str().is_some_and(|text| text.starts_with("0xe7e7")) {
+            request["params"][1] = json!("0x0000000071727De22E5E9d8BAf0edAc6f37da032");
+        }
+        ask(request)
+    }),
+    ("call.string-id", |request, ask| if request["id"].is_string() { error(request) } else { ask(request) }),
+    ("refusal.early", |request, ask| {
+        if is_stub(request) {
+            request["params"][0]["sender"] = json!("0x00000000000000000000000000000000000000a1");
+        }
+        ask(request)
+    }),
+    (
+        "endpoint.stub-and-data",
+        |request, ask| if is_stub(request) { ask(request) } else { coded(request, -32_601) },
+    ),
+    (
+        "stub.sponsorable-is-served",
+        |request, ask| if is_stub(request) { error(request) } else { ask(request) },
+    ),
+];
+
+fn coded(request: &Value, code: i64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": request["id"], "error": { "code": code, "message": "refused" } })
+}
+
+fn error(request: &Value) -> Value {
+    coded(request, -32_602)
+}
+
+#[test]
+fn each_fault_is_caught_by_the_rule_of_its_clause() {
+    let whole = profile(WHOLE);
+    let mut missed = Vec::new();
+    for (rule, fault) in FAULTS {
+        let found = run_with(&*whole, 3, fault);
+        if !found.broken.contains_key(rule) {
+            missed.push((rule, found.broken.into_keys().collect::<Vec<_>>()));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}

@@ -1,0 +1,132 @@
+//! Faults of what is refused, and of the form of a refusal.
+
+use paymaster_service::PolicyConfig;
+use serde_json::{Map, Value, json};
+
+use crate::faults::Fault;
+use crate::injection::{Behaviour, Condition, RequestView, change, remove, set, text_of};
+
+const EARLY: &str = "refusal.early";
+const OF_DATA: &str = "refusal.of-data";
+/// What an answer breaks too that is no refusal.
+const NOT_REFUSED: &[&str] = &["refusal.*", "entry-point.*", "json-rpc.*"];
+
+const fn answered(
+    clause: &'static str,
+    name: &'static str,
+    about: &'static str,
+    change: fn(&mut Map<String, Value>),
+) -> Fault {
+    Fault::new(clause, name, about).injects(Behaviour::AnswerAlone(change)).when(is_call)
+}
+
+pub(in crate::faults) const FAULTS: &[Fault] = &[
+    served(EARLY, "denied-stub-served", "serves the stub of a sender whose data it refuses", |view| {
+        view.is_stub() && is_denied(view)
+    }),
+    served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses", |view| {
+        view.is_data() && is_denied(view)
+    }),
+    answered(
+        "result.paymaster-and-data",
+        "refusal-as-empty-data",
+        "answers 0x instead of a refusal",
+        |answer| {
+            refuse_with(answer, &json!({ "paymasterAndData": "0x" }));
+        },
+    )
+    .when(|view| is_call(view) && is_denied(view))
+    .also(&[
+        "refusal.*",
+        "stub.members-07",
+        "data.*",
+        "stub.post-op-gas-07",
+        "stub.post-op-gas-08",
+        "stub.members-06",
+        "data.members-06",
+    ]),
+    answered(
+        "error.object",
+        "refusal-without-envelope",
+        "refuses by an object with a text and nothing else",
+        |answer| {
+            if let Some(error) = answer.get("error").map(|error| error["message"].clone()) {
+                *answer = Map::from_iter([("error".to_owned(), error)]);
+            }
+        },
+    )
+    .also(&["answer.*", "error.*", "json-rpc.*"]),
+    answered(
+        "answer.result-object",
+        "refusal-as-result-null",
+        "refuses by a result that is null",
+        |answer| {
+            refuse_with(answer, &Value::Null);
+        },
+    )
+    .also(NOT_REFUSED),
+    answered("stub.members-07", "refusal-as-result", "refuses by a result with an error in it", |answer| {
+        if let Some(error) = answer.get("error").cloned() {
+            refuse_with(answer, &json!({ "error": error }));
+        }
+    })
+    .also(&[
+        "stub.members-06",
+        "data.*",
+        "stub.post-op-gas-07",
+        "stub.post-op-gas-08",
+        "refusal.*",
+        "entry-point.*",
+        "json-rpc.*",
+    ]),
+    answered(
+        "answer.result-or-error",
+        "error-null-beside-result",
+        "writes error: null beside every result",
+        |answer| {
+            if answer.contains_key("result") {
+                set(answer, "error", Value::Null);
+            }
+        },
+    )
+    .also(&["error.object"]),
+    answered("error.code", "refusal-code-text", "the code of a refusal is a text", |answer| {
+        change(answer, "error", |error| {
+            let mut error = error.clone();
+            error["code"] = text_of(&error["code"]).into();
+            error
+        });
+    })
+    .also(&["json-rpc.*"]),
+];
+
+const fn served(
+    clause: &'static str,
+    name: &'static str,
+    about: &'static str,
+    condition: Condition,
+) -> Fault {
+    Fault::new(clause, name, about)
+        .injects(Behaviour::Request(|_, request| {
+            request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
+        }))
+        .when(condition)
+        .also(&["data.signature"])
+}
+
+fn is_call(view: &RequestView<'_>) -> bool {
+    view.is_stub() || view.is_data()
+}
+
+fn is_denied(view: &RequestView<'_>) -> bool {
+    let sender = view.operation()["sender"].as_str();
+    sender.is_some_and(|sender| sender.eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER))
+}
+
+/// Puts this result in the place of an error.
+fn refuse_with(answer: &mut Map<String, Value>, result: &Value) {
+    if answer.contains_key("error") {
+        remove(answer, "error");
+        set(answer, "result", result.clone());
+    }
+}

@@ -1,0 +1,222 @@
+//! Faults of what the data are signed over. They show where the profile names contract and signer.
+
+use paymaster_service::EntryPoint;
+use serde_json::{Map, Value, json};
+
+use super::change_data;
+use super::requests::set_operation;
+use crate::faults::Fault;
+use crate::injection::{Behaviour, RequestView, SwappedPart, remove, set};
+
+const SIGNATURE: &str = "data.signature";
+const OF_LIMITS: &str = "data.signature-of-limits";
+const WINDOW: &str = "data.window";
+const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+/// What every wrong signature breaks.
+const SIGNED: &[&str] = &["data.signature", "data.concurrent", "data.window", "call.same-operation"];
+
+/// Signs another operation than that of the request.
+const fn signed(
+    clause: &'static str,
+    name: &'static str,
+    about: &'static str,
+    change: fn(&RequestView<'_>, &mut Value),
+) -> Fault {
+    Fault::new(clause, name, about)
+        .injects(Behaviour::Request(change))
+        .when(|view| view.is_data())
+        .also(SIGNED)
+}
+
+pub(in crate::faults) const FAULTS: &[Fault] = &[
+    signed(
+        SIGNATURE,
+        "signed-for-zero-limits",
+        "signs the gas limits of the stub call, which are zero",
+        |_, request| {
+            for member in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+                set_operation(request, member, json!("0x0"));
+            }
+        },
+    ),
+    signed(
+        OF_LIMITS,
+        "constant-limits-signed",
+        "signs its own gas limits of the paymaster, whatever the request has",
+        |_, _| {},
+    )
+    .injects(Behaviour::Exchange(
+        |_, request| {
+            if let Some(operation) = request["params"][0].as_object_mut() {
+                without_limits(operation);
+            }
+        },
+        |_, result| without_limits(result),
+    ))
+    .when(|view| view.is_data() && is_later(view)),
+    signed(SIGNATURE, "own-estimate-signed", "signs a callGasLimit of its own and returns it", |_, _| {})
+        .injects(Behaviour::Exchange(
+            |_, request| set_operation(request, "callGasLimit", json!("0x249f0")),
+            |_, result| set(result, "callGasLimit", "0x249f0"),
+        ))
+        .also(&["data.*", "call.same-operation", "result.operation-members"]),
+    signed(
+        SIGNATURE,
+        "gas-limits-swapped",
+        "signs the limits of call and verification in the wrong order",
+        |view, request| {
+            swap(view, request, "callGasLimit", "verificationGasLimit");
+        },
+    ),
+    signed(SIGNATURE, "fees-swapped", "signs the two fees in the wrong order", |view, request| {
+        swap(view, request, "maxFeePerGas", "maxPriorityFeePerGas");
+    }),
+    signed(
+        SIGNATURE,
+        "factory-not-signed",
+        "signs an operation with a factory as one without",
+        |view, request| {
+            for member in ["factory", "factoryData"] {
+                if view.operation().get(member).is_some() {
+                    set_operation(request, member, Value::Null);
+                }
+            }
+        },
+    ),
+    signed(
+        SIGNATURE,
+        "null-factory-as-address",
+        "reads a factory that is null as the zero address",
+        |view, request| {
+            if view.operation().get("factory").is_some_and(Value::is_null) {
+                set_operation(request, "factory", json!("0x0000000000000000000000000000000000000000"));
+                set_operation(request, "factoryData", json!("0x"));
+            }
+        },
+    ),
+    signed(SIGNATURE, "nonce-cut", "signs the last 64 bits of the nonce", |view, request| {
+        let nonce = view.operation()["nonce"].as_str().unwrap_or_default();
+        if nonce.len() > 18 {
+            set_operation(request, "nonce", json!(format!("0x{}", &nonce[nonce.len() - 16..])));
+        }
+    }),
+    signed(
+        "data.signature-of-call",
+        "call-of-the-stub-signed",
+        "signs the first call data of a sender again",
+        |view, request| {
+            let sender = view.operation()["sender"].to_string();
+            set_operation(request, "callData", view.memory.first(sender, &view.operation()["callData"]));
+        },
+    )
+    .also(&["data.*", "call.same-operation"])
+    .depends_on_others(),
+    signed("data.differs", "data-cached-by-sender", "repeats the first data of a sender", |_, _| {})
+        .injects(Behaviour::Result(|view, result| {
+            let key = format!("{}{:?}", view.operation()["sender"], view.entry_point());
+            let first = view.memory.first(key, &Value::Object(result.clone()));
+            if let Value::Object(first) = first {
+                *result = first;
+            }
+        }))
+        .also(&["data.*", "call.same-operation"])
+        .depends_on_others(),
+    signed(SIGNATURE, "signature-of-another-digest", "signs a digest that is not the contract's", |_, _| {})
+        .injects(Behaviour::Result(|_, result| change_data(result, other_v))),
+    signed("call.same-operation", "spelling-signed", "signs the text of the request", |_, _| {})
+        .injects(Behaviour::Result(|_, result| change_data(result, other_v)))
+        .when(|view| view.is_data() && is_spelled_otherwise(view)),
+    signed(WINDOW, "data-expired", "the data end before now", |_, _| {}).injects(Behaviour::Result(
+        |_, result| change_data(result, |digits| set_time(digits, 0, 1_500_000_000)),
+    )),
+    signed(WINDOW, "data-not-yet-valid", "the data begin after now", |_, _| {}).injects(Behaviour::Result(
+        |_, result| change_data(result, |digits| set_time(digits, 1, 4_000_000_000)),
+    )),
+    signed("data.concurrent", "data-swapped", "swaps the data of concurrent requests", |_, _| {})
+        .injects(Behaviour::Swap(SwappedPart::Result))
+        .also(&["data.*", "call.same-operation", "result.*", "stub-and-data.*", "stub.*"])
+        .depends_on_others(),
+    Fault::new(
+        "is-final.signature",
+        "stub-called-final",
+        "isFinal is true for a stub that fails its validation",
+    )
+    .injects(Behaviour::ResultAlone(|result| set(result, "isFinal", true)))
+    .when(|view| view.is_stub()),
+    Fault::new(
+        "is-final.signature",
+        "final-for-zero-limits",
+        "isFinal is true for data that sign gas limits of zero",
+    )
+    .injects(Behaviour::Exchange(
+        |_, request| {
+            request["method"] = json!("pm_getPaymasterData");
+            for member in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+                set_operation(request, member, json!("0x0"));
+            }
+        },
+        |_, result| set(result, "isFinal", true),
+    ))
+    .when(|view| view.is_stub()),
+    Fault::new(
+        "is-final.data-served",
+        "data-refused-after-final",
+        "refuses data, because the stub was final",
+    )
+    .injects(Behaviour::Answer(final_stub))
+    .when(|view| view.is_stub() || view.is_data())
+    .also(&[
+        "is-final.signature",
+        "data.sponsorable-is-served",
+        "data-request.without-stub",
+        "endpoint.stub-and-data",
+    ]),
+];
+
+fn without_limits(members: &mut Map<String, Value>) {
+    for member in PAYMASTER_LIMITS {
+        remove(members, member);
+    }
+}
+
+fn is_later(view: &RequestView<'_>) -> bool {
+    view.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
+}
+
+fn swap(view: &RequestView<'_>, request: &mut Value, one: &str, other: &str) {
+    set_operation(request, one, view.operation()[other].clone());
+    set_operation(request, other, view.operation()[one].clone());
+}
+
+/// The same signature with the other v, which is of another account.
+fn other_v(digits: &str) -> String {
+    let (rest, v) = digits.split_at(digits.len() - 2);
+    format!("{rest}{}", if v == "1b" { "1c" } else { "1b" })
+}
+
+/// Puts a time, in seconds, into one of the first two words of the data.
+fn set_time(digits: &str, word: usize, time: u64) -> String {
+    let (start, end) = (64 * word, 64 * (word + 1));
+    format!("{}{time:064x}{}", &digits[..start], &digits[end..])
+}
+
+/// Whether the operation has hex digits in upper case or another first member than `sender`.
+fn is_spelled_otherwise(view: &RequestView<'_>) -> bool {
+    let is_upper = view.operation()["callData"]
+        .as_str()
+        .is_some_and(|data| data.bytes().any(|digit| digit.is_ascii_uppercase()));
+    let first = view.operation().as_object().and_then(|members| members.keys().next());
+    is_upper || first.is_some_and(|member| member != "sender")
+}
+
+fn final_stub(view: &RequestView<'_>, answer: &mut Map<String, Value>) {
+    if !answer.contains_key("result") {
+        return;
+    }
+    if view.is_stub() {
+        answer["result"]["isFinal"] = json!(true);
+    } else {
+        remove(answer, "result");
+        set(answer, "error", json!({ "code": -32000, "message": "the stub was final" }));
+    }
+}

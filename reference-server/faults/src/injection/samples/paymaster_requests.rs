@@ -1,0 +1,126 @@
+//! Sample requests of ERC-7677.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+const STUB: &str = "pm_getPaymasterStubData";
+const DATA: &str = "pm_getPaymasterData";
+pub(in crate::injection::samples) const ENTRY_POINTS: [&str; 4] = [
+    "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
+    "0x0000000071727De22E5E9d8BAf0edAc6f37da032",
+    "0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108",
+    "0x433709009B8330FDa32311DF1C2AFA402eD8D009",
+];
+
+/// The bodies of sample requests of ERC-7677: what clients send, in both methods.
+pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
+    let [v06, v07, v08, v09] = ENTRY_POINTS;
+    let dummy = json!(format!("0x{}", "ab".repeat(65)));
+    let limits =
+        [("paymasterVerificationGasLimit", json!("0xc350")), ("paymasterPostOpGasLimit", json!("0x7530"))];
+    let stub_members = [("paymaster", json!(USDC)), ("paymasterData", json!("0x0102"))];
+    let zero_limits =
+        ["callGasLimit", "verificationGasLimit", "preVerificationGas"].map(|member| (member, json!("0x0")));
+    let zero_fees = ["maxFeePerGas", "maxPriorityFeePerGas"].map(|member| (member, json!("0x0")));
+    let nulls = ["factory", "factoryData", "paymaster", "paymasterData"].map(|member| (member, Value::Null));
+    let factory = [("factory", json!(USDC)), ("factoryData", json!("0x5fbfb9cf"))];
+    let quantities = ["chainId", "nonce", "r", "s", "yParity"].map(|member| (member, json!("0x1")));
+    let authorization = [("eip7702Auth", with(json!({ "address": USDC }), &quantities))];
+    let delegated =
+        [&authorization[..], &[("factory", json!("0x7702")), ("factoryData", json!("0x"))]].concat();
+    let execute = format!("0xb61d27f6{}", "00".repeat(96));
+    let empty = json!({});
+    let later = |changes: &[(&str, Value)]| with(operation_of(v07), changes);
+    let cases: Vec<(Value, &str, Value)> = ENTRY_POINTS
+        .iter()
+        .map(|entry_point| (operation_of(entry_point), *entry_point, empty.clone()))
+        .chain([
+            (later(&[("signature", dummy)]), v07, Value::Null),
+            (later(&limits), v07, empty.clone()),
+            (later(&stub_members), v07, empty.clone()),
+            (later(&zero_limits), v07, empty.clone()),
+            (later(&zero_fees), v07, empty.clone()),
+            (later(&nulls), v07, empty.clone()),
+            (later(&factory), v07, empty.clone()),
+            (later(&authorization), v08, empty.clone()),
+            (later(&delegated), v08, empty.clone()),
+            (later(&[("nonce", json!("0x1a2b3c0000000000000000"))]), v09, empty.clone()),
+            (later(&[("callData", json!("0xDEADBEEF"))]), v07, empty.clone()),
+            (later(&[("callData", json!(execute))]), v07, empty.clone()),
+            (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
+            (operation_of(v06), USDC_OTHER_LETTERS, empty.clone()),
+            (later(&[]), v06, empty.clone()),
+            (later(&[("initCode", json!("0x"))]), v07, empty.clone()),
+            (later(&[]), v07, json!({ "other": true })),
+            (later(&[]), v07, json!({ "policyId": "p-1" })),
+        ])
+        .collect();
+    let lower = v07.to_lowercase();
+    let calls = cases.into_iter().chain([(later(&[]), lower.as_str(), empty.clone())]);
+    let mut requests: Vec<Value> = calls
+        .enumerate()
+        .flat_map(|(place, (operation, entry_point, context))| {
+            [STUB, DATA]
+                .map(|method| paymaster_request(&json!(place), method, &operation, entry_point, &context))
+        })
+        .collect();
+    let plain = paymaster_request(&json!(100), DATA, &operation_of(v07), v07, &empty);
+    let with_params = |change: &dyn Fn(&mut Vec<Value>)| {
+        let mut request = plain.clone();
+        request["params"].as_array_mut().into_iter().for_each(change);
+        request
+    };
+    let with_nonce = |nonce: &str| {
+        let operation = later(&[("nonce", json!(nonce))]);
+        paymaster_request(&json!(103), DATA, &operation, v07, &empty)
+    };
+    requests.extend([
+        // No stub request comes before them, and both are in flight at once.
+        with_nonce("0x9"),
+        with_nonce("0xa"),
+        paymaster_request(
+            &json!("3f2504e0-4f89-41d3-9a0c-0305e82c3301"),
+            STUB,
+            &operation_of(v07),
+            v07,
+            &empty,
+        ),
+        with_params(&|params| params.truncate(3)),
+        with_params(&|params| params.push(json!("fifth"))),
+        with_params(&|params| params[2] = json!("0x1")),
+        with_params(&|params| params[2] = json!("31337")),
+        with_params(&|params| params[0]["nonce"] = json!(7)),
+        plain.clone(),
+        json!({ "jsonrpc": "2.0", "id": 101, "method": "eth_chainId", "params": [] }),
+        paymaster_request(&json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
+    ]);
+    requests.iter().map(|request| request.to_string().into_bytes()).collect()
+}
+
+fn paymaster_request(
+    id: &Value,
+    method: &str,
+    operation: &Value,
+    entry_point: &str,
+    context: &Value,
+) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": [operation, entry_point, "0x7a69", context] })
+}
+
+fn operation_of(entry_point: &str) -> Value {
+    let mut operation = json!({
+        "sender": "0x00000000000000000000000000000000000000ab",
+        "nonce": "0x7",
+        "callData": "0xdeadbeef",
+        "callGasLimit": "0xea60",
+        "verificationGasLimit": "0x1d4c0",
+        "preVerificationGas": "0xafc8",
+        "maxFeePerGas": "0x77359400",
+        "maxPriorityFeePerGas": "0x3b9aca00",
+    });
+    if entry_point == ENTRY_POINTS[0] {
+        operation["initCode"] = json!("0x");
+    }
+    operation
+}

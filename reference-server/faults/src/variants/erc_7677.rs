@@ -1,0 +1,244 @@
+//! Variants of the methods of ERC-7677: what the text leaves to the service.
+
+use paymaster_service::{EntryPoint, Layout};
+use serde_json::{Map, Value, json};
+
+use super::{Statement, Variant};
+use crate::injection::{Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of};
+
+const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+
+const fn changed(name: &'static str, about: &'static str, change: fn(&mut Map<String, Value>)) -> Variant {
+    Variant::new(name, about).injects(Behaviour::ResultAlone(change)).when(is_call)
+}
+
+pub(super) const VARIANTS: &[Variant] = &[
+    changed("stub-without-is-final", "leaves isFinal out", |result| remove(result, "isFinal")),
+    signed_stub("stub-equal-to-data", "the stub is the data"),
+    signed_stub(
+        "stub-signed-by-the-singleton",
+        "the stub is the data, in the layout of the singleton paymaster",
+    )
+    .configured(|config| config.paymaster_data.layout = Layout::Singleton),
+    changed("stub-window-past", "the window of the stub is over", |result| {
+        change_times(result, |_| "000059682f01".to_owned());
+    })
+    .when(|view| view.is_stub() && view.entry_point() != Some(EntryPoint::V06)),
+    changed("no-paymaster-data", "the paymaster reads no data, and isFinal is true", |result| {
+        replace(result, "paymasterData", "0x");
+        change(result, "paymasterAndData", |data| json!(text_of(data)[..42]));
+        replace(result, "isFinal", true);
+    })
+    .untrue(&[Statement::Contract]),
+    changed("verification-limit-absent", "leaves paymasterVerificationGasLimit out", |result| {
+        remove(result, LIMITS[0]);
+    })
+    .when(|view| view.is_stub()),
+    changed("post-op-limit-one", "paymasterPostOpGasLimit is 0x1", |result| {
+        replace(result, LIMITS[1], "0x1");
+    })
+    .when(|view| view.is_stub()),
+    changed("data-without-limits", "the data have no gas limits", |result| {
+        for limit in LIMITS {
+            remove(result, limit);
+        }
+    })
+    .when(|view| view.is_data() && has_limits(view)),
+    changed("sponsor-in-data", "the data name the sponsor too", |result| {
+        set(result, "sponsor", json!({ "name": "Paymaster" }));
+    }),
+    changed("sponsor-absent", "no sponsor", |result| remove(result, "sponsor")),
+    changed("sponsor-without-icon", "the sponsor has no icon", |result| {
+        replace(result, "sponsor", json!({ "name": "Paymaster" }));
+    }),
+    changed("icon-jpeg", "the icon is a small JPEG", |result| {
+        replace(
+            result,
+            "sponsor",
+            json!({ "name": "Paymaster", "icon": "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQ==" }),
+        );
+    }),
+    changed("extra-members-in-results", "results have members that the text does not list", |result| {
+        set(result, "validUntil", "0x7fffffff");
+        set(result, "quoteId", "q-1");
+    }),
+    changed("upper-case-results", "writes hex digits in upper case", |result| {
+        for member in ["paymaster", "paymasterData", "paymasterAndData"] {
+            change(result, member, |text| json!(format!("0x{}", text_of(text)[2..].to_uppercase())));
+        }
+    }),
+    changed("limits-with-leading-zeros", "writes gas limits with leading zeros", |result| {
+        for limit in LIMITS {
+            change(result, limit, |text| json!(format!("0x00{}", &text_of(text)[2..])));
+        }
+    }),
+    changed("null-limits", "paymasterVerificationGasLimit of the stub is null", |result| {
+        replace(result, LIMITS[0], Value::Null);
+    })
+    .when(|view| view.is_stub())
+    .warns(&["result.null-member"]),
+    changed("result-members-reversed", "writes the members of results in another order", |result| {
+        let mut whole = Value::Object(std::mem::take(result));
+        reverse_members(&mut whole);
+        if let Value::Object(reversed) = whole {
+            *result = reversed;
+        }
+    }),
+    Variant::new("singleton-layout", "the data have the layout of the singleton paymaster").configured(
+        |config| {
+            config.paymaster_data.layout = Layout::Singleton;
+        },
+    ),
+    changed("no-end-of-validity", "stub and data are valid without end", |result| {
+        change_times(result, |_| "0".repeat(12));
+    })
+    .untrue(&[Statement::Contract]),
+    Variant::new("signatures-compact", "signatures have 64 bytes in stub and data")
+        .injects(Behaviour::ResultAlone(|result| {
+            for member in ["paymasterData", "paymasterAndData"] {
+                change(result, member, |data| {
+                    let data = text_of(data);
+                    json!(data[..data.len() - 2])
+                });
+            }
+        }))
+        .when(is_call)
+        .untrue(&[Statement::Contract]),
+    Variant::new("foreign-chain-served", "ignores the chain id")
+        .injects(Behaviour::Request(|_, request| request["params"][2] = "0x7a69".into()))
+        .when(|view| is_call(view) && view.request["params"].get(2).is_some_and(Value::is_string)),
+    Variant::new("chain-id-forms-served", "reads a chain id in decimal digits")
+        .injects(Behaviour::Request(|_, request| request["params"][2] = "0x7a69".into()))
+        .when(|view| is_call(view) && text_of(&view.request["params"][2]) == "31337")
+        .warns(&["json-rpc.invalid-params"]),
+    Variant::new("context-required", "refuses a request without a policy in the context")
+        .refuses(|view| is_call(view) && view.request["params"][3].get("policyId").is_none())
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation, Statement::NoContext]),
+    Variant::new("unknown-context-refused", "refuses members of the context that it does not know").refuses(
+        |view| {
+            is_call(view) && view.request["params"][3].as_object().is_some_and(|context| !context.is_empty())
+        },
+    ),
+    Variant::new("fifth-param-ignored", "ignores a fifth parameter")
+        .injects(Behaviour::Request(|_, request| {
+            if let Some(params) = request["params"].as_array_mut() {
+                params.truncate(4);
+            }
+        }))
+        .when(is_call)
+        .warns(&["json-rpc.invalid-params"]),
+    Variant::new("three-params-refused", "refuses a request without a context")
+        .refuses(|view| is_call(view) && view.request["params"].get(3).is_none_or(Value::is_null)),
+    only("entry-point-06-alone", "serves EntryPoint 0.6 alone", |config| {
+        config.paymaster_data.entry_points = vec![EntryPoint::V06];
+    }),
+    only("entry-point-07-alone", "serves EntryPoint 0.7 alone", |config| {
+        config.paymaster_data.entry_points = vec![EntryPoint::V07];
+    }),
+    only("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone", |config| {
+        config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09];
+    }),
+    Variant::new("refusals-with-own-code", "refusals have a code and data of the server")
+        .injects(Behaviour::Error(|_, error| {
+            if error["code"] == -32004 {
+                set(error, "code", -32001);
+                set(error, "data", json!({ "reason": "policy" }));
+            }
+        }))
+        .when(is_call),
+    Variant::new("refusals-with-status-400", "refusals have the HTTP status 400")
+        .configured(|config| config.error_status = 400),
+    Variant::new("bundler-at-the-same-url", "serves methods of a bundler at the same URL")
+        .injects(Behaviour::Answer(|_, answer| {
+            remove(answer, "error");
+            set(answer, "result", "0x7a69");
+        }))
+        .when(|view| view.request["method"] == "eth_chainId")
+        .warns(&["json-rpc.method-not-found"]),
+    Variant::new(
+        "unannounced-limits-refused",
+        "refuses data for gas limits of the paymaster that it did not announce",
+    )
+    .refuses(|view| {
+        let [verification, post_op] = LIMITS.map(|limit| view.operation()[limit].as_str());
+        view.is_data()
+            && (verification.is_some_and(|limit| limit != "0x186a0")
+                || post_op.is_some_and(|limit| limit != "0xc350"))
+    })
+    .untrue(&[Statement::AcceptsAny]),
+    Variant::new("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
+        let is_zero = |member: &str| view.operation()[member] == "0x0";
+        view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)
+    }),
+    Variant::new("repeated-data-refused", "refuses the same request a second time")
+        .refuses(|view| view.is_data() && view.is_repeated())
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
+    Variant::new("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
+        .refuses(|view| {
+            is_call(view)
+                && view.operation()["callData"].as_str().is_some_and(|data| data.starts_with("0xb61d27f6"))
+        })
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
+    Variant::new("stub-ignores-the-operation", "the stub looks at no sender")
+        .injects(Behaviour::Request(|_, request| {
+            request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
+        }))
+        .when(|view| view.is_stub() && view.operation()["sender"].is_string())
+        .warns(&["refusal.early", "json-rpc.invalid-params"]),
+    changed("stub-with-few-zeros-more", "the stub has two zero bytes by chance", |result| {
+        for member in ["paymasterData", "paymasterAndData"] {
+            change(result, member, |data| {
+                let data = text_of(data);
+                let place = data.len() - 20;
+                json!(format!("{}0000{}", &data[..place], &data[place + 4..]))
+            });
+        }
+    })
+    .when(|view| view.is_stub()),
+    Variant::new("init-code-for-later-entry-points", "takes initCode for EntryPoint 0.7 too")
+        .injects(Behaviour::Request(|_, request| {
+            if let Some(operation) = request["params"][0].as_object_mut() {
+                remove(operation, "initCode");
+            }
+        }))
+        .when(|view| {
+            view.entry_point().is_some_and(|version| version != EntryPoint::V06)
+                && view.operation()["initCode"] == "0x"
+        })
+        .warns(&["entry-point.other-operation"]),
+];
+
+const fn only(
+    name: &'static str,
+    about: &'static str,
+    configure: fn(&mut paymaster_service::Config),
+) -> Variant {
+    Variant::new(name, about).configured(configure)
+}
+
+/// A stub of which the data are those of the data call.
+const fn signed_stub(name: &'static str, about: &'static str) -> Variant {
+    Variant::new(name, about)
+        .injects(Behaviour::Exchange(
+            |_, request| request["method"] = "pm_getPaymasterData".into(),
+            |_, result| set(result, "isFinal", false),
+        ))
+        .when(|view| view.is_stub())
+}
+
+fn is_call(view: &RequestView<'_>) -> bool {
+    view.is_stub() || view.is_data()
+}
+
+/// Whether the operation has both gas limits of the paymaster, so that the data hold without those of the result.
+fn has_limits(view: &RequestView<'_>) -> bool {
+    LIMITS.iter().all(|limit| view.operation()[*limit].is_string())
+}
+
+/// Changes the first time in data of the layout `verifying`, in 12 hex digits.
+fn change_times(result: &mut Map<String, Value>, change: fn(&str) -> String) {
+    if let Some(data) = result.get("paymasterData").and_then(Value::as_str).filter(|data| data.len() > 66) {
+        let data = format!("{}{}{}", &data[..54], change(&data[54..66]), &data[66..]);
+        set(result, "paymasterData", data);
+    }
+}
