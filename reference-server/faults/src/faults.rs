@@ -176,7 +176,7 @@ const IMPLIED_BY_REFUSAL: [&str; 7] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 29] = [
+const GROUPS: [(Option<&str>, &[Fault]); 31] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
     (FEE_QUOTE, requests::notation::FAULTS),
@@ -190,7 +190,9 @@ const GROUPS: [(Option<&str>, &[Fault]); 29] = [
     (ANY, http::transport::FAULTS),
     (ANY, http::headers::FAULTS),
     (FEE_QUOTE, http::overload::FAULTS),
-    (FEE_QUOTE, http::excused::FAULTS),
+    (ANY, http::excused::FAULTS),
+    (FEE_QUOTE, http::excused::OF_FEE_QUOTE),
+    (ERC_7677, http::excused::OF_ERC_7677),
     (FEE_QUOTE, requests::methods::FAULTS),
     (FEE_QUOTE, requests::tokens::FAULTS),
     (FEE_QUOTE, requests::decision::FAULTS),

@@ -1,7 +1,7 @@
 //! Faults that look like a gateway, a limiter, an outage or a redirect, and answer every request with one value alone so.
 
 use paymaster_schemas::Pair;
-use paymaster_service::PolicyConfig;
+use paymaster_service::{EntryPoint, PolicyConfig};
 use serde_json::json;
 
 use crate::faults::Fault;
@@ -9,6 +9,7 @@ use crate::injection::{Behaviour, RequestView, WireResponse};
 
 const TEXT: &str = "answer.json-text";
 
+/// Faults of both specifications.
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(TEXT, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
         .injects(Behaviour::Http(|_, response| status(response, 403)))
@@ -18,6 +19,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Http(|_, response| throttle(response, 429)))
         .when(|view| has_sender(view))
         .depends_on("/params/0/sender"),
+];
+
+pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
     Fault::new(TEXT, "token-mode-throttled", "answers requests in token mode with status 429")
         .injects(Behaviour::Http(|_, response| throttle(response, 429)))
         .when(|view| view.is_token_mode())
@@ -47,10 +51,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.has_init_code())
         .depends_on("/params/0/initCode"),
     Fault::new(TEXT, "sponsor-requests-redirected", "answers sponsor requests with a redirect")
-        .injects(Behaviour::Http(|_, response| {
-            status(response, 307);
-            response.headers.push(("location", "/v2"));
-        }))
+        .injects(Behaviour::Http(|_, response| redirect(response)))
         .when(|view| view.is_sponsor())
         .depends_on("/method"),
     Fault::new(TEXT, "account-forbidden", "answers requests of the account BICONOMY with status 403")
@@ -75,9 +76,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
 ];
 
+pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
+    Fault::new(TEXT, "stubs-redirected", "answers requests for stubs with a redirect")
+        .injects(Behaviour::Http(|_, response| redirect(response)))
+        .when(|view| view.is_stub())
+        .depends_on("/method"),
+    Fault::new(TEXT, "one-entry-point-throttled", "answers requests for EntryPoint 0.7 with status 429")
+        .injects(Behaviour::Http(|_, response| throttle(response, 429)))
+        .when(|view| view.entry_point() == Some(EntryPoint::V07)),
+    Fault::new(TEXT, "new-account-timeout", "answers requests of accounts that are deployed with status 504")
+        .injects(Behaviour::Http(|_, response| status(response, 504)))
+        .when(|view| view.is_call() && (view.has_init_code() || view.byte_count("factory") > 0))
+        .also(&["operation.*"]),
+];
+
 fn has_sender(view: &RequestView<'_>) -> bool {
     let sender = view.operation()["sender"].as_str();
-    view.pair().is_some() && sender.is_some_and(|own| own.eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER))
+    view.is_call() && sender.is_some_and(|own| own.eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER))
 }
 
 /// Whether the request names the token at this index of the configuration.
@@ -89,6 +104,11 @@ fn has_token(view: &RequestView<'_>, index: usize) -> bool {
 
 fn status(response: &mut WireResponse, status: u16) {
     response.replace(status, "text/html", "<html><body>no</body></html>");
+}
+
+fn redirect(response: &mut WireResponse) {
+    status(response, 307);
+    response.headers.push(("location", "/v2"));
 }
 
 fn throttle(response: &mut WireResponse, code: u16) {
