@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -170,6 +171,9 @@ pub struct Exchange {
     pub received: Option<SystemTime>,
     /// The result of simulating the paymasterAndData of the answer on a chain; none where no simulation ran.
     pub on_chain: Option<Simulation>,
+    /// The value of the request, in words, for which alone requests get this response, as a comparison has shown; none where the response
+    /// may have another reason than the request.
+    pub refused_value: Option<Arc<str>>,
 }
 
 /// Longest response body that is kept for reports, in bytes.
@@ -178,7 +182,7 @@ pub const KEPT: usize = 16 * 1024;
 impl Exchange {
     /// An exchange with the plain request headers, and without a simulation on a chain.
     pub fn new(request: Bytes, outcome: Result<Response, Failure>, took: Duration) -> Self {
-        Self { request, sent_as: None, outcome, took, received: None, on_chain: None }
+        Self { request, sent_as: None, outcome, took, received: None, on_chain: None, refused_value: None }
     }
 
     /// A copy for reports, with at most [`KEPT`] bytes of the response body, so that a run needs little memory.

@@ -330,6 +330,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     };
     let unanswered = Exchange { outcome: Err(Failure::Broken("closed".to_owned())), ..answered.clone() };
     let exchanges = vec![unanswered, answered];

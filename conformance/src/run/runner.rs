@@ -58,6 +58,7 @@ pub async fn check(
         Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
     sender.reports_exchanges = reporter.wants_exchanges();
     sender.chain.clone_from(&suite.chain);
+    sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     let sender = Arc::new(sender);
     let limit = stop.trigger_after(settings.time_limit);
     let specification = suite.specification.line();
@@ -69,6 +70,7 @@ pub async fn check(
     let mut forecast = Forecast::new(settings, suite);
     report_estimate(&mut forecast, &sender, reporter).await;
     let (context, access) = discover(settings, suite, &sender, &mut notices, reporter).await;
+    sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
         .within(suite.scope.clone())

@@ -133,6 +133,7 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     };
     let deep = answered(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)));
     let fine = answered(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned());

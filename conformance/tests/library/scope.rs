@@ -56,6 +56,7 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
             on_chain: None,
             received: Some(SystemTime::now()),
             sent_as: member.sent_as,
+            refused_value: None,
         });
     }
     Some(exchanges)

@@ -85,6 +85,7 @@ fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Respo
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     };
     let sent = SentRequest { template, number: 0, token: None };
     judge.assess(&exchange, sent)

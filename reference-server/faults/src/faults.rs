@@ -178,7 +178,7 @@ const IMPLIED_BY_REFUSAL: [&str; 9] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 28] = [
+const GROUPS: [(Option<&str>, &[Fault]); 31] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
     (FEE_QUOTE, requests::notation::FAULTS),
@@ -192,6 +192,9 @@ const GROUPS: [(Option<&str>, &[Fault]); 28] = [
     (ANY, http::transport::FAULTS),
     (ANY, http::headers::FAULTS),
     (FEE_QUOTE, http::overload::FAULTS),
+    (ANY, http::excused::FAULTS),
+    (FEE_QUOTE, http::excused::OF_FEE_QUOTE),
+    (ERC_7677, http::excused::OF_ERC_7677),
     (FEE_QUOTE, requests::methods::FAULTS),
     (FEE_QUOTE, requests::tokens::FAULTS),
     (FEE_QUOTE, requests::decision::FAULTS),

@@ -74,7 +74,11 @@ fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         Answer::NotJson(response, cause) => {
             let body = String::from_utf8_lossy(&response.body);
             let body = shown(&Value::String(body.into_owned()));
-            report.broken("", "one JSON text", format!("{cause} (HTTP {}, body {body})", response.status));
+            let value = view.refused_value.map_or(String::new(), |value| {
+                format!("; every request with {value} gets it, and none without")
+            });
+            let actual = format!("{cause} (HTTP {}, body {body}){value}", response.status);
+            report.broken("", "one JSON text", actual);
         }
         Answer::Json(..) => report.held(),
     }

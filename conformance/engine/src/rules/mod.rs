@@ -24,7 +24,7 @@ pub use crate::verdict::profile_line::MissingLine;
 
 pub use report::{Members, Report, Violation};
 pub use text::{describe_answer, shown, shown_member};
-pub use view::View;
+pub use view::{View, is_of_gateway};
 
 /// A rule.
 #[derive(Clone, Copy, Debug)]

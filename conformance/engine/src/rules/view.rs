@@ -46,6 +46,8 @@ pub struct View<'a> {
     pub expectation: Expectation,
     /// When the answer came; none where that is not known.
     pub received: Option<SystemTime>,
+    /// The value of the request for which alone the service refuses requests so, in words; none where the answer may have an excuse.
+    pub refused_value: Option<&'a str>,
     /// The result of simulating the answer on a chain, when a chain is used.
     pub on_chain: Option<&'a Simulation>,
 }
@@ -77,6 +79,7 @@ impl<'a> View<'a> {
             beyond: requirement.and_then(|requirement| requirement.beyond),
             expectation: requirement.map_or(Expectation::Unknown, |requirement| requirement.expectation),
             received: exchange.received,
+            refused_value: exchange.refused_value.as_deref(),
             on_chain: exchange.on_chain.as_ref(),
         }
     }
@@ -128,13 +131,16 @@ impl<'a> View<'a> {
     /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service, with any body but a JSON-RPC
     /// answer. That is lawful, and there is no answer of the service to judge.
     pub fn rejected_before_service(&self) -> bool {
-        let by_status = self.answer.response().is_some_and(|response| {
-            matches!(
-                response.status,
-                301..=303 | 307 | 308 | 401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
-                    | 511 | 520..=527 | 530
-            )
-        });
-        by_status && !self.answer.is_json_rpc()
+        let by_status = self.answer.response().is_some_and(|response| is_of_gateway(response.status));
+        by_status && !self.answer.is_json_rpc() && self.refused_value.is_none()
     }
+}
+
+/// Whether a status may come from a gateway, a limiter or a redirect before the service.
+pub fn is_of_gateway(status: u16) -> bool {
+    matches!(
+        status,
+        301..=303 | 307 | 308 | 401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+            | 511 | 520..=527 | 530
+    )
 }

@@ -229,7 +229,14 @@ impl<'a> Recheck<'a> {
 
     /// Judges the replay of a finding.
     pub fn replayed(&self, group: &Group, exchanges: &[Exchange], original: &Original) -> Replayed {
-        let views = judge::read(group, exchanges, self.context);
+        let mut views = judge::read(group, exchanges, self.context);
+        if let Some(view) = views.get_mut(original.member)
+            && view.rejected_before_service()
+            && view.answer.response().map(|response| response.status) == original.status
+        {
+            // The run that found it has shown that this status is an answer of the service.
+            view.refused_value = Some("the value that the run found");
+        }
         if let Some(cause) = rejected_before_service(&views, original) {
             return Replayed::NotTested(cause);
         }

@@ -137,12 +137,15 @@ fn sibling(input: &BuildInput<'_>) -> Option<Value> {
 fn deciding(call: &Call) -> Vec<(&'static str, String)> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let operation = call.operation();
+    let is_new = |member: &str| operation[member].as_str().is_some_and(|code| code != "0x");
+    let account = if is_new("initCode") || is_new("factory") { "new" } else { "existing" };
     vec![
         ("method", call.pair.method.to_owned()),
         ("EntryPoint", text(&call.envelope["params"][1])),
         ("chain id", text(&call.envelope["params"][2])),
         ("context", text(call.context())),
         ("sender", text(&operation["sender"])),
+        ("account", account.to_owned()),
     ]
 }
 

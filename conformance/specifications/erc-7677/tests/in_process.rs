@@ -78,6 +78,7 @@ fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
             on_chain: None,
             received: Some(UNIX_EPOCH + Duration::from_secs(NOW)),
             sent_as: None,
+            refused_value: None,
         }
     };
     group.members.iter().map(|member| one(&member.body)).collect()

@@ -32,6 +32,7 @@ fn exchange(service: &Service, context: &Context, pair: Kind) -> Option<Exchange
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     })
 }
 

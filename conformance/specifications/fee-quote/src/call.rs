@@ -138,7 +138,7 @@ pub(crate) fn deciding(call: &Call) -> Vec<(&'static str, String)> {
         ("sender", operation["sender"].as_str()),
         ("initCode", init_code.map(|code| if code == "0x" { code } else { "other than 0x" })),
         ("preferredToken", tokens.preferred),
-        ("feeTokenAddress", tokens.fee),
+        ("feeTokenAddress", tokens.fee.or(omits_fee_token(call).then_some("absent"))),
         ("smart account", call.account()),
     ];
     let one = one.into_iter().filter_map(|(member, value)| Some((member, value?)));

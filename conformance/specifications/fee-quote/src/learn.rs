@@ -264,6 +264,7 @@ mod tests {
             on_chain: None,
             received: None,
             sent_as: None,
+            refused_value: None,
             request: Bytes::from(request.to_string()),
             outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
             took: std::time::Duration::ZERO,

@@ -2,9 +2,10 @@
 //! What the exchanges so far have shown is in [`TargetState`], which all groups of a run share; [`TargetState::excuse`] alone decides whether
 //! an exchange has an excuse, or is the service's answer. [`super::sender`] does what they ask for.
 //!
-//! A limit on requests is waited for; where it states no time and other requests were in flight, it may come from them. An error that may
-//! come from an outage is followed by probes: a request that was served before is sent with growing pauses, within a bound. Where an error
-//! may come from other requests in flight, the bytes of the group are sent again alone: no other request is in flight. Where the error is
+//! Before anything waits, a request that was served before is sent: [`Comparison`] decides from that whether the error has to do with a value
+//! of its request, and is therefore no excuse. An error that may come from a limit that states no time is waited for, unless other requests
+//! were in flight. An error that may come from an outage is followed by further such requests with growing pauses, within a bound. Where an
+//! error may come from other requests in flight, the bytes of the group are sent again alone: no other request is in flight. Where the error is
 //! not seen again, the run goes on with half as many requests at a time, and the group is sent again. Where it is seen again, or only one
 //! request at a time is left, it is judged like every other answer.
 //!
@@ -16,7 +17,7 @@
 //! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fmt, mem,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -27,10 +28,10 @@ use paymaster_client::{
     stop::Reason,
     throttling::{Retries, RetryPolicy, ThrottleDecision},
 };
-use paymaster_engine::session::unserved::without_values;
 use paymaster_exchange::{Exchange, Failure, KEPT};
 
 use crate::run::sending::{
+    comparison::Comparison,
     excuse::{Excuse, Limit},
     liveness::{Liveness, NextStep, is_answered, is_served},
     sender::Notice,
@@ -69,8 +70,8 @@ const PAUSES_AT_START: u32 = 5;
 /// How often one group is sent again after outages.
 const OUTAGES_PER_GROUP: usize = 3;
 
-/// The pause before a request that shows whether the target has a rate limit.
-const QUIET: Duration = Duration::from_secs(2);
+/// How long a request is waited for while another one is served.
+const MOST_WAITED: Duration = Duration::from_secs(5);
 
 /// How many requests in a row are throttled until they are given up before the run ends.
 const MOST_GIVEN_UP: u32 = 3;
@@ -131,8 +132,8 @@ pub(crate) struct TargetState {
     pub(crate) overload: Option<Overload>,
     /// How often each sign of overload was seen alone too.
     alone_too: BTreeMap<String, u32>,
-    /// The errors that speak of a rate limit and have nothing to do with one, without their values.
-    no_limits: BTreeSet<String>,
+    /// What requests with the same values got.
+    pub(crate) comparison: Comparison,
     /// How many outages are over, and whether the last one lasted longer than the run waits.
     outages: u64,
     lasting_outage: bool,
@@ -161,27 +162,26 @@ impl TargetState {
     }
 
     /// The excuse in an exchange, as far as it is one; otherwise the exchange is the service's answer, to be judged. Errors that came without
-    /// other requests in flight too are not of load, and one that comes while another request is served is of no rate limit.
+    /// other requests in flight too are not of load, and those that come for one value alone are of nothing else.
     pub(super) fn excuse(&self, exchange: &Exchange) -> Excuse {
-        let mut excuse = Excuse::of(exchange);
-        if excuse.limit_in_body().is_some_and(|words| self.is_no_limit(words)) {
-            excuse.limit = None;
+        if self.comparison.value(exchange).is_some() {
+            return Excuse::default();
         }
-        excuse.may_be_load &= self.jobs > 1
-            && !self.is_no_limit(&excuse.sign)
-            && self.alone_too.get(&excuse.sign).is_none_or(|times| *times < ALONE_TOO);
+        let mut excuse = Excuse::of(exchange);
+        excuse.may_be_load &=
+            self.jobs > 1 && self.alone_too.get(&excuse.sign).is_none_or(|times| *times < ALONE_TOO);
         excuse
-    }
-
-    fn is_no_limit(&self, words: &str) -> bool {
-        self.no_limits.contains(&without_values(words))
     }
 
     fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {
         exchanges.iter().any(|exchange| self.excuse(exchange).is_limit_without_time())
     }
 
-    fn give_up_request(&mut self, status: u16) -> DeliveryError {
+    /// Gives a request up. Where none is served meanwhile, the run ends soon.
+    fn give_up_request(&mut self, status: u16, is_served: bool) -> DeliveryError {
+        if is_served {
+            return DeliveryError::Throttled;
+        }
         self.given_up += 1;
         if self.given_up == MOST_GIVEN_UP {
             let (address, tries) = (&self.address, RetryPolicy::CHECK.tries);
@@ -218,6 +218,10 @@ pub(super) enum Sending {
 pub(super) struct Attempts {
     sending: Sending,
     throttled: Retries,
+    /// How long the request was waited for.
+    waited: Duration,
+    /// Whether another request was served when this one was refused first; none where none was sent.
+    neighbour: Option<bool>,
     unreachable: u32,
 }
 
@@ -240,7 +244,8 @@ pub(super) enum Next {
 
 impl Attempts {
     pub(super) fn new(sending: Sending) -> Self {
-        Self { sending, throttled: RetryPolicy::CHECK.start(), unreachable: 0 }
+        let throttled = RetryPolicy::CHECK.start();
+        Self { sending, throttled, waited: Duration::ZERO, neighbour: None, unreachable: 0 }
     }
 
     /// Decides what to do after a try that ended now, and after the probe that it led to, where it did.
@@ -254,9 +259,14 @@ impl Attempts {
         let excuse = target.excuse(exchange);
         let is_checked = self.sending == Sending::Among { watched: true } && excuse.may_be_load;
         // Sending it alone shows whether the target still answers, and sending copies of it shows nothing about that.
-        let is_excused = is_checked || matches!(self.sending, Sending::Alone { copies: 2.., .. });
+        let is_copy = matches!(self.sending, Sending::Alone { copies: 2.., .. });
+        let is_excused = is_checked || is_copy;
+        match probe {
+            Some(probe) => target.comparison.note(probe, false),
+            None => target.comparison.note(exchange, !self.waited.is_zero()),
+        }
         match target.liveness.note(probe.unwrap_or(exchange)) {
-            _ if probe.is_some_and(|probe| !is_answered(probe)) => {
+            _ if probe.is_some_and(|probe| !is_answered(probe)) && !is_answered(exchange) => {
                 target.end("the target stopped answering", probe.unwrap_or(exchange));
             }
             NextStep::Probe(known_good) if !is_excused => return Next::Probe(known_good),
@@ -276,21 +286,51 @@ impl Attempts {
             Err(_) => return Next::Unclear,
         };
         let is_alone = matches!(self.sending, Sending::Alone { .. });
+        if excuse.is_limit_without_time() && (is_checked || is_alone) {
+            return Next::Unclear;
+        }
+        let excuse = match probe {
+            Some(probe) => {
+                let is_served = is_served(probe) && Comparison::sign(probe).is_none();
+                self.neighbour.get_or_insert(is_served);
+                target.comparison.note_neighbour(exchange, is_served);
+                target.excuse(exchange)
+            }
+            // An outage is followed by such a request anyway.
+            None if !excuse.may_be_outage && !is_copy => {
+                let may_wait = excuse.limit.is_some() && self.neighbour.is_none();
+                let is_compared = may_wait || target.comparison.is_suspect(exchange);
+                match target.liveness.served().filter(|_| is_compared) {
+                    Some(neighbour) => return Next::Probe(neighbour),
+                    None => excuse,
+                }
+            }
+            None => excuse,
+        };
         let decision = match excuse.limit {
-            Some(Limit::WithoutTime | Limit::InBody(_)) if is_checked || is_alone => return Next::Unclear,
-            Some(Limit::InBody(_)) => self.throttled.throttled_without_time(),
+            Some(Limit::InBody) => self.throttled.throttled_without_time(),
             Some(_) => self.throttled.decide(response, || now),
             None => ThrottleDecision::NotThrottled,
         };
+        let is_served = self.neighbour == Some(true);
+        let shows_nothing =
+            is_served && (self.waited >= MOST_WAITED || target.comparison.has_waited(exchange));
         match decision {
-            ThrottleDecision::Wait(pause) => {
+            ThrottleDecision::Wait(pause) if !shows_nothing => {
+                self.waited += pause;
                 let status = response.status;
                 target.effects.push(Effect::Report(Notice::Throttled { pause, status }));
                 Next::Pause(pause)
             }
-            // Whether it is a rate limit at all is checked without other requests in flight.
-            ThrottleDecision::GiveUp if excuse.limit_in_body().is_some() => Next::Unclear,
-            ThrottleDecision::GiveUp => Next::Fail(target.give_up_request(response.status)),
+            // A replay compares nothing: the run that found it did.
+            ThrottleDecision::GiveUp
+                if excuse.limit == Some(Limit::InBody) && !target.comparison.is_active() =>
+            {
+                Next::Unclear
+            }
+            ThrottleDecision::Wait(_) | ThrottleDecision::GiveUp => {
+                Next::Fail(target.give_up_request(response.status, is_served))
+            }
             ThrottleDecision::NotThrottled => {
                 target.given_up = 0;
                 target.is_serving |= !excuse.may_be_outage;
@@ -323,11 +363,6 @@ enum Phase {
     Outage(u32, Vec<Exchange>),
     BeforeLoad(LoadCheck),
     Load(LoadCheck, LoadStage),
-    /// The group got this error of a rate limit in spite of pauses.
-    BeforeLimit(String),
-    Limit(String),
-    /// The group got it again: another request shows whether it is one of a rate limit.
-    OtherRequest(String, Vec<Exchange>),
 }
 
 /// What is known when the check begins whether an error comes from other requests in flight.
@@ -396,29 +431,6 @@ impl Delivery {
                 Step::Send(Sending::Alone { copies: 1, kept: false, after })
             }
             Phase::Load(check, stage) => self.after_load(target, check, stage, came),
-            // The check of another group has shown that it is none.
-            Phase::BeforeLimit(words) if target.is_no_limit(&words) => self.send(target, false),
-            Phase::BeforeLimit(words) => {
-                self.phase = Phase::Limit(words);
-                Step::Send(Sending::Alone { copies: 1, kept: false, after: QUIET })
-            }
-            Phase::Limit(words) => {
-                let exchanges = came.pop().unwrap_or_default();
-                if !target.is_limited_without_time(&exchanges) {
-                    return Step::Done(Ok(exchanges));
-                }
-                self.phase = Phase::OtherRequest(words, exchanges);
-                Step::Probe(target.liveness.known_good().unwrap_or_default(), Duration::ZERO)
-            }
-            Phase::OtherRequest(words, exchanges) => {
-                let is_served = |other| is_answered(other) && Excuse::of(other).limit_in_body().is_none();
-                if came.iter().flatten().all(is_served) {
-                    target.no_limits.insert(without_values(&words));
-                    return Step::Done(Ok(exchanges));
-                }
-                let status = exchanges.iter().find_map(status).unwrap_or(429);
-                Step::Done(Err(target.give_up_request(status)))
-            }
         }
     }
 
@@ -450,8 +462,14 @@ impl Delivery {
             Some(_) => PAUSES,
             None => PAUSES_AT_START,
         };
-        probe.map(|probe| target.liveness.note(probe));
         let is_served = probe.is_some_and(is_served);
+        if let Some(probe) = probe {
+            target.liveness.note(probe);
+            target.comparison.note(probe, false);
+        }
+        for exchange in refused.iter().filter(|_| pauses == 0) {
+            target.comparison.note_neighbour(exchange, is_served);
+        }
         target.lasting_outage = !is_served && pauses == most;
         if is_served && pauses > 0 {
             target.outages += 1;
@@ -494,13 +512,7 @@ impl Delivery {
         if self.watched && excuses.iter().any(Excuse::is_limit_without_time) {
             return self.send(target, false);
         }
-        match excuses.iter().find_map(Excuse::limit_in_body) {
-            Some(words) => {
-                self.phase = Phase::BeforeLimit(words.to_owned());
-                Step::Quiet
-            }
-            None => Step::Done(Ok(exchanges)),
-        }
+        Step::Done(Ok(exchanges))
     }
 
     fn after_load(
@@ -768,7 +780,7 @@ mod tests {
         let mut run = Run::new(8);
         let soon = |_: &str, number| if number < 2 { with_retry_after("3") } else { good() };
         assert_eq!(judged(&run.deliver(soon)), 200);
-        assert_eq!(run.story(), "watched, pause 3s, watched, pause 3s, watched");
+        assert_eq!(run.story(), "watched, probe, pause 3s, watched, pause 3s, watched");
         for number in [1, 2, 1, 2, 3] {
             if number == 1 {
                 run.deliver(|_, _| good()).unwrap();
@@ -903,23 +915,20 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_a_rate_limit_that_comes_while_another_request_is_served_is_judged() {
+    fn a_request_is_waited_for_longer_where_no_other_is_served_meanwhile() {
         let mut run = Run::new(1);
+        run.target.comparison.knowing(paymaster_fee_quote::SPECIFICATION.unknown());
         let script = |did: &str, _| if did == "probe" { good() } else { exchange(Ok((200, RATE))) };
-        let eight_tries = "unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, \
-                           unwatched, pause 1s, unwatched, pause 1s, unwatched";
-        assert_eq!(judged(&run.deliver(script)), 200);
-        assert_eq!(run.story(), format!("{eight_tries}, quiet, alone, probe"));
-        run.deliver(script).unwrap();
-        assert_eq!(run.story(), "unwatched", "it is known");
-        let other = exchange(Ok((200, &RATE.replace("exceeded", "of 0xab1 exceeded"))));
-        assert!(run.target.excuse(&other).limit.is_some());
-        run.target.no_limits.insert(without_values("the error \"rate limit of 0xcd2 exceeded\""));
-        assert_eq!(run.target.excuse(&other).limit, None, "whatever values it has");
-
+        let five_times = "unwatched, probe, pause 1s, unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, unwatched, pause 1s, \
+                          unwatched";
+        for _ in 0..5 {
+            assert_eq!(run.deliver(script).unwrap_err(), DeliveryError::Throttled);
+            assert_eq!(run.story(), five_times, "the run does not end: other requests are served");
+        }
         let mut run = Run::new(1);
+        run.target.comparison.knowing(paymaster_fee_quote::SPECIFICATION.unknown());
         assert_eq!(run.deliver(|_, _| exchange(Ok((200, RATE)))).unwrap_err(), DeliveryError::Throttled);
-        assert_eq!(run.story(), format!("{eight_tries}, quiet, alone, probe"));
+        assert_eq!(run.story().matches("unwatched").count(), 8);
     }
 
     #[test]

@@ -27,8 +27,8 @@ pub(super) enum Limit {
     WithTime,
     /// HTTP 429 without Retry-After.
     WithoutTime,
-    /// A JSON-RPC error that speaks of a rate limit, in words.
-    InBody(String),
+    /// A JSON-RPC error that speaks of a rate limit.
+    InBody,
 }
 
 impl Excuse {
@@ -62,7 +62,7 @@ impl Excuse {
             limit: match words {
                 _ if throttling::is_throttled_without_time(response) => Some(Limit::WithoutTime),
                 _ if is_throttled => Some(Limit::WithTime),
-                Some((words, true)) => Some(Limit::InBody(words)),
+                Some((_, true)) => Some(Limit::InBody),
                 _ => None,
             },
         }
@@ -70,15 +70,7 @@ impl Excuse {
 
     /// Whether too many requests were sent, and no time is stated: other requests in flight may be the reason as well.
     pub(super) fn is_limit_without_time(&self) -> bool {
-        matches!(self.limit, Some(Limit::WithoutTime | Limit::InBody(_)))
-    }
-
-    /// The JSON-RPC error of a rate limit, in words.
-    pub(super) fn limit_in_body(&self) -> Option<&str> {
-        match &self.limit {
-            Some(Limit::InBody(words)) => Some(words),
-            _ => None,
-        }
+        matches!(self.limit, Some(Limit::WithoutTime | Limit::InBody))
     }
 }
 
@@ -170,11 +162,11 @@ mod tests {
         let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"rate limit exceeded"}}"#;
         for (status, counts) in [(200, true), (400, true), (503, true), (429, false)] {
             let excuse = Excuse::of(&exchange(Ok((status, body))));
-            assert_eq!(excuse.limit_in_body().is_some(), counts, "{status}");
+            assert_eq!(matches!(excuse.limit, Some(Limit::InBody)), counts, "{status}");
         }
         let speaks = |message: &str| {
             let body = json!({ "error": { "code": -32005, "message": message } }).to_string();
-            Excuse::of(&exchange(Ok((200, &body)))).limit_in_body().is_some()
+            Excuse::of(&exchange(Ok((200, &body)))).limit == Some(Limit::InBody)
         };
         assert!(speaks("Limit exceeded") && speaks("daily request count exceeded"));
         assert!(!speaks("server busy") && !speaks("spending limit exceeded"));

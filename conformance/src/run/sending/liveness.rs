@@ -170,6 +170,7 @@ mod tests {
             on_chain: None,
             received: None,
             sent_as: None,
+            refused_value: None,
         }
     }
 

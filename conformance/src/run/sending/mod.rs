@@ -2,6 +2,7 @@
 //! which answers are simulated.
 
 pub(crate) mod chain;
+pub(crate) mod comparison;
 pub(crate) mod delivery;
 mod excuse;
 pub(crate) mod liveness;

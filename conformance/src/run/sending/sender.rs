@@ -148,7 +148,15 @@ impl Sender {
                 open.clear();
             }
             came = match step {
-                Step::Done(delivered) => return delivered,
+                Step::Done(delivered) => {
+                    let target = self.target();
+                    return delivered.map(|mut exchanges| {
+                        for exchange in &mut exchanges {
+                            exchange.refused_value = target.comparison.value(exchange);
+                        }
+                        exchanges
+                    });
+                }
                 Step::Send(sending @ Sending::Among { .. }) => {
                     if let Some((_, slots)) = alone.take() {
                         let jobs = self.target().jobs;

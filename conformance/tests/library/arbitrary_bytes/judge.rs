@@ -74,6 +74,7 @@ impl Bench {
                 on_chain: None,
                 received: None,
                 sent_as: None,
+                refused_value: None,
             })
             .collect();
         let judged = self.judge.group(group, &exchanges, &self.context);

@@ -1,5 +1,6 @@
 //! Faults of HTTP.
 
+pub(super) mod excused;
 pub(super) mod headers;
 pub(super) mod overload;
 pub(super) mod transport;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Variant;
+use super::{Statement, Variant};
 use crate::injection::{Behaviour, Coding, Framing, RequestView, WireResponse, compress};
 
 pub(super) const VARIANTS: &[Variant] = &[
@@ -104,6 +104,39 @@ pub(super) const VARIANTS: &[Variant] = &[
         response.replace(503, "text/html", "<html><body>no server is available</body></html>");
     }))
     .when(|view| (100..104).contains(&view.memory.count())),
+    Variant::new(
+        "sender-quota",
+        "answers requests of one sender with status 429 and retry-after 0 after its first 3 requests",
+    )
+    .injects(Behaviour::Http(|_, response| ask_to_retry(response, 429, "0", "")))
+    .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
+    .untrue(QUOTAS),
+    Variant::new(
+        "sender-quota-forbidden",
+        "answers requests of one sender with status 403 after its first 3",
+    )
+    .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>quota</html>")))
+    .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
+    .untrue(QUOTAS),
+    Variant::new("method-quota", "answers requests of one method with status 403 after its first 100")
+        .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>quota</html>")))
+        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100))
+        .untrue(QUOTAS),
+    Variant::new(
+        "forbidden-for-a-while",
+        "answers requests 300 to 340 with status 403, as a firewall that is updated",
+    )
+    .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>blocked</html>")))
+    .when(|view| (300..340).contains(&view.memory.count()))
+    .untrue(QUOTAS),
+    Variant::new("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
+        .injects(Behaviour::Http(|_, response| response.replace(403, "text/html", "<html>blocked</html>")))
+        .when(|view| view.is_one_in(50))
+        .untrue(QUOTAS),
+    Variant::new("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
+        .injects(Behaviour::Http(|_, response| response.replace(302, "text/html", "")))
+        .when(|view| view.is_one_in(50))
+        .untrue(QUOTAS),
     Variant::new("origins-listed", "answers requests of other origins with a JSON-RPC error")
         .injects(Behaviour::Http(|view, response| refuse_origin(view, response, 200)))
         .when(|view| !view.header("origin").is_empty())
@@ -122,6 +155,19 @@ pub(super) const VARIANTS: &[Variant] = &[
     .injects(Behaviour::Http(|_, response| response.framing = Framing::ThenTimeout))
     .configured(|config| config.bounds.idle_timeout_ms = 40),
 ];
+
+/// A run against a server with a quota may be incomplete.
+const QUOTAS: &[Statement] = &[Statement::SponsorsAny];
+
+/// Whether more requests than this many had that value.
+fn exceeds_quota(view: &RequestView<'_>, value: Option<&str>, most: u64) -> bool {
+    let Some(value) = value.filter(|_| view.is_call()) else {
+        return false;
+    };
+    let times = view.memory.previous(value, &Value::Null).and_then(|times| times.as_u64()).unwrap_or(0) + 1;
+    view.memory.previous(value, &json!(times));
+    times > most
+}
 
 /// Replaces the response by the error for an origin that is not listed.
 fn refuse_origin(view: &RequestView<'_>, response: &mut WireResponse, status: u16) {

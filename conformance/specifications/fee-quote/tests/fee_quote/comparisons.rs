@@ -44,6 +44,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
             on_chain: None,
             received: None,
             sent_as: None,
+            refused_value: None,
         })
         .collect();
     assert_eq!(exchanges.len(), answers.len());
@@ -297,6 +298,7 @@ fn judged_in_pairs(relation: &str, rule: &str, pairs: [[(u16, &str); 2]; 3]) -> 
             };
             Exchange {
                 sent_as: member.sent_as,
+                refused_value: None,
                 ..Exchange::new(member.body.clone(), Ok(outcome), Duration::ZERO)
             }
         })

@@ -131,6 +131,7 @@ fn exchange(result: &Value) -> Exchange {
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     }
 }
 

@@ -48,6 +48,7 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
                 on_chain: None,
                 received: None,
                 sent_as: None,
+                refused_value: None,
             }
         })
         .collect();
@@ -107,6 +108,7 @@ fn only_exercised_rules_are_reported() {
             on_chain: None,
             received: None,
             sent_as: None,
+            refused_value: None,
         })
         .collect();
     let judgements =
@@ -155,6 +157,7 @@ fn tokens_violation(
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     };
     let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
     let judgements = judge.group(&group, &[exchange], context);

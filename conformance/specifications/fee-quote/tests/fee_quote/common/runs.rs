@@ -85,6 +85,7 @@ pub(crate) fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
             on_chain: None,
             received: Some(UNIX_EPOCH + Duration::from_secs(NOW)),
             sent_as: None,
+            refused_value: None,
         }
     };
     group.members.iter().map(|member| one(&member.body)).collect()

@@ -61,6 +61,7 @@ pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exc
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     }
 }
 

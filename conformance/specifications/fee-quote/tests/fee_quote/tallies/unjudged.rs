@@ -6,11 +6,18 @@ use bytes::Bytes;
 use paymaster_engine::{
     cases::case::Role,
     rules::View,
-    session::{access::Access, unjudged::UnjudgedAnswers},
+    session::{
+        access::Access,
+        recheck::{Original, Recheck, Replayed},
+        unjudged::UnjudgedAnswers,
+    },
 };
 use paymaster_fee_quote::target::context::Context;
 
 use paymaster_exchange::{Exchange, Failure, Response};
+use serde_json::json;
+
+use super::helpers::{answered, group, result, rule};
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"SPONSORED","calculateGasLimits":true,"expiryDuration":300,"sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
 
@@ -26,6 +33,7 @@ fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     }
 }
 
@@ -66,4 +74,20 @@ fn unjudged_answers_are_counted_by_reason() {
     let (refused, context) = (exchange(CALL, Ok((401, ""))), Context::default());
     denied.see("calls", &View::new(Role::Call, "", &refused, &context));
     assert_eq!(answers.reasons(&denied).len(), 1);
+}
+
+#[test]
+fn a_replay_judges_the_status_for_which_alone_the_run_found_a_value_to_be_refused() {
+    let context = Context::default();
+    let recheck = Recheck::new(rule("answer.json-text"), &context);
+    let original = |status| {
+        let original = json!({ "member": 0, "pointer": "", "expected": "", "actual": "", "status": status });
+        serde_json::from_value::<Original>(original).expect("the other members have defaults")
+    };
+    let replayed = |status, exchange| recheck.replayed(&group(0, 1), &[exchange], &original(status));
+    let forbidden = || answered(403, &[], "<html>");
+    assert!(matches!(replayed(403, forbidden()), Replayed::Broken(_)), "as in the run");
+    assert!(matches!(replayed(200, forbidden()), Replayed::NotTested(_)), "a gateway");
+    assert!(matches!(replayed(403, answered(429, &[], "")), Replayed::NotTested(_)), "a limit");
+    assert_eq!(replayed(403, result()), Replayed::Held);
 }

@@ -58,6 +58,7 @@ fn the_status_of_a_gateway_is_reported() {
             on_chain: None,
             received: None,
             sent_as: None,
+            refused_value: None,
         };
         View::new(Role::Call, "", &exchange, &context()).gateway_status()
     };

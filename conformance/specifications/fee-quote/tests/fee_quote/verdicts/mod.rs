@@ -143,6 +143,7 @@ fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure
         on_chain: None,
         received: None,
         sent_as: None,
+        refused_value: None,
     };
     let view = View::new(Role::Call, "", &exchange, context);
     let judge = Judge::new(SPECIFICATION.rules().collect());

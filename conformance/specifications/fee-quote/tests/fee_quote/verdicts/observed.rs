@@ -28,6 +28,7 @@ fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<St
             on_chain: None,
             received: None,
             sent_as: None,
+            refused_value: None,
         })
         .collect();
     let views: Vec<View<'_>> = requested

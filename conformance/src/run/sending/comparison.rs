@@ -1,0 +1,461 @@
+//! Compares requests before an excuse is believed. A status of a gateway, a rate limit or an overload excuses an answer only if it does not
+//! depend on what the request means. Where every request with one value gets it, and its neighbours without that value do not, it is the
+//! service's answer, and judged.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    hash::{DefaultHasher, Hash, Hasher},
+    mem,
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use paymaster_engine::{
+    knowledge::Knowledge,
+    message::{answer::Answer, request::ParsedRequest},
+    rules::is_of_gateway,
+    session::unserved::without_values,
+};
+use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
+
+use crate::run::sending::excuse::Excuse;
+
+/// From fewer different requests with a value, nothing is concluded.
+const FEWEST: usize = 3;
+
+/// With a greater probability that chance explains the refusals, nothing is concluded.
+const BY_CHANCE: f64 = 0.001;
+
+/// Served requests are read when one is refused, or when so many wait: most runs read none.
+const MOST_UNREAD: usize = 8_192;
+
+/// What the requests of a run, and their values, got.
+#[derive(Debug, Default)]
+pub(crate) struct Comparison {
+    /// What is known of the target; none where nothing is compared.
+    knowledge: Option<Arc<dyn Knowledge>>,
+    unread: Vec<Bytes>,
+    /// Valid requests, in the order of their answers.
+    seen: Vec<Seen>,
+    /// For each value and sign that is the service's answer, the value in words.
+    answers: BTreeMap<(u64, String), Arc<str>>,
+}
+
+/// A valid request and what it got.
+#[derive(Debug)]
+struct Seen {
+    kind: Kind,
+    values: Vec<u64>,
+    refused: Option<Refused>,
+}
+
+#[derive(Debug)]
+struct Refused {
+    request: u64,
+    sign: String,
+    /// Whether it was sent again after the pause that it asked for.
+    waited: bool,
+    /// Whether another request was served right afterwards; none where none was sent.
+    neighbour: Option<bool>,
+}
+
+/// Which calls are read. Refusals of ordinary ones show what the answer of the service is, which then holds for any.
+#[derive(Clone, Copy)]
+enum Read {
+    Any,
+    Valid,
+    Ordinary,
+}
+
+/// What is known of the requests with one value.
+#[derive(Default)]
+struct OfValue {
+    /// Different requests that were refused, and those of them after which a neighbour was served.
+    requests: BTreeSet<u64>,
+    compared: BTreeSet<u64>,
+    waited: bool,
+    /// How many neighbours were served and refused since the first of them.
+    neighbours: [u32; 2],
+}
+
+impl Comparison {
+    /// Compares requests from now on, by what is known of the target.
+    pub(crate) fn knowing(&mut self, knowledge: Arc<dyn Knowledge>) {
+        self.knowledge = Some(knowledge);
+    }
+
+    /// Whether requests are compared.
+    pub(super) fn is_active(&self) -> bool {
+        self.knowledge.is_some()
+    }
+
+    /// What an exchange may be excused by: the status, and the words of an error; none where it is an answer of the service, or there is none.
+    pub(super) fn sign(exchange: &Exchange) -> Option<String> {
+        let status = exchange.outcome.as_ref().ok()?.status;
+        let words = Excuse::of(exchange).sign;
+        let is_excused = !words.is_empty() || is_of_gateway(status) && !Answer::of(exchange).is_json_rpc();
+        is_excused.then(|| format!("{status} {}", without_values(&words)))
+    }
+
+    /// The value for which alone requests get what came for this one, in words; none where it may have another reason.
+    pub(crate) fn value(&self, exchange: &Exchange) -> Option<Arc<str>> {
+        if self.answers.is_empty() {
+            return None;
+        }
+        let sign = Self::sign(exchange)?;
+        let (kind, values) = self.read(&exchange.request, Read::Any)?;
+        let mut keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
+        keys.find_map(|(key, _)| self.answers.get(&(key, sign.clone())).cloned())
+    }
+
+    /// Notes an exchange. `waited` says whether it is a repetition after the pause that the target asked for.
+    pub(super) fn note(&mut self, exchange: &Exchange, waited: bool) {
+        if self.knowledge.is_none() {
+            return;
+        }
+        let Some(sign) = Self::sign(exchange) else {
+            if exchange.outcome.is_ok() {
+                self.unread.push(exchange.request.clone());
+            }
+            if self.unread.len() >= MOST_UNREAD {
+                self.read_all();
+            }
+            return;
+        };
+        if exchange.sent_as.is_some() {
+            return;
+        }
+        self.read_all();
+        if let Some((kind, values)) = self.read(&exchange.request, Read::Ordinary) {
+            let refused = Refused { request: hash(&exchange.request), sign, waited, neighbour: None };
+            self.seen.push(Seen::new(kind, &values, Some(refused)));
+        }
+    }
+
+    /// Whether a neighbour of this refused request is worth a request: other requests with one of its values were refused too, and none
+    /// was served.
+    pub(super) fn is_suspect(&self, exchange: &Exchange) -> bool {
+        let is_refused = |of_value: OfValue| of_value.requests.len() >= 2;
+        self.value(exchange).is_none() && self.most_refused(exchange).is_some_and(is_refused)
+    }
+
+    /// Whether waiting shows nothing more: such a request was refused again after a pause, while its neighbours were served.
+    pub(super) fn has_waited(&self, exchange: &Exchange) -> bool {
+        self.most_refused(exchange).is_some_and(|of_value| {
+            let [served, refused] = of_value.neighbours;
+            of_value.waited && of_value.compared.len() >= 2 && served > refused
+        })
+    }
+
+    fn most_refused(&self, exchange: &Exchange) -> Option<OfValue> {
+        self.knowledge.as_ref()?;
+        let sign = Self::sign(exchange)?;
+        let (kind, values) = self.read(&exchange.request, Read::Any)?;
+        let keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
+        keys.filter_map(|(key, _)| self.of_value(key, &sign))
+            .max_by_key(|of_value| (of_value.compared.len(), of_value.requests.len()))
+    }
+
+    /// Notes whether another request was served right after this one was refused, and concludes what follows.
+    pub(super) fn note_neighbour(&mut self, exchange: &Exchange, is_served: bool) {
+        let request = hash(&exchange.request);
+        self.read_all();
+        let last = self.seen.iter_mut().rev().filter_map(|seen| seen.refused.as_mut());
+        let Some(refused) = last.into_iter().find(|refused| refused.request == request) else {
+            return;
+        };
+        refused.neighbour = Some(is_served);
+        let sign = refused.sign.clone();
+        let Some((kind, values)) = self.read(&exchange.request, Read::Ordinary).filter(|_| is_served) else {
+            return;
+        };
+        let must_wait = Excuse::of(exchange).limit.is_some();
+        let of_sign = |seen: &&Seen| seen.refused.as_ref().is_some_and(|refused| refused.sign == sign);
+        let tried: BTreeSet<u64> =
+            self.seen.iter().filter(of_sign).flat_map(|seen| seen.values.iter().copied()).collect();
+        let all: Vec<_> = values.iter().map(|(name, value)| keys(kind, name, value)).collect();
+        let mut best: Option<(usize, u64, String)> = None;
+        for (way, keys) in (0..4).flat_map(|way| all.iter().map(move |keys| (way, keys))) {
+            let (key, words) = keys[way].clone();
+            let Some(of_value) = self.of_value(key, &sign) else { continue };
+            let times = of_value.compared.len();
+            let is_certain = times >= FEWEST
+                && (of_value.waited || !must_wait)
+                && (way < 2 || !self.may_be_quota(key, keys[way - 2].0, times))
+                && of_value.chance(times) * count(tried.len()) < BY_CHANCE;
+            if is_certain && best.as_ref().is_none_or(|(most, ..)| times > *most) {
+                best = Some((times, key, words));
+            }
+        }
+        if let Some((_, key, words)) = best {
+            self.answers.insert((key, sign), words.into());
+        }
+    }
+
+    /// What the requests with this value got; none where one was served, or got anything but the sign.
+    fn of_value(&self, key: u64, sign: &str) -> Option<OfValue> {
+        let has_value = |seen: &Seen| seen.values.contains(&key);
+        let first = self.seen.iter().position(has_value)?;
+        let mut of_value = OfValue::default();
+        let mut kinds = Vec::new();
+        for seen in self.seen[first..].iter().filter(|seen| has_value(seen)) {
+            let refused = seen.refused.as_ref().filter(|refused| refused.sign == sign)?;
+            kinds.push(seen.kind);
+            of_value.requests.insert(refused.request);
+            of_value.waited |= refused.waited;
+            if refused.neighbour == Some(true) {
+                of_value.compared.insert(refused.request);
+            }
+        }
+        // A neighbour differs in little: it has the same kind, unless every request of that kind has the value.
+        let is_near = |seen: &Seen| !has_value(seen) && kinds.contains(&seen.kind);
+        let has_near = self.seen.iter().any(is_near);
+        for seen in self.seen[first..].iter().filter(|seen| !has_value(seen)) {
+            match &seen.refused {
+                _ if has_near && !kinds.contains(&seen.kind) => {}
+                None => of_value.neighbours[0] += 1,
+                Some(refused) if refused.sign == sign => of_value.neighbours[1] += 1,
+                Some(_) => {}
+            }
+        }
+        Some(of_value)
+    }
+
+    /// Whether requests with a value may be refused in one kind because of a quota: they were served in others before, and are so seldom since.
+    fn may_be_quota(&self, in_kind: u64, key: u64, times: usize) -> bool {
+        let first = self.seen.iter().position(|seen| seen.values.contains(&in_kind)).unwrap_or(0);
+        let (before, since) = self.seen.split_at(first);
+        let is_served = |seen: &&Seen| seen.refused.is_none() && seen.values.contains(&key);
+        before.iter().any(|seen| is_served(&seen)) && since.iter().filter(is_served).count() < times
+    }
+
+    fn read_all(&mut self) {
+        for body in mem::take(&mut self.unread) {
+            if let Some((kind, values)) = self.read(&body, Read::Valid) {
+                self.seen.push(Seen::new(kind, &values, None));
+            }
+        }
+    }
+
+    /// The kind and the values of a request of this sort.
+    fn read(&self, body: &[u8], which: Read) -> Option<(Kind, Vec<(&'static str, String)>)> {
+        let knowledge = self.knowledge.as_ref()?;
+        let specification = knowledge.specification();
+        let ParsedRequest::Call(call) = ParsedRequest::of(body, specification) else {
+            return None;
+        };
+        let is_ordinary = || {
+            let requirement = knowledge.requirement(&call);
+            requirement.within_tables && requirement.beyond.is_none()
+        };
+        let is_shown = || (specification.shows_answer)(&call);
+        let is_read = match which {
+            Read::Any => true,
+            Read::Valid => call.valid || is_shown(),
+            Read::Ordinary => call.valid && is_ordinary() || is_shown(),
+        };
+        is_read.then(|| (call.pair, (specification.deciding)(&call)))
+    }
+}
+
+impl Seen {
+    fn new(kind: Kind, values: &[(&'static str, String)], refused: Option<Refused>) -> Self {
+        let values = values.iter().flat_map(|(name, value)| keys(kind, name, value));
+        Self { kind, values: values.map(|(key, _)| key).collect(), refused }
+    }
+}
+
+impl OfValue {
+    /// The probability that so many requests are refused by chance, by the share of refusals among the neighbours.
+    fn chance(&self, times: usize) -> f64 {
+        let [served, refused] = self.neighbours;
+        let share = f64::from(refused + 1) / f64::from(served + refused + 2);
+        share.powi(i32::try_from(times).unwrap_or(i32::MAX))
+    }
+}
+
+/// The ways in which requests share a value, from the most general one, with their words: at this member, at any member, and the same
+/// among the requests of one kind.
+fn keys(kind: Kind, name: &str, value: &str) -> [(u64, String); 4] {
+    let lower = value.to_ascii_lowercase();
+    let of_kind = format!("in requests of the kind {}", kind.name);
+    [
+        (hash(&(name, &lower)), format!("{name} {value}")),
+        (hash(&lower), value.to_owned()),
+        (hash(&(kind.name, name, &lower)), format!("{name} {value} {of_kind}")),
+        (hash(&(kind.name, &lower)), format!("{value} {of_kind}")),
+    ]
+}
+
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn count(number: usize) -> f64 {
+    u32::try_from(number).map_or(f64::MAX, f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use paymaster_engine::cases::plan::plan;
+    use paymaster_exchange::Response;
+    use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::run::sending::delivery::{Attempts, Next, Sending, TargetState};
+
+    const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";
+
+    /// What the target answers: a status, and whether Retry-After states ten seconds.
+    type Answer = (u16, bool);
+
+    const SERVED: Answer = (200, false);
+
+    /// A run against a target that answers as a script says.
+    struct Run {
+        target: TargetState,
+        requests: Vec<Value>,
+        waited: Duration,
+        sent: usize,
+    }
+
+    impl Run {
+        fn new() -> Self {
+            let mut target = TargetState::new("target".to_owned(), 1);
+            target.comparison.knowing(SPECIFICATION.unknown());
+            let groups = plan(&Context::default(), 1, 40);
+            let bodies = groups.iter().filter(|group| group.relation.id == "calls");
+            let bodies = bodies.flat_map(|group| &group.members).map(|member| &member.body);
+            let requests = bodies.filter_map(|body| serde_json::from_slice(body).ok());
+            let valid = |request: &Value| {
+                let request = ParsedRequest::of(request.to_string().as_bytes(), &SPECIFICATION);
+                request.valid_call().is_some()
+            };
+            let requests: Vec<Value> = requests.filter(valid).collect();
+            assert!(requests.len() > 60, "{}", requests.len());
+            Self { target, requests, waited: Duration::ZERO, sent: 0 }
+        }
+
+        fn exchange(&mut self, body: &Bytes, script: &mut dyn FnMut(&Value, usize) -> Answer) -> Exchange {
+            let (status, waits) = script(&serde_json::from_slice(body).unwrap(), self.sent);
+            self.sent += 1;
+            let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+            let response = Response {
+                status,
+                headers: waits.then(|| ("retry-after".to_owned(), "10".to_owned())).into_iter().collect(),
+                body: if status == 200 { Bytes::from_static(result.as_bytes()) } else { Bytes::new() },
+            };
+            Exchange::new(body.clone(), Ok(response), Duration::ZERO)
+        }
+
+        /// Sends a request until it is answered or given up. Returns the value for which alone it was refused.
+        fn send(
+            &mut self,
+            request: &Value,
+            script: &mut dyn FnMut(&Value, usize) -> Answer,
+        ) -> Option<Arc<str>> {
+            let body = Bytes::from(request.to_string());
+            let mut attempts = Attempts::new(Sending::Among { watched: false });
+            loop {
+                let exchange = self.exchange(&body, script);
+                let now = SystemTime::UNIX_EPOCH;
+                let mut next = attempts.after(&mut self.target, &exchange, None, now);
+                if let Next::Probe(body) = next {
+                    let probe = self.exchange(&body, script);
+                    next = attempts.after(&mut self.target, &exchange, Some(&probe), now);
+                }
+                match next {
+                    Next::Pause(pause) => self.waited += pause,
+                    _ => return self.target.comparison.value(&exchange),
+                }
+            }
+        }
+
+        /// Every third request is one of the refused sender. Returns the values for which alone requests were refused, in words.
+        fn send_all(&mut self, mut script: impl FnMut(&Value, usize) -> Answer) -> BTreeSet<String> {
+            let mut requests = self.requests.clone();
+            for request in requests.iter_mut().step_by(3) {
+                request["params"][0]["sender"] = json!(REFUSED);
+            }
+            requests.rotate_left(1);
+            let values = requests.iter().filter_map(|request| self.send(request, &mut script));
+            values.map(|value| value.to_string()).collect()
+        }
+    }
+
+    fn is_refused(request: &Value) -> bool {
+        request["params"][0]["sender"] == REFUSED
+    }
+
+    fn is_token_mode(request: &Value) -> bool {
+        request["params"][1]["mode"] == "ERC20"
+    }
+
+    #[test]
+    fn what_comes_for_every_request_with_a_value_and_for_no_other_is_the_answer_of_the_service() {
+        for answer in [(403, false), (413, false), (307, false), (504, false), (429, true), (503, true)] {
+            let mut run = Run::new();
+            let values = run.send_all(|request, _| if is_refused(request) { answer } else { SERVED });
+            assert_eq!(values, BTreeSet::from([format!("sender {REFUSED}")]), "{answer:?}");
+            let waited = Duration::from_secs(if answer.1 { 20 } else { 0 });
+            assert!(run.waited <= waited, "{:?}", run.waited);
+            let mut run = Run::new();
+            let values = run.send_all(|request, _| if is_token_mode(request) { answer } else { SERVED });
+            assert!(values.contains("mode ERC20"), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_quota_is_an_excuse() {
+        let mut left = 3;
+        let mut run = Run::new();
+        let values = run.send_all(|request, _| {
+            if !is_refused(request) {
+                return SERVED;
+            }
+            left -= 1;
+            if left < 0 { (429, true) } else { SERVED }
+        });
+        assert_eq!(values, BTreeSet::new(), "it was served before");
+        for most in [10, 30, 50] {
+            let mut run = Run::new();
+            let values = run.send_all(|_, sent| if sent >= most { (403, false) } else { SERVED });
+            assert_eq!(values, BTreeSet::new(), "every request is refused after {most}");
+            let mut served = 0;
+            let values = Run::new().send_all(|request, _| {
+                served += u32::from(is_token_mode(request));
+                if is_token_mode(request) && served > 10 { (403, false) } else { SERVED }
+            });
+            assert_eq!(values, BTreeSet::new(), "the mode was served before");
+        }
+    }
+
+    #[test]
+    fn what_ends_after_the_stated_pause_or_comes_by_chance_is_an_excuse() {
+        let mut run = Run::new();
+        let mut refused = BTreeSet::new();
+        let values = run.send_all(|request, _| {
+            if is_refused(request) && refused.insert(request.to_string()) { (429, true) } else { SERVED }
+        });
+        assert_eq!(values, BTreeSet::new());
+        for (often, from) in [(2, 0), (3, 1), (5, 2), (20, 3)] {
+            let by_chance = |_: &Value, sent: usize| {
+                if (sent * 7919 + sent / 5).is_multiple_of(often) && sent > from {
+                    (403, false)
+                } else {
+                    SERVED
+                }
+            };
+            assert_eq!(Run::new().send_all(by_chance), BTreeSet::new(), "1 of {often}");
+        }
+        let for_a_while =
+            |_: &Value, sent: usize| if (20..60).contains(&sent) { (502, false) } else { SERVED };
+        assert_eq!(Run::new().send_all(for_a_while), BTreeSet::new());
+    }
+}
