@@ -260,9 +260,7 @@ async fn judge_plan(
         false
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
-    for group in &unanswered {
-        work.settle(group, stopped_answering);
-    }
+    work.settle(&unanswered, stopped_answering).await;
     for part in work.sessions.take_all() {
         session.merge(part);
     }

@@ -22,6 +22,10 @@ use tokio::net::TcpSocket;
 /// What a hook sees and may change: the number of the request, its body, and the answer of the reference server.
 pub(crate) type Hook = dyn Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync;
 
+/// Put into the extensions of a response by a hook: the request is never answered.
+#[derive(Clone)]
+pub(crate) struct Unanswered;
+
 /// A server that answers until it is dropped. Its port stays taken: connections are refused from then on.
 pub(crate) struct Server {
     address: SocketAddr,
@@ -112,7 +116,11 @@ async fn answer(
     response
         .headers_mut()
         .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
-    Ok(hook(number, &body, response))
+    let response = hook(number, &body, response);
+    if response.extensions().get::<Unanswered>().is_some() {
+        std::future::pending::<()>().await;
+    }
+    Ok(response)
 }
 
 /// The reference server with a fault or a variant, until it is dropped.
