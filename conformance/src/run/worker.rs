@@ -82,6 +82,16 @@ pub(crate) struct UnansweredGroup {
 /// How many groups with a timeout are seen to have it again. If every group that was sent again had it again, the others are not sent again.
 const TIMEOUTS_CONFIRMED: usize = 5;
 
+/// The request of a group whose connection was closed without an answer, in words.
+fn closed(unanswered: &UnansweredGroup) -> Option<String> {
+    let is_closed = |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Broken(_)));
+    let place = unanswered.exchanges.iter().position(is_closed)?;
+    let UnansweredGroup { group, .. } = unanswered;
+    let member = &group.members[place];
+    let label = if member.label.is_empty() { group.relation.about } else { &member.label };
+    Some(format!("request {} of {}: {label}", place + 1, group.relation.id))
+}
+
 fn has_timeout(exchanges: &[Exchange]) -> bool {
     exchanges.iter().any(|exchange| matches!(exchange.outcome, Err(Failure::Timeout { .. })))
 }
@@ -144,7 +154,12 @@ impl Work {
         for group in unanswered {
             let after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
             if stopped_answering && after(group.stamp) {
-                let cause = "the target stopped answering".to_owned();
+                let cause = match closed(group) {
+                    Some(request) => {
+                        format!("the target stopped answering after {request}, whose connection it closed")
+                    }
+                    None => "the target stopped answering".to_owned(),
+                };
                 self.sessions.with(|session| session.leave_out(&group.group, cause));
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
                 self.judge(&group.group, &group.exchanges);

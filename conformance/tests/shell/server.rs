@@ -130,6 +130,11 @@ pub(crate) struct Injected {
 }
 
 impl Injected {
+    /// The server without a fault.
+    pub(crate) fn sound() -> Self {
+        Self::serve(|service| service)
+    }
+
     /// The server with this fault.
     pub(crate) fn fault(name: &str) -> Self {
         Self::serve(|service| service.with_faults([find_fault(name).unwrap()]))
