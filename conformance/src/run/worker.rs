@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
+    /// The request that the target took last, in words, and whether it answered. Unanswered ones after an unanswered one do not count.
+    pub(crate) last: Mutex<Option<(String, bool)>>,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
 }
@@ -82,16 +84,6 @@ pub(crate) struct UnansweredGroup {
 /// How many groups with a timeout are seen to have it again. If every group that was sent again had it again, the others are not sent again.
 const TIMEOUTS_CONFIRMED: usize = 5;
 
-/// The request of a group whose connection was closed without an answer, in words.
-fn closed(unanswered: &UnansweredGroup) -> Option<String> {
-    let is_closed = |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Broken(_)));
-    let place = unanswered.exchanges.iter().position(is_closed)?;
-    let UnansweredGroup { group, .. } = unanswered;
-    let member = &group.members[place];
-    let label = if member.label.is_empty() { group.relation.about } else { &member.label };
-    Some(format!("request {} of {}: {label}", place + 1, group.relation.id))
-}
-
 fn has_timeout(exchanges: &[Exchange]) -> bool {
     exchanges.iter().any(|exchange| matches!(exchange.outcome, Err(Failure::Timeout { .. })))
 }
@@ -120,6 +112,9 @@ impl Work {
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
+            if let Ok(exchanges) = &delivered {
+                self.took(&group, exchanges.iter().all(is_answered));
+            }
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(is_answered) => {
                     let new = self.judge(&group, &exchanges);
@@ -154,12 +149,7 @@ impl Work {
         for group in unanswered {
             let after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
             if stopped_answering && after(group.stamp) {
-                let cause = match closed(group) {
-                    Some(request) => {
-                        format!("the target stopped answering after {request}, whose connection it closed")
-                    }
-                    None => "the target stopped answering".to_owned(),
-                };
+                let cause = "the target stopped answering".to_owned();
                 self.sessions.with(|session| session.leave_out(&group.group, cause));
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
                 self.judge(&group.group, &group.exchanges);
@@ -189,6 +179,17 @@ impl Work {
             () = self.sender.stop.stopped() => None,
             delivered = self.sender.deliver(group) => delivered.ok(),
         }
+    }
+
+    fn took(&self, group: &Group, is_answered: bool) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_answered && last.as_ref().is_some_and(|(_, is_answered)| !is_answered) {
+            return;
+        }
+        let label = group.members.last().map_or("", |member| &*member.label);
+        let label = if label.is_empty() { group.relation.about } else { label };
+        *last =
+            Some((format!("request {} of {}: {label}", group.members.len(), group.relation.id), is_answered));
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {

@@ -166,8 +166,11 @@ fn what_the_contract_refuses_is_broken() {
     }
 }
 
+/// Changes a result.
+type Change = fn(&mut Value);
+
 /// Changes the stubs of the reference server.
-fn stubs(change: fn(&mut Value)) -> Server {
+fn stubs(change: Change) -> Server {
     Server::changing(move |_, request, answer| {
         if request["method"] == "pm_getPaymasterStubData" && answer["result"].is_object() {
             change(&mut answer["result"]);
@@ -187,7 +190,7 @@ fn end_with(result: &mut Value, end: &str) {
 #[test]
 fn a_stub_that_reverts_or_whose_paymaster_is_missing_is_broken() {
     let (node, _) = node(chain_id());
-    let changes: [(fn(&mut Value), &str, &str); 4] = [
+    let changes: [(Change, &str, &str); 4] = [
         // A v that no signature has.
         (|result| end_with(result, "05"), "stub.simulates", "AA33"),
         // Data that end before their times.
@@ -230,7 +233,7 @@ fn a_stub_that_reverts_or_whose_paymaster_is_missing_is_broken() {
 
 #[test]
 fn what_may_have_another_reason_accuses_nobody() {
-    let reverting: fn(&mut Value) = |result| end_with(result, "05");
+    let reverting: Change = |result| end_with(result, "05");
     let (own, _) = node(chain_id());
     // A contract that the profile does not name.
     let profile = profile();

@@ -17,7 +17,7 @@ use tempfile::tempdir;
 
 use crate::{
     flat, run,
-    server::{Server, Unanswered, raw, read_request, unreachable_url, write},
+    server::{Closed, Server, Unanswered, raw, read_request, unreachable_url, write},
 };
 
 const SMALL: &[&str] = &["--cases", "12", "--allow-incomplete", "--no-shrink"];
@@ -330,6 +330,27 @@ fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
     assert!(out.contains("1 defect, 1 rule broken"), "{out}");
     assert!(out.contains("answer.http-message") && out.contains("\"token\""), "the request is shown: {out}");
     assert!(out.contains("reproduced 3/3") && !out.contains("stopped answering"), "{out}");
+}
+
+#[test]
+fn a_target_that_a_request_ends_names_the_request() {
+    let folder = tempdir().unwrap();
+    let is_over = std::sync::atomic::AtomicBool::default();
+    // From then on, it answers nothing.
+    let server = Server::hooked(move |_, body, mut response| {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        let ends = request["params"][3]["token"].is_string();
+        if is_over.fetch_or(ends, Ordering::Relaxed) || ends {
+            response.extensions_mut().insert(Closed);
+        }
+        response
+    });
+    let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let (_, out, _) =
+        run(folder.path(), &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
+    let last = "the last request before that was request 2 of probes: an unsupported token in the context";
+    assert!(flat(&out).contains(last), "{out}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A page with several implementations side by side: clauses as rows, reports as columns, a badge for each.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use maud::{Markup, html};
 use paymaster_schemas::find_clause;
@@ -110,11 +110,8 @@ pub(crate) fn markdown(columns: &[Column]) -> String {
         if differing.is_empty() {
             continue;
         }
-        text.push_str(&format!(
-            "\n## {section} {}\n{}",
-            sections::name(specification, section),
-            named("clause")
-        ));
+        let _ =
+            write!(text, "\n## {section} {}\n{}", sections::name(specification, section), named("clause"));
         for (clause, states) in differing {
             let known = find_clause(clause).map_or("", |known| known.text);
             let word =
@@ -122,7 +119,7 @@ pub(crate) fn markdown(columns: &[Column]) -> String {
             text.push_str(&line(&format!("`{clause}`: {known}"), &mut states.iter().map(word)));
         }
     }
-    text.push_str(&format!("\nIn {}, all of them agree.\n", words::count(alike as u128, "other clause")));
+    let _ = writeln!(text, "\nIn {}, all of them agree.", words::count(alike as u128, "other clause"));
     text
 }
 
