@@ -3,9 +3,17 @@
 use paymaster_exchange::{Exchange, Simulation};
 use serde_json::Value;
 
-/// The requests to a node that simulate what an exchange returned; none where it returned nothing to simulate. The text is the address
-/// of the entry point.
-pub type SimulationOf = fn(&Exchange, &str) -> Option<Box<dyn Simulate>>;
+/// The requests to a node that simulate what an exchange returned; none where it returned nothing to simulate.
+pub type SimulationOf = fn(&Exchange, &NodeFacts) -> Option<Box<dyn Simulate>>;
+
+/// What is known of a node before it is asked to simulate.
+#[derive(Clone, Debug)]
+pub struct NodeFacts {
+    /// Its chain.
+    pub chain_id: u64,
+    /// The address of the contract that takes operations, where the user gives one.
+    pub entry_point: Option<String>,
+}
 
 /// Requests to a node, one after the other: any sender can drive them.
 pub trait Simulate: Send {

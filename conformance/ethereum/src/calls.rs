@@ -1,7 +1,8 @@
 //! The calls of EntryPoint v0.6 and of a paymaster that validate an operation.
 
-use alloy_primitives::{Address, B256, U256};
+use alloy_primitives::{Address, B256, U256, hex};
 use alloy_sol_types::{SolCall, sol};
+use serde_json::{Value, json};
 
 use crate::operation::{EntryPointVersion, Operation};
 
@@ -98,6 +99,18 @@ impl CompletedOperation {
     }
 }
 
+/// The params of `eth_call` at the last block: from this address, and with this much gas, where they are given.
+pub fn eth_call(from: Option<Address>, to: Address, data: &[u8], gas: Option<u64>) -> Value {
+    let mut call = json!({ "to": to.to_string(), "data": hex::encode_prefixed(data) });
+    if let Some(from) = from {
+        call["from"] = json!(from.to_string());
+    }
+    if let Some(gas) = gas {
+        call["gas"] = json!(format!("{gas:#x}"));
+    }
+    json!([call, "latest"])
+}
+
 /// How often the verification gas limit counts when a paymaster pays: for the account, the paymaster and its postOp.
 const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 
@@ -144,7 +157,6 @@ pub fn validation_call(operation: &Operation, hash: B256) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn the_paymaster_is_called_with_the_form_of_its_version_and_the_most_it_may_cost() {

@@ -11,8 +11,8 @@ mod window;
 
 pub use accounts::{ACCOUNTS, AccountForm, CallContext, Encoded};
 pub use calls::{
-    CompletedOperation, PackedUserOperation, UserOperation, hash_call, paymaster_call, simulation_call,
-    validation_call,
+    CompletedOperation, PackedUserOperation, UserOperation, eth_call, hash_call, paymaster_call,
+    simulation_call, validation_call,
 };
 pub use contracts::{ContractKind, DataError, PaymasterTerms};
 pub use operation::{EntryPointVersion, Operation, OperationError};

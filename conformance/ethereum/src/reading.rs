@@ -9,7 +9,7 @@ use crate::calls::{
     validatePaymasterUserOpCall,
 };
 use crate::window::Window;
-use paymaster_exchange::Simulation;
+use paymaster_exchange::{Refusal, Simulation};
 
 /// The outcome of an `eth_call`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum CallOutcome {
     Returned(Vec<u8>),
     /// The call reverted with this.
     Reverted(Vec<u8>),
+    /// The call took more gas than it had.
+    OutOfGas,
 }
 
 /// Why the outcome of an `eth_call` is unknown.
@@ -57,10 +59,17 @@ impl CallOutcome {
         match (data, error["message"].as_str()) {
             (Some(data), _) => Ok(Self::Reverted(data)),
             (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
+            (None, Some(message)) if is_out_of_gas(message) => Ok(Self::OutOfGas),
             (None, Some(message)) => Err(NodeError::Refused(beginning(message))),
             (None, None) => Err(NodeError::NoResult),
         }
     }
+}
+
+/// Nodes write `out of gas`, `OutOfGas` and `gas required exceeds allowance`.
+fn is_out_of_gas(message: &str) -> bool {
+    let words = message.to_ascii_lowercase().replace(' ', "");
+    ["outofgas", "gasrequiredexceedsallowance"].into_iter().any(|known| words.contains(known))
 }
 
 /// The outcome of simulating the whole operation.
@@ -96,7 +105,8 @@ pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> 
     match FailedOp::abi_decode(data) {
         Ok(FailedOp { reason, .. }) if reason.starts_with("AA3") => {
             let reverted = reason.starts_with("AA33");
-            SimulationOutcome::Final(refused_or_unpaid(reason, reverted, pays_in_tokens))
+            let refusal = if reverted { Refusal::Reverted } else { Refusal::Other };
+            SimulationOutcome::Final(refused_or_unpaid(refusal, reason, pays_in_tokens))
         }
         Ok(FailedOp { reason, .. }) => SimulationOutcome::CallThePaymaster(reason),
         Err(_) => {
@@ -109,7 +119,7 @@ pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> 
 pub fn read_hash(called: &CallOutcome) -> Option<B256> {
     match called {
         CallOutcome::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
-        CallOutcome::Reverted(_) => None,
+        CallOutcome::Reverted(_) | CallOutcome::OutOfGas => None,
     }
 }
 
@@ -136,6 +146,7 @@ pub enum PaymasterValidation {
 pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
     let data = match called {
         CallOutcome::Reverted(data) => return PaymasterValidation::Reverted(revert(data)),
+        CallOutcome::OutOfGas => return PaymasterValidation::Reverted("out of gas".to_owned()),
         CallOutcome::Returned(data) if data.is_empty() => return PaymasterValidation::NotDeployed,
         CallOutcome::Returned(data) => data,
     };
@@ -157,23 +168,28 @@ pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
 pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Simulation {
     match read_validation(called) {
         PaymasterValidation::Returned { signature_is_right: true, window, .. } => in_time(window, now),
-        PaymasterValidation::Returned { .. } => Simulation::Refused("AA34 signature error".to_owned()),
-        PaymasterValidation::Reverted(reason) => {
-            refused_or_unpaid(format!("AA33 reverted: {reason}"), true, pays_in_tokens)
+        PaymasterValidation::Returned { .. } => {
+            Simulation::Refused(Refusal::Signature, "AA34 signature error".to_owned())
         }
-        PaymasterValidation::NotDeployed => Simulation::Refused("AA30 paymaster not deployed".to_owned()),
+        PaymasterValidation::Reverted(reason) => {
+            refused_or_unpaid(Refusal::Reverted, format!("AA33 reverted: {reason}"), pays_in_tokens)
+        }
+        PaymasterValidation::NotDeployed => {
+            Simulation::Refused(Refusal::NotDeployed, "AA30 paymaster not deployed".to_owned())
+        }
         PaymasterValidation::Unreadable => Simulation::Refused(
+            Refusal::Other,
             "AA33 reverted: what validatePaymasterUserOp returned cannot be read".to_owned(),
         ),
     }
 }
 
 /// A paymaster that is paid in tokens may revert because the account has no tokens, which is not a fault of the service.
-fn refused_or_unpaid(reason: String, reverted: bool, pays_in_tokens: bool) -> Simulation {
-    if reverted && pays_in_tokens {
+fn refused_or_unpaid(refusal: Refusal, reason: String, pays_in_tokens: bool) -> Simulation {
+    if refusal == Refusal::Reverted && pays_in_tokens {
         Simulation::Unclear(format!("{reason} (does the account lack tokens or an allowance?)"))
     } else {
-        Simulation::Refused(reason)
+        Simulation::Refused(refusal, reason)
     }
 }
 
@@ -182,9 +198,10 @@ fn in_time(window: Window, now: u64) -> Simulation {
         return Simulation::Accepted;
     }
     let Window { valid_after, valid_until } = window;
-    Simulation::Refused(format!(
+    let reason = format!(
         "AA32 paymaster expired or not due: good from {valid_after} to {valid_until}, and the chain is at {now}"
-    ))
+    );
+    Simulation::Refused(Refusal::NotInTime, reason)
 }
 
 /// The reason of a revert, or its data.
@@ -216,6 +233,19 @@ mod tests {
     fn returned(context: &[u8], after: u64, until: u64, aggregator: U256) -> CallOutcome {
         let word = (U256::from(after) << 208) | (U256::from(until) << 160) | aggregator;
         CallOutcome::Returned((Bytes::copy_from_slice(context), word).abi_encode_params())
+    }
+
+    #[test]
+    fn an_answer_of_a_node_that_ran_out_of_gas_is_no_revert() {
+        let read = |error: &str| CallOutcome::read(format!(r#"{{"error":{error}}}"#).as_bytes()).ok();
+        for message in
+            ["out of gas", "EVM error OutOfGas", "Out of gas: gas required exceeds allowance: 50000"]
+        {
+            let error = format!(r#"{{"code":-32003,"message":"{message}"}}"#);
+            assert_eq!(read(&error), Some(CallOutcome::OutOfGas), "{message}");
+        }
+        assert_eq!(read(r#"{"message":"execution reverted"}"#), Some(CallOutcome::Reverted(Vec::new())));
+        assert_eq!(read(r#"{"message":"missing trie node"}"#), None, "a pruned node shows nothing");
     }
 
     #[test]

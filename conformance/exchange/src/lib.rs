@@ -198,13 +198,30 @@ impl Exchange {
     }
 }
 
-/// The result of simulating the paymasterAndData of an answer on a chain.
+/// The result of simulating on a chain what an answer returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Simulation {
     /// The paymaster's contract accepts it.
     Accepted,
-    /// The paymaster's contract refuses it, for this reason.
-    Refused(String),
+    /// The paymaster's contract refuses it, in this way and for this reason.
+    Refused(Refusal, String),
     /// The simulation has no clear result, for this reason; no rule is judged by it.
     Unclear(String),
+}
+
+/// How a paymaster's contract refuses an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It finds its signature wrong.
+    Signature,
+    /// It reverts.
+    Reverted,
+    /// The data are not valid at this time.
+    NotInTime,
+    /// Its validation takes more gas than its limit.
+    OverGasLimit,
+    /// There is no contract at its address.
+    NotDeployed,
+    /// For another reason.
+    Other,
 }

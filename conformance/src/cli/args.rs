@@ -129,7 +129,7 @@ pub(crate) struct MatrixArgs {
     /// JSON reports (--report json=FILE); each is a column named after its file.
     #[arg(required = true, value_name = "REPORT")]
     pub(crate) reports: Vec<PathBuf>,
-    /// The page to write.
+    /// The page to write; with the ending `.md` in Markdown, without badges, and with the clauses alone in which the reports differ.
     #[arg(short, long, value_name = "FILE", default_value = "paymaster-matrix.html")]
     pub(crate) output: PathBuf,
     /// The folder for the badges [default: the folder of the page].
@@ -280,9 +280,9 @@ fn about_reports() -> String {
 #[derive(Debug, Default, Args)]
 pub(crate) struct ChainArgs {
     /// Simulate returned operations on the target's chain: the JSON-RPC URL of a node.
-    #[arg(long, value_name = "URL", requires = "entry_point")]
+    #[arg(long, value_name = "URL")]
     pub(crate) rpc_url: Option<String>,
-    /// The address of EntryPoint v0.6 on that chain.
+    /// The address of EntryPoint 0.6 on that chain, where it is another than the published one. Requests of ERC-7677 name theirs.
     #[arg(long, value_name = "ADDRESS", requires = "rpc_url")]
     pub(crate) entry_point: Option<Address>,
 }

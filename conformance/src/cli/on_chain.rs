@@ -15,26 +15,23 @@ use paymaster_settings::settings::setup::Setup;
 /// How the chain is reached.
 pub(crate) struct ChainAccess {
     transport: Transport,
-    entry_point: Address,
+    entry_point: Option<Address>,
 }
 
 impl ChainArgs {
     /// How the chain is reached, where one is given.
     pub(crate) fn access(&self, setup: &Setup) -> Result<Option<ChainAccess>, CommandError> {
-        match (&self.rpc_url, self.entry_point) {
-            (Some(url), Some(entry_point)) => {
-                let transport = setup.transport_to(url);
-                let transport = transport.map_err(|cause| format!("--rpc-url: {cause}"))?;
-                Ok(Some(ChainAccess { transport, entry_point }))
-            }
-            _ => Ok(None),
-        }
+        let Some(url) = &self.rpc_url else {
+            return Ok(None);
+        };
+        let transport = setup.transport_to(url).map_err(|cause| format!("--rpc-url: {cause}"))?;
+        Ok(Some(ChainAccess { transport, entry_point: self.entry_point }))
     }
 
     /// Hides the secrets in the URL of the node, which may hold a key. Returns the options that name the same chain, quoted for a shell,
     /// with a variable in place of a secret URL; empty where no chain is given.
     pub(crate) fn hide(&self, redactor: &mut Redactor) -> String {
-        let (Some(url), Some(entry_point)) = (&self.rpc_url, self.entry_point) else {
+        let Some(url) = &self.rpc_url else {
             return String::new();
         };
         let public = Target::parse(url).is_ok_and(|target| {
@@ -44,7 +41,8 @@ impl ChainArgs {
         });
         let url =
             if public { paymaster_settings::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
-        format!(" --rpc-url {url} --entry-point {entry_point}")
+        let entry_point = self.entry_point.map(|address| format!(" --entry-point {address}"));
+        format!(" --rpc-url {url}{}", entry_point.unwrap_or_default())
     }
 
     /// Removes the rules that need a chain where none is given; an error where no other rule is left.
@@ -56,7 +54,7 @@ impl ChainArgs {
             rules.retain(|rule| rule.basis() != Basis::OnChain);
         }
         if rules.is_empty() {
-            return Err("the selected rules need a chain: give --rpc-url and --entry-point".into());
+            return Err("the selected rules need a chain: give --rpc-url".into());
         }
         Ok(rules)
     }

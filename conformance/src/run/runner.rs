@@ -3,7 +3,7 @@
 use paymaster_engine::session::access::Access;
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize, atomic::Ordering},
     time::Duration,
 };
 
@@ -79,9 +79,9 @@ pub async fn check(
         session = session.without_examples();
     }
     let before_plan = sender.pace.sent();
-    let (mut plan_end, mut judged) = (None, 0);
+    let (mut plan_end, mut judged, mut last) = (None, 0, None);
     if stop.reason().is_none() && !access.is_permanently_denied() {
-        (plan_end, judged) =
+        (plan_end, judged, last) =
             judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
     }
     session.merge_access(access);
@@ -105,7 +105,13 @@ pub async fn check(
     let progress = u32::try_from(before_plan + judged).ok().filter(|_| judged >= ENOUGH);
     let interval = progress.and_then(|requests| took.checked_div(requests));
     let early = match denied.or_else(|| stop.reason()).or(plan_end) {
-        Some(reason) => Some(early_end(&reason, &mut forecast, interval).await),
+        Some(reason) => {
+            let (end, mut cause) = early_end(&reason, &mut forecast, interval).await;
+            if let Some(last) = last.filter(|_| end == End::GaveUp) {
+                cause = format!("{cause}; the last request before that was {last}");
+            }
+            Some((end, cause))
+        }
         None => None,
     };
     let summary = session.conclude(Ending {
@@ -212,7 +218,8 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
     }
 }
 
-/// Sends and judges every group of the plan. Returns why it was not completed, and how many requests were sent as part of groups.
+/// Sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which one the
+/// target took last, in words.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
@@ -221,7 +228,7 @@ async fn judge_plan(
     session: &mut Session,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> (Option<Reason>, usize) {
+) -> (Option<Reason>, usize, Option<String>) {
     sender.target().liveness.begin_plan();
     let context = &forecast.context();
     let budget = sender.pace.left();
@@ -237,6 +244,7 @@ async fn judge_plan(
         done: AtomicUsize::new(0),
         judged: AtomicUsize::new(0),
         broken: Mutex::default(),
+        last: Mutex::default(),
         ended: Stop::default(),
         fail_fast: suite.fail_fast.then(|| FailFast {
             context: Arc::clone(session.context()),
@@ -271,9 +279,7 @@ async fn judge_plan(
         false
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
-    for group in &unanswered {
-        work.settle(group, stopped_answering);
-    }
+    work.settle(&unanswered, stopped_answering).await;
     for part in work.sessions.take_all() {
         session.merge(part);
     }
@@ -281,7 +287,8 @@ async fn judge_plan(
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }
-    (work.ended.reason(), work.judged.load(Ordering::Relaxed))
+    let last = work.last.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(last, _)| last);
+    (work.ended.reason(), work.judged.load(Ordering::Relaxed), last)
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {

@@ -20,7 +20,7 @@ use paymaster_engine::{
     rules::Rule,
     session::{Session, tally::NewlyBroken},
 };
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, Failure};
 
 /// What all workers of a run share.
 pub(crate) struct Work {
@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
+    /// The request that the target took last, in words, and whether it answered. Unanswered ones after an unanswered one do not count.
+    pub(crate) last: Mutex<Option<(String, bool)>>,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
 }
@@ -79,6 +81,13 @@ pub(crate) struct UnansweredGroup {
     stamp: u64,
 }
 
+/// How many groups with a timeout are seen to have it again. If every group that was sent again had it again, the others are not sent again.
+const TIMEOUTS_CONFIRMED: usize = 5;
+
+fn has_timeout(exchanges: &[Exchange]) -> bool {
+    exchanges.iter().any(|exchange| matches!(exchange.outcome, Err(Failure::Timeout { .. })))
+}
+
 impl Work {
     /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
     pub(crate) async fn run(self: Arc<Self>) -> Vec<UnansweredGroup> {
@@ -103,6 +112,9 @@ impl Work {
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
+            if let Ok(exchanges) = &delivered {
+                self.took(&group, exchanges.iter().all(is_answered));
+            }
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(is_answered) => {
                     let new = self.judge(&group, &exchanges);
@@ -128,15 +140,56 @@ impl Work {
         unanswered
     }
 
-    /// Judges a group with a missing answer. Where the target stopped answering, a group after its last answer is left out.
-    pub(crate) fn settle(&self, unanswered: &UnansweredGroup, stopped_answering: bool) {
-        let is_after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
-        if stopped_answering && is_after(unanswered.stamp) {
-            let cause = "the target stopped answering".to_owned();
-            self.sessions.with(|session| session.leave_out(&unanswered.group, cause));
-        } else {
-            self.judge(&unanswered.group, &unanswered.exchanges);
+    /// Judges the groups with a missing answer, after the plan. Where the target stopped answering, groups after its last answer are left out.
+    ///
+    /// A timeout may come from load, on either side, so its group is sent again while nothing else is. Only one that is seen again is judged:
+    /// another one shows nothing of the target, and leaves the run incomplete.
+    pub(crate) async fn settle(&self, unanswered: &[UnansweredGroup], stopped_answering: bool) {
+        let (mut confirmed, mut of_load) = (0, 0);
+        for group in unanswered {
+            let after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
+            if stopped_answering && after(group.stamp) {
+                let cause = "the target stopped answering".to_owned();
+                self.sessions.with(|session| session.leave_out(&group.group, cause));
+            } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
+                self.judge(&group.group, &group.exchanges);
+            } else {
+                let again =
+                    if confirmed == TIMEOUTS_CONFIRMED { None } else { self.send_again(&group.group).await };
+                match again {
+                    Some(exchanges) if has_timeout(&exchanges) => {
+                        confirmed += 1;
+                        self.judge(&group.group, &exchanges);
+                    }
+                    again => {
+                        of_load += 1;
+                        let again =
+                            if again.is_some() { "an answer when sent again" } else { "not sent again" };
+                        self.sessions.with(|session| session.leave_out_timeout(again));
+                    }
+                }
+            }
         }
+    }
+
+    /// Sends a group while no other is; none when the run is over.
+    async fn send_again(&self, group: &Group) -> Option<Vec<Exchange>> {
+        tokio::select! {
+            biased;
+            () = self.sender.stop.stopped() => None,
+            delivered = self.sender.deliver(group) => delivered.ok(),
+        }
+    }
+
+    fn took(&self, group: &Group, is_answered: bool) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_answered && last.as_ref().is_some_and(|(_, is_answered)| !is_answered) {
+            return;
+        }
+        let label = group.members.last().map_or("", |member| &*member.label);
+        let label = if label.is_empty() { group.relation.about } else { label };
+        *last =
+            Some((format!("request {} of {}: {label}", group.members.len(), group.relation.id), is_answered));
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {

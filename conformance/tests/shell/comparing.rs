@@ -88,6 +88,17 @@ fn a_matrix_is_a_page_and_a_badge_for_each() {
     assert!(read("page.html").contains("sponsored-result.callGasLimit"));
     assert!(read("badges/bad.svg").contains("2 broken"));
     assert!(read("badges/good.svg").starts_with("<svg"));
+    let (code, out, _) = run(folder.path(), &["matrix", "good.json", "bad.json", "-o", "page.md"]);
+    assert_eq!((code, out.as_str()), (0, "wrote page.md\n"));
+    let page = read("page.md");
+    assert!(
+        page.contains("| clause | good | bad |") && page.contains("| `sponsored-result.callGasLimit`: "),
+        "{page}"
+    );
+    assert!(
+        page.contains("| passed | broken |") && page.contains("other clauses, all of them agree"),
+        "{page}"
+    );
     std::fs::write(folder.path().join("no.json"), "{}").unwrap();
     let (code, _, err) = run(folder.path(), &["matrix", "no.json", "none.json", "-o", "none.html"]);
     assert_eq!(code, 2);

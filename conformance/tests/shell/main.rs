@@ -15,6 +15,7 @@ mod hostile;
 mod judge;
 mod known;
 mod limits;
+mod on_chain;
 mod origins;
 mod overload;
 mod pages;

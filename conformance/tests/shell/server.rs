@@ -1,7 +1,6 @@
 //! Servers for tests: the reference server behind a hook that can spoil requests and answers, and raw sockets.
 
 use std::{
-    convert::Infallible,
     io::{Read, Write},
     net::{SocketAddr, TcpListener},
     sync::{
@@ -21,6 +20,14 @@ use tokio::net::TcpSocket;
 
 /// What a hook sees and may change: the number of the request, its body, and the answer of the reference server.
 pub(crate) type Hook = dyn Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync;
+
+/// Put into the extensions of a response by a hook: the request is never answered.
+#[derive(Clone)]
+pub(crate) struct Unanswered;
+
+/// The same: the connection is closed without an answer.
+#[derive(Clone)]
+pub(crate) struct Closed;
 
 /// A server that answers until it is dropped. Its port stays taken: connections are refused from then on.
 pub(crate) struct Server {
@@ -102,7 +109,7 @@ async fn answer(
     hook: Arc<Hook>,
     service: Arc<Service>,
     counter: Arc<AtomicUsize>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<Full<Bytes>>, std::io::Error> {
     let number = counter.fetch_add(1, Ordering::SeqCst);
     let body =
         request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -112,7 +119,14 @@ async fn answer(
     response
         .headers_mut()
         .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
-    Ok(hook(number, &body, response))
+    let response = hook(number, &body, response);
+    if response.extensions().get::<Unanswered>().is_some() {
+        std::future::pending::<()>().await;
+    }
+    if response.extensions().get::<Closed>().is_some() {
+        return Err(std::io::ErrorKind::ConnectionAborted.into());
+    }
+    Ok(response)
 }
 
 /// The reference server with a fault or a variant, until it is dropped.
@@ -122,6 +136,11 @@ pub(crate) struct Injected {
 }
 
 impl Injected {
+    /// The server without a fault.
+    pub(crate) fn sound() -> Self {
+        Self::serve(|service| service)
+    }
+
     /// The server with this fault.
     pub(crate) fn fault(name: &str) -> Self {
         Self::serve(|service| service.with_faults([find_fault(name).unwrap()]))

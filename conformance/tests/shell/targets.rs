@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::{
-    run,
-    server::{Server, raw, read_request, unreachable_url, write},
+    flat, run,
+    server::{Closed, Server, Unanswered, raw, read_request, unreachable_url, write},
 };
 
 const SMALL: &[&str] = &["--cases", "12", "--allow-incomplete", "--no-shrink"];
@@ -292,6 +292,65 @@ fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
     assert_eq!(code, 3, "{out}");
     assert!(out.contains("stopped answering"), "{out}");
     assert!(out.contains(" passed, "), "what was judged until then is reported: {out}");
+}
+
+#[test]
+fn a_timeout_that_is_not_seen_again_breaks_nothing_and_leaves_the_run_incomplete() {
+    let folder = tempdir().unwrap();
+    let late = Mutex::new(Vec::<Vec<u8>>::new());
+    let server = Server::hooked(move |number, body, mut response| {
+        let mut late = late.lock().unwrap();
+        if number > 300 && late.len() < 8 && !late.iter().any(|known| known == body) {
+            late.push(body.to_vec());
+            response.extensions_mut().insert(Unanswered);
+        }
+        response
+    });
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "12", "--timeout", "1s"]);
+    assert_eq!(code, 4, "{out}{err}");
+    assert!(flat(&out).contains("no answer in time, and an answer when sent again"), "{out}");
+    assert!(!out.contains("answer.http-message"), "{out}");
+}
+
+#[test]
+fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
+    let folder = tempdir().unwrap();
+    let is_token = |request: &Value| request["params"][3]["token"].is_string();
+    let server = Server::hooked(move |_, body, mut response| {
+        if serde_json::from_slice(body).is_ok_and(|request: Value| is_token(&request)) {
+            response.extensions_mut().insert(Unanswered);
+        }
+        response
+    });
+    let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let arguments = [&server.url(), "--spec", "erc-7677", "--cases", "12", "--timeout", "1s"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("1 defect, 1 rule broken"), "{out}");
+    assert!(out.contains("answer.http-message") && out.contains("\"token\""), "the request is shown: {out}");
+    assert!(out.contains("reproduced 3/3") && !out.contains("stopped answering"), "{out}");
+}
+
+#[test]
+fn a_target_that_a_request_ends_names_the_request() {
+    let folder = tempdir().unwrap();
+    let is_over = std::sync::atomic::AtomicBool::default();
+    // From then on, it answers nothing.
+    let server = Server::hooked(move |_, body, mut response| {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        let ends = request["params"][3]["token"].is_string();
+        if is_over.fetch_or(ends, Ordering::Relaxed) || ends {
+            response.extensions_mut().insert(Closed);
+        }
+        response
+    });
+    let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let (_, out, _) =
+        run(folder.path(), &[&server.url(), "--spec", "erc-7677", "--cases", "12", "--jobs", "1"]);
+    let last = "the last request before that was request 2 of probes: an unsupported token in the context";
+    assert!(flat(&out).contains(last), "{out}");
 }
 
 #[test]

@@ -22,10 +22,6 @@ pub(super) const CLAUSES: &[&[Clause]] = &[
 /// The reason why what every request has is not judged alone.
 const IN_EVERY_REQUEST: &str = "every request has it, so it is judged with the request as a whole: by endpoint.stub-and-data and the clauses about results";
 
-/// The reason why a clause that only a node can show is not judged.
-const NEEDS_A_NODE: &str =
-    "only a node of the chain shows it, and the checks of this specification ask none yet";
-
 /// What a service must take (sections 1, 2 and 8).
 const REQUESTS: &[Clause] = clauses! {
     Stated "1" "endpoint.stub-and-data"
@@ -68,7 +64,7 @@ const REQUESTS: &[Clause] = clauses! {
         "A data request whose operation has the form of another EntryPoint version is refused.";
     Stated "8" "chain.own-data"
         "A service of several chains returns data for the chain that the request names.",
-        unjudged: NEEDS_A_NODE;
+        unjudged: "data.accepted shows it, for the chain of the node: requests name that chain";
     Interoperability "4" "data-request.without-stub"
         "A data request is served without a stub request before it.";
 };
@@ -131,8 +127,7 @@ const DATA: &[Clause] = clauses! {
     Interoperability "6" "data.concurrent"
         "Data requests that are sent at the same time each get the data of their own operation.";
     OnChain "6" "data.accepted"
-        "The paymaster contract accepts the operation with the returned data.",
-        unjudged: NEEDS_A_NODE;
+        "The paymaster contract accepts the operation of the request with the returned data, and with the gas limits of the request.";
 };
 
 /// Stub and data of one operation (section 4).
@@ -142,8 +137,9 @@ const PAIR: &[Clause] = clauses! {
     Stated "4" "stub-and-data.zero-bytes"
         "A stub has at most as many zero bytes as the data. Judged over eight operations, each with at least three zero bytes more in the stub.";
     OnChain "4" "stub.simulates"
-        "A simulation with the stub runs through the same code as one with the data: the contract does not revert early.",
-        unjudged: NEEDS_A_NODE;
+        "A simulation with the stub runs through the same code as one with the data: the contract does not revert early.";
+    OnChain "3" "stub.verification-gas"
+        "The contract's validation fits the `paymasterVerificationGasLimit` of the stub. EntryPoint 0.6 has no such limit.";
 };
 
 /// A stub that is final (section 5).
@@ -154,6 +150,8 @@ const FINAL: &[Clause] = clauses! {
         "After a stub with `isFinal` true, a data request for the same operation is still answered with a result.";
     Interoperability "5" "is-final.signature"
         "The signature in a stub with `isFinal` true holds, also for other gas limits. Judged if the profile names contract and signer.";
+    OnChain "5" "is-final.accepted"
+        "The paymaster contract accepts a stub with `isFinal` true as it is, and with other gas limits.";
 };
 
 /// What is refused (sections 4 and 7).
@@ -186,6 +184,8 @@ const OBSERVED: &[Clause] = clauses! {
         "Whether gas limits are written with leading zeros.";
     NotShown "3" "observed.extra-members"
         "Which members results have that the text does not list, `sponsor` in data included.";
+    NotShown "6" "observed.node"
+        "Why a node of the chain shows nothing of a result: it is of another chain, or the paymaster has no code there, for example.";
     NotShown "3.1" "observed.icon"
         "The media type of the icon. PNG, WebP and SVG are recommended.";
     NotShown "4" "observed.zero-bytes"

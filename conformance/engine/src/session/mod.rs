@@ -223,6 +223,11 @@ impl Session {
         *self.unjudged.entry(reason).or_default() += 1;
     }
 
+    /// Counts a group with a timeout that may have come from the load; `again` is what came of sending it again. The run is incomplete.
+    pub fn leave_out_timeout(&mut self, again: &'static str) {
+        self.unjudged_answers.unconfirmed_timeout(again);
+    }
+
     /// Adds an observation about the whole run.
     pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
         self.tally.observations.entry(clause).or_default().insert(value, times);

@@ -1,4 +1,4 @@
-//! Answers that cannot be judged: they exceed our limits, or a gateway answered instead of the service.
+//! Answers that cannot be judged: they exceed our limits, a gateway answered instead of the service, or none came in time once.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,8 @@ pub struct UnjudgedAnswers {
     too_large: BTreeMap<String, usize>,
     /// By the HTTP status of the gateway that answered instead of the service. The other answers of such a group are judged.
     by_gateways: BTreeMap<u16, usize>,
+    /// Groups with a timeout that was not seen again, by what is known of it.
+    unconfirmed_timeouts: BTreeMap<&'static str, usize>,
 }
 
 impl UnjudgedAnswers {
@@ -29,6 +31,11 @@ impl UnjudgedAnswers {
         true
     }
 
+    /// Counts a group with a request that had no answer in time, which may have come from the load. `again` is what came of sending it again.
+    pub fn unconfirmed_timeout(&mut self, again: &'static str) {
+        *self.unconfirmed_timeouts.entry(again).or_default() += 1;
+    }
+
     /// Adds the counts of another part of the same run.
     pub fn merge(&mut self, other: Self) {
         for (what, groups) in other.too_large {
@@ -36,6 +43,9 @@ impl UnjudgedAnswers {
         }
         for (status, groups) in other.by_gateways {
             *self.by_gateways.entry(status).or_default() += groups;
+        }
+        for (again, groups) in other.unconfirmed_timeouts {
+            *self.unconfirmed_timeouts.entry(again).or_default() += groups;
         }
     }
 
@@ -49,6 +59,10 @@ impl UnjudgedAnswers {
             .into_iter()
             .filter(|_| access.denied().is_none())
             .map(|(status, groups)| (access.outcomes.described(&without_answer(status)), groups));
-        too_large.chain(by_gateways).collect()
+        let timeouts = self
+            .unconfirmed_timeouts
+            .into_iter()
+            .map(|(again, groups)| (format!("no answer in time, and {again}"), groups));
+        too_large.chain(by_gateways).chain(timeouts).collect()
     }
 }

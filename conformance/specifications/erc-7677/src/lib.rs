@@ -6,6 +6,7 @@ pub mod kinds;
 pub mod lines;
 mod load;
 mod observers;
+mod on_chain;
 pub mod profile;
 mod profile_parts;
 pub mod relations;
@@ -50,6 +51,7 @@ pub static SPECIFICATION: Specification = Specification {
         rules::requests::RULES,
         rules::pairs::RULES,
         rules::signatures::RULES,
+        rules::on_chain::RULES,
         errors::RULES,
         json_rpc::RULES,
         batches::RULES,

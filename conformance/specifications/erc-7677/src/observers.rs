@@ -6,6 +6,7 @@ use paymaster_engine::{
     rules::{View, observers::Observer, shown},
 };
 use paymaster_ethereum::zero_bytes;
+use paymaster_exchange::{Refusal, Simulation};
 use paymaster_schemas::Kind;
 use serde_json::{Map, Value};
 
@@ -13,6 +14,7 @@ use crate::{
     kinds::is_stub,
     relations::OPEN,
     rules::{
+        on_chain::revert_accuses,
         pairs::own_data,
         results::{LIMITS, judged},
     },
@@ -35,6 +37,7 @@ pub(crate) static OBSERVERS: &[Observer] = &[
     probes!("observed.foreign-chain"),
     Observer { clause: "observed.unknown-entry-point", watch: unknown_entry_point },
     probes!("observed.chain-id-forms"),
+    Observer { clause: "observed.node", watch: unasked },
     Observer { clause: "observed.limits-returned", watch: limits_returned },
     Observer { clause: "observed.gas-limit-zeros", watch: leading_zeros },
     Observer { clause: "observed.extra-members", watch: extra_members },
@@ -72,6 +75,22 @@ fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, values: &m
     if Target::of(knowledge).served_versions() < 2 {
         let of_variant = views.iter().filter(|view| view.label == "an unknown EntryPoint");
         values.extend(of_variant.filter_map(outcome).map(str::to_owned));
+    }
+}
+
+/// Why a node showed nothing of a result.
+fn unasked(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
+    for view in views {
+        match view.on_chain {
+            Some(Simulation::Unclear(reason) | Simulation::Refused(Refusal::NotDeployed, reason)) => {
+                values.push(reason.clone());
+            }
+            Some(Simulation::Refused(Refusal::Reverted, _)) if !revert_accuses(view, knowledge) => {
+                let why = "a revert that may have another reason";
+                values.push(why.to_owned());
+            }
+            _ => {}
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     discovery::with_param,
     generate::{hex as number, new_account},
     kinds::{self, DATA, STUB, is_06, is_stub, version},
+    on_chain::simulation,
     target::Target,
 };
 
@@ -65,7 +66,8 @@ pub(crate) static CALLS: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::Share(40),
     calls,
-);
+)
+.simulated(simulation);
 
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let id = ids.next_id();
@@ -140,7 +142,8 @@ pub(crate) static PAIR: Relation = Relation::new(
             member(Role::Variant, "the data request", data, ids),
         ]
     },
-);
+)
+.simulated(simulation);
 
 /// Stub and data of eight operations.
 pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
@@ -423,7 +426,8 @@ pub(crate) static FORMS: Relation = Relation::new(
         alternately(&plain, &member(Role::Variant, form.label, variant, ids))
     },
 )
-.quick(15);
+.quick(15)
+.simulated(simulation);
 
 /// The form of a member of [`FORMS`], by its label.
 pub(crate) fn form_of(label: &str) -> Option<&'static Form> {
@@ -448,7 +452,8 @@ pub(crate) static ANOTHER_CALL: Relation = Relation::new(
             member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
         ]
     },
-);
+)
+.simulated(simulation);
 
 /// Data with the limits of the stub, and with those of a bundler.
 pub(crate) static OTHER_LIMITS: Relation = Relation::new(
@@ -477,7 +482,8 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
             member(Role::Variant, "other gas limits", other, ids),
         ]
     },
-);
+)
+.simulated(simulation);
 
 /// Data of three operations, each before and after its stub.
 pub(crate) static WITHOUT_STUB: Relation = Relation::new(

@@ -1,21 +1,21 @@
 //! The operation that an answer completes, and its simulation on a chain with EntryPoint v0.6.
 
 use crate::{SPECIFICATION, call::CallParts};
-use alloy_primitives::{Bytes, U256, hex};
+use alloy_primitives::{Address, Bytes, U256, hex};
 use paymaster_engine::{
     json::number::amount,
     message::{answer::Answer, request::ParsedRequest},
-    simulation::{NodeStep, Simulate},
+    simulation::{NodeFacts, NodeStep, Simulate},
 };
 use paymaster_schemas::Mode;
 use serde_json::{Value, json};
 use std::mem;
 
 use paymaster_ethereum::{
-    CallOutcome, CompletedOperation, SimulationOutcome, UserOperation, hash_call, paymaster_call, read_hash,
-    read_paymaster_call, read_simulation, simulation_call,
+    CallOutcome, CompletedOperation, EntryPointVersion, SimulationOutcome, UserOperation, eth_call,
+    hash_call, paymaster_call, read_hash, read_paymaster_call, read_simulation, simulation_call,
 };
-use paymaster_exchange::{Exchange, Simulation};
+use paymaster_exchange::{Exchange, Refusal, Simulation};
 
 /// A well-formed signature of no account: accounts that check it report a wrong signature instead of reverting.
 const DUMMY_SIGNATURE: [u8; 65] = {
@@ -36,15 +36,17 @@ const DUMMY_SIGNATURE: [u8; 65] = {
 };
 
 /// Simulates the operation that an exchange completes.
-pub(crate) fn simulation(exchange: &Exchange, entry_point: &str) -> Option<Box<dyn Simulate>> {
+pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
     let completed = completed(exchange)?;
-    Some(Box::new(OnChain { completed, entry_point: entry_point.to_owned(), now: 0, last: Asked::Nothing }))
+    let given = node.entry_point.as_deref().and_then(|address| address.parse().ok());
+    let entry_point = given.unwrap_or(EntryPointVersion::V06.address());
+    Some(Box::new(OnChain { completed, entry_point, now: 0, last: Asked::Nothing }))
 }
 
 /// The simulation of the whole operation, and of the call of its paymaster alone where the account makes the whole fail.
 struct OnChain {
     completed: CompletedOperation,
-    entry_point: String,
+    entry_point: Address,
     /// The time of the last block, in Unix seconds.
     now: u64,
     last: Asked,
@@ -75,24 +77,24 @@ impl OnChain {
             Asked::Nothing => (Asked::Time, NodeStep::Ask("eth_getBlockByNumber", json!(["latest", false]))),
             Asked::Time => {
                 self.now = time(answer)?;
-                (Asked::Whole, call(None, &self.entry_point, &simulation_call(&self.completed)))
+                (Asked::Whole, call(None, self.entry_point, &simulation_call(&self.completed)))
             }
             Asked::Whole => {
                 let why = match read_simulation(&called()?, pays_in_tokens, self.now) {
                     SimulationOutcome::Final(simulation) => return Ok(NodeStep::Known(simulation)),
                     SimulationOutcome::CallThePaymaster(_) if self.completed.paymaster().is_none() => {
                         let why = "AA93 invalid paymasterAndData: it is shorter than an address";
-                        return Ok(NodeStep::Known(Simulation::Refused(why.to_owned())));
+                        return Ok(NodeStep::Known(Simulation::Refused(Refusal::Other, why.to_owned())));
                     }
                     SimulationOutcome::CallThePaymaster(why) => why,
                 };
-                (Asked::Hash(why), call(None, &self.entry_point, &hash_call(&self.completed)))
+                (Asked::Hash(why), call(None, self.entry_point, &hash_call(&self.completed)))
             }
             Asked::Hash(why) => {
                 let hash = read_hash(&called()?).ok_or(why)?;
                 let paymaster = self.completed.paymaster().unwrap_or_default();
                 let check = paymaster_call(&self.completed, hash);
-                (Asked::Paymaster, call(Some(&self.entry_point), &paymaster.to_string(), &check))
+                (Asked::Paymaster, call(Some(self.entry_point), paymaster, &check))
             }
             Asked::Paymaster => {
                 let outcome = read_paymaster_call(&called()?, pays_in_tokens, self.now);
@@ -104,12 +106,8 @@ impl OnChain {
     }
 }
 
-fn call(from: Option<&str>, to: &str, data: &[u8]) -> NodeStep {
-    let mut call = json!({ "to": to, "data": hex::encode_prefixed(data) });
-    if let Some(from) = from {
-        call["from"] = json!(from);
-    }
-    NodeStep::Ask("eth_call", json!([call, "latest"]))
+fn call(from: Option<Address>, to: Address, data: &[u8]) -> NodeStep {
+    NodeStep::Ask("eth_call", eth_call(from, to, data, None))
 }
 
 /// The time of the last block, in Unix seconds.

@@ -38,6 +38,11 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
     for pair in columns.windows(2) {
         pair[0].run.compared_with(&pair[1].run)?;
     }
+    if args.output.extension().is_some_and(|extension| extension == "md") {
+        write(&args.output, &matrix::markdown(&columns))?;
+        output::print(&format!("wrote {}\n", args.output.display()))?;
+        return Ok(exit::CONFORMS);
+    }
     write(&args.output, &matrix::page(&columns))?;
     let folder = match &args.badges {
         Some(folder) => folder.clone(),

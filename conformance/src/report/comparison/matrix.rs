@@ -1,6 +1,6 @@
 //! A page with several implementations side by side: clauses as rows, reports as columns, a badge for each.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use maud::{Markup, html};
 use paymaster_schemas::find_clause;
@@ -72,6 +72,55 @@ pub(crate) fn page(columns: &[Column]) -> String {
         footer { p { "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION")) "." } }
     };
     shell::document("Paymaster conformance, side by side", &body)
+}
+
+/// The same in Markdown: the totals, and the clauses in which the reports differ, each with its text.
+pub(crate) fn markdown(columns: &[Column]) -> String {
+    let rows = rows(columns);
+    let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
+    let line = |first: &str, cells: &mut dyn Iterator<Item = String>| {
+        format!("| {first} | {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let named = |first: &str| {
+        let head = line(first, &mut columns.iter().map(|column| column.name.clone()));
+        format!("\n{head}{}", line("---", &mut columns.iter().map(|_| "---".to_owned())))
+    };
+    let mut text = format!("{} side by side.\n", words::count(columns.len() as u128, "implementation"));
+    text.push_str(&named("clauses"));
+    let counts: Vec<Counts> = columns
+        .iter()
+        .map(|column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run))))
+        .collect();
+    for state in RuleState::ALL {
+        if counts.iter().any(|counts| counts.get(state) > 0) {
+            text.push_str(&line(
+                state.word(),
+                &mut counts.iter().map(|counts| counts.get(state).to_string()),
+            ));
+        }
+    }
+    let mut alike = 0;
+    for ((specification, _), (section, clauses)) in &rows {
+        let states = |clause| columns.iter().map(|column| state(clause, &column.run)).collect::<Vec<_>>();
+        let (differing, same): (Vec<_>, Vec<_>) = clauses
+            .iter()
+            .map(|clause| (clause, states(clause)))
+            .partition(|(_, states)| states.windows(2).any(|pair| pair[0] != pair[1]));
+        alike += same.len();
+        if differing.is_empty() {
+            continue;
+        }
+        let _ =
+            write!(text, "\n## {section} {}\n{}", sections::name(specification, section), named("clause"));
+        for (clause, states) in differing {
+            let known = find_clause(clause).map_or("", |known| known.text);
+            let word =
+                |state: &Option<RuleState>| state.map_or("not in this report", RuleState::word).to_owned();
+            text.push_str(&line(&format!("`{clause}`: {known}"), &mut states.iter().map(word)));
+        }
+    }
+    let _ = writeln!(text, "\nIn {}, all of them agree.", words::count(alike as u128, "other clause"));
+    text
 }
 
 /// A clause, by its id.

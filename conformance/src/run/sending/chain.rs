@@ -7,17 +7,17 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use paymaster_client::http::transport::{PooledConnection, Transport};
-use paymaster_engine::simulation::{NodeStep, SimulationOf};
+use paymaster_engine::simulation::{NodeFacts, NodeStep, SimulationOf};
 use paymaster_exchange::{Exchange, Failure, Simulation};
 
-/// A node of a chain on which EntryPoint v0.6 is deployed. Clones share one node.
+/// A node of a chain. Clones share one node.
 #[derive(Clone, Debug)]
 pub struct Chain(Arc<Node>);
 
 #[derive(Debug)]
 struct Node {
     transport: Transport,
-    entry_point: Address,
+    facts: NodeFacts,
 }
 
 /// Why a chain cannot be used. The message shows no path of the node's URL.
@@ -88,26 +88,30 @@ impl fmt::Display for NodeError {
 impl std::error::Error for NodeError {}
 
 impl Chain {
-    /// The chain behind a transport. Checks that a contract is deployed at the address of the entry point.
+    /// The chain behind a transport. Checks that a contract is deployed at the address of the entry point, where one is given.
     ///
     /// # Errors
     ///
     /// When the node does not answer, or there is no contract.
-    pub async fn connect(transport: Transport, entry_point: Address) -> Result<Self, ChainError> {
+    pub async fn connect(transport: Transport, entry_point: Option<Address>) -> Result<Self, ChainError> {
         let address = transport.target.address();
-        let node = Node { transport, entry_point };
-        let params = json!([entry_point.to_string(), "latest"]);
-        let code = node.value(&mut PooledConnection::default(), "eth_getCode", &params).await;
-        match code {
-            Ok(Value::String(code)) if code.len() > "0x".len() => Ok(Self(Arc::new(node))),
-            Ok(_) => Err(ChainError::NoEntryPoint { address, entry_point }),
-            Err(cause) => Err(ChainError::Node { address, cause }),
+        let facts = NodeFacts { chain_id: 0, entry_point: entry_point.map(|address| address.to_string()) };
+        let mut node = Node { transport, facts };
+        let failed = |cause| ChainError::Node { address: address.clone(), cause };
+        node.facts.chain_id = node.chain_id().await.map_err(failed)?;
+        if let Some(entry_point) = entry_point {
+            let params = json!([entry_point.to_string(), "latest"]);
+            let code = node.value(&mut PooledConnection::default(), "eth_getCode", &params).await;
+            if code.map_err(failed)?.as_str().is_none_or(|code| code.len() <= "0x".len()) {
+                return Err(ChainError::NoEntryPoint { address, entry_point });
+            }
         }
+        Ok(Self(Arc::new(node)))
     }
 
     /// Simulates what an exchange returned; none where it returned nothing to simulate.
     pub(crate) async fn simulate(&self, exchange: &Exchange, of: SimulationOf) -> Option<Simulation> {
-        let mut simulation = of(exchange, &self.0.entry_point.to_string())?;
+        let mut simulation = of(exchange, &self.0.facts)?;
         let connection = &mut PooledConnection::default();
         let mut answer = None;
         loop {
@@ -124,6 +128,14 @@ impl Chain {
 }
 
 impl Node {
+    async fn chain_id(&self) -> Result<u64, NodeError> {
+        let value = self.value(&mut PooledConnection::default(), "eth_chainId", &json!([])).await?;
+        let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
+        digits
+            .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+            .ok_or_else(|| NodeError::Unreadable("eth_chainId is answered with no number in hex".to_owned()))
+    }
+
     async fn value(
         &self,
         connection: &mut PooledConnection,

@@ -9,7 +9,7 @@ use paymaster_engine::{
     message::request::Call,
     rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
 };
-use paymaster_ethereum::{ContractKind, DataError, EntryPointVersion, Operation};
+use paymaster_ethereum::{ContractKind, DataError, EntryPointVersion, Operation, Window};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -103,7 +103,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// The operation with what the result adds to it, as a wallet sends it: the paymaster members alone.
-fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
+pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
     const OF_PAYMASTER: [&str; 5] = [
         "paymasterAndData",
         "paymaster",
@@ -226,6 +226,19 @@ const CLOCK: u64 = 120;
 /// The largest time that a contract can store.
 const LATEST: u64 = (1 << 48) - 1;
 
+/// Whether data are valid at this time, in Unix seconds, by a clock that may differ from the service's, and for no senseless time.
+pub(crate) fn is_open(version: EntryPointVersion, mut window: Window, now: u64) -> bool {
+    // The largest time of 48 bits means no end, as 0 does.
+    if window.valid_until == LATEST {
+        window.valid_until = 0;
+    }
+    if version == EntryPointVersion::V09 && window.is_of_blocks() {
+        return true;
+    }
+    let mut seconds = [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter();
+    seconds.any(|second| window.includes(second)) && window.is_plausible(now)
+}
+
 fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((kind, result)) = judged(view, knowledge).filter(|(kind, _)| !is_stub(*kind)) else { return };
     let (Some(call), Some(received)) = (view.valid_call(), view.received) else { return };
@@ -239,19 +252,10 @@ fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(terms) = completed(call, result).and_then(|operation| contract.read(&operation).ok()) else {
         return;
     };
-    let mut window = terms.window;
-    // The largest time of 48 bits means no end, as 0 does.
-    if window.valid_until == LATEST {
-        window.valid_until = 0;
-    }
-    if version == EntryPointVersion::V09 && window.is_of_blocks() {
-        return;
-    }
-    let is_open =
-        [now.saturating_sub(CLOCK), now, now + CLOCK].into_iter().any(|second| window.includes(second));
+    let window = terms.window;
     let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
     let expected = format!("a window that includes {now}, in seconds");
-    report.expect(is_open && window.is_plausible(now), format_args!("/result/{name}"), expected, || {
+    report.expect(is_open(version, window, now), format_args!("/result/{name}"), expected, || {
         format!("validAfter {}, validUntil {}", window.valid_after, window.valid_until)
     });
 }

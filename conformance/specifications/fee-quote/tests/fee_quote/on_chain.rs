@@ -8,7 +8,7 @@ use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
 use paymaster_ethereum::{
     CallOutcome, SimulationOutcome, paymaster_call, read_paymaster_call, read_simulation, simulation_call,
 };
-use paymaster_exchange::{Exchange, Response, Simulation};
+use paymaster_exchange::{Exchange, Refusal, Response, Simulation};
 use paymaster_fee_quote::{SPECIFICATION, on_chain::completed, target::context::Context};
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn the_whole_simulation_is_read() {
         validation_result(false, LATER, 0),
         failed_op("AA31 paymaster deposit too low"),
     ] {
-        let SimulationOutcome::Final(Simulation::Refused(reason)) = read(&called) else {
+        let SimulationOutcome::Final(Simulation::Refused(_, reason)) = read(&called) else {
             panic!("{:?}", read(&called));
         };
         assert!(reason.starts_with("AA3"), "{reason}");
@@ -86,13 +86,13 @@ fn the_outcome_of_calling_the_paymaster_directly_is_read() {
     ] {
         let simulation = read(&called);
         assert!(
-            matches!(&simulation, Simulation::Refused(reason) if reason.starts_with(code)),
+            matches!(&simulation, Simulation::Refused(_, reason) if reason.starts_with(code)),
             "{simulation:?}"
         );
     }
     // An account without tokens is no fault of the service.
     assert!(matches!(read_paymaster_call(&reverted(""), true, NOW), Simulation::Unclear(_)));
-    assert!(matches!(read_paymaster_call(&validated(1, 0, 0), true, NOW), Simulation::Refused(_)));
+    assert!(matches!(read_paymaster_call(&validated(1, 0, 0), true, NOW), Simulation::Refused(..)));
 }
 
 #[test]
@@ -184,6 +184,6 @@ fn only_a_refused_simulation_breaks_the_rule() {
     assert_eq!(found(None), None);
     assert_eq!(found(Some(Simulation::Unclear("AA20".to_owned()))), None);
     assert_eq!(found(Some(Simulation::Accepted)), Some((1, 0)));
-    let refused = Simulation::Refused("AA34 signature error".to_owned());
+    let refused = Simulation::Refused(Refusal::Signature, "AA34 signature error".to_owned());
     assert_eq!(found(Some(refused)), Some((0, 1)));
 }

@@ -307,7 +307,7 @@ fn may_have_signature(data: &str) -> bool {
 fn accepted(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     match view.on_chain {
         Some(Simulation::Accepted) => report.held(),
-        Some(Simulation::Refused(reason)) => report.broken(
+        Some(Simulation::Refused(_, reason)) => report.broken(
             "/result/paymasterAndData",
             "a value that the paymaster's contract accepts",
             format!("refused: {reason}"),

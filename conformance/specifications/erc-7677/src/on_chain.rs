@@ -1,0 +1,313 @@
+//! What a node is asked about a result: whether the paymaster's contract accepts it. The contract is called as the EntryPoint would call it,
+//! which takes no account, no deposit, no bundler and no signature of a user.
+
+use std::{collections::VecDeque, time::UNIX_EPOCH};
+
+use alloy_primitives::U256;
+use paymaster_engine::{
+    message::{answer::Answer, request::ParsedRequest},
+    simulation::{NodeFacts, NodeStep, Simulate},
+};
+use paymaster_ethereum::{
+    CallOutcome, EntryPointVersion, Operation, PaymasterValidation, eth_call, read_validation,
+    validation_call,
+};
+use paymaster_exchange::{Exchange, Refusal, Simulation};
+
+use crate::{
+    SPECIFICATION,
+    kinds::{CallParts, is_stub},
+    rules::signatures::{completed, is_open},
+};
+
+/// More gas than any validation needs, beside the limit of the operation.
+const AMPLE_GAS: u64 = 3_000_000;
+
+/// Asks the contract of the operation that an exchange completes; none where it completes none.
+pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
+    let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
+    let call = request.valid_call()?;
+    let answer = Answer::of(exchange);
+    let result = answer.result()?.as_object()?;
+    let operation = completed(call, result)?;
+    operation.paymaster()?;
+    let is_final = result.get("isFinal").is_some_and(|value| *value == true);
+    let is_stub = is_stub(call.pair);
+    let announces_gas = is_stub && result.contains_key("paymasterVerificationGasLimit");
+    let mut questions = VecDeque::from([Question::AsItIs]);
+    if is_final {
+        questions.push_back(Question::OtherLimits);
+    }
+    if announces_gas && operation.version != EntryPointVersion::V06 {
+        questions.push_back(Question::ExactGas);
+    }
+    let other_chain = (call.chain_id() != Some(node.chain_id)).then(|| {
+        let asked = &call.envelope["params"][2];
+        format!("the node is of chain {}, and the request names {asked}", node.chain_id)
+    });
+    // The account's delegate enters the hash, and an invented account has none.
+    let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
+    let unclear = is_delegated.then(|| "the account delegates by EIP-7702".to_owned()).or(other_chain);
+    let received = exchange.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
+    Some(Box::new(OnChain {
+        operation,
+        chain_id: node.chain_id,
+        received: received.map(|since| since.as_secs()),
+        may_be_unsigned: is_stub && !is_final,
+        unclear,
+        questions,
+        asked: None,
+        found: Simulation::Accepted,
+    }))
+}
+
+/// The calls of one operation's paymaster, one after the other.
+struct OnChain {
+    operation: Operation,
+    chain_id: u64,
+    /// When the answer came, by our clock, in Unix seconds: the last block of an idle chain may be old.
+    received: Option<u64>,
+    /// Whether the result is a stub, of which neither the signature nor the times must hold.
+    may_be_unsigned: bool,
+    /// Why the node is not asked.
+    unclear: Option<String>,
+    questions: VecDeque<Question>,
+    asked: Option<Question>,
+    found: Simulation,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Question {
+    /// Whether the contract accepts the operation.
+    AsItIs,
+    /// The same with the gas limits that a bundler estimates.
+    OtherLimits,
+    /// Whether validation fits the gas limit that the stub returns.
+    ExactGas,
+}
+
+impl Simulate for OnChain {
+    fn next(&mut self, answer: Option<&[u8]>) -> NodeStep {
+        if let Some(reason) = self.unclear.take() {
+            return NodeStep::Known(Simulation::Unclear(reason));
+        }
+        if let (Some(asked), Some(answer)) = (self.asked, answer) {
+            let outcome = match CallOutcome::read(answer) {
+                Ok(called) => self.read(asked, &called),
+                Err(cause) => Simulation::Unclear(cause.to_string()),
+            };
+            // A stub without a right signature runs through the same code, so its gas is asked for all the same.
+            let goes_on =
+                self.may_be_unsigned && matches!(outcome, Simulation::Refused(Refusal::Signature, _));
+            if outcome != Simulation::Accepted {
+                self.found = outcome;
+                if !goes_on {
+                    self.questions.clear();
+                }
+            }
+        }
+        self.asked = self.questions.pop_front();
+        match self.asked {
+            Some(question) => NodeStep::Ask("eth_call", self.call(question)),
+            None => NodeStep::Known(self.found.clone()),
+        }
+    }
+}
+
+impl OnChain {
+    fn call(&self, question: Question) -> serde_json::Value {
+        let mut operation = self.operation.clone();
+        if question == Question::OtherLimits {
+            operation.call_gas_limit = U256::from(77_000);
+            operation.verification_gas_limit = U256::from(210_000);
+            operation.pre_verification_gas = U256::from(61_000);
+        }
+        let entry_point = operation.version.address();
+        let data = validation_call(&operation, operation.hash(entry_point, self.chain_id));
+        let [limit, _] = operation.paymaster_gas_limits();
+        let limit = limit.saturating_to::<u64>().min(AMPLE_GAS);
+        let gas = match question {
+            Question::ExactGas => limit.saturating_add(before_execution(&data)),
+            _ => limit.saturating_add(AMPLE_GAS),
+        };
+        eth_call(Some(entry_point), operation.paymaster().unwrap_or_default(), &data, Some(gas))
+    }
+
+    fn read(&self, question: Question, called: &CallOutcome) -> Simulation {
+        let limit = self.operation.paymaster_gas_limits()[0];
+        if question == Question::ExactGas {
+            // With more gas, the same call returned.
+            return match called {
+                CallOutcome::Returned(_) => Simulation::Accepted,
+                CallOutcome::Reverted(_) | CallOutcome::OutOfGas => Simulation::Refused(
+                    Refusal::OverGasLimit,
+                    format!("AA36: validation takes more than {limit} gas"),
+                ),
+            };
+        }
+        match read_validation(called) {
+            PaymasterValidation::Returned { signature_is_right: false, .. } => {
+                if !self.may_be_unsigned && question == Question::AsItIs && !self.has_real_limits() {
+                    return Simulation::Unclear("the request has gas limits of 0".to_owned());
+                }
+                let with = if question == Question::OtherLimits { ", with other gas limits" } else { "" };
+                Simulation::Refused(Refusal::Signature, format!("AA34 signature error{with}"))
+            }
+            PaymasterValidation::Returned { window, .. } => match self.received {
+                Some(now) if !self.may_be_unsigned && !is_open(self.operation.version, window, now) => {
+                    let (after, until) = (window.valid_after, window.valid_until);
+                    let reason =
+                        format!("AA32 paymaster expired or not due: good from {after} to {until}, at {now}");
+                    Simulation::Refused(Refusal::NotInTime, reason)
+                }
+                _ => Simulation::Accepted,
+            },
+            PaymasterValidation::Reverted(reason) => {
+                Simulation::Refused(Refusal::Reverted, format!("AA33 reverted: {reason}"))
+            }
+            PaymasterValidation::NotDeployed => {
+                let paymaster = self.operation.paymaster().unwrap_or_default();
+                let reason = format!("the paymaster {paymaster} has no code on chain {}", self.chain_id);
+                Simulation::Refused(Refusal::NotDeployed, reason)
+            }
+            PaymasterValidation::Unreadable => {
+                Simulation::Unclear("what validatePaymasterUserOp returned cannot be read".to_owned())
+            }
+        }
+    }
+
+    fn has_real_limits(&self) -> bool {
+        let operation = &self.operation;
+        ![operation.call_gas_limit, operation.verification_gas_limit, operation.pre_verification_gas]
+            .contains(&U256::ZERO)
+    }
+}
+
+/// The gas that a node takes for a call before the contract runs: at most that.
+fn before_execution(data: &[u8]) -> u64 {
+    21_000 + 16 * data.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use alloy_primitives::hex;
+    use bytes::Bytes;
+    use paymaster_exchange::Response;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::kinds::{DATA, STUB};
+
+    const CHAIN: u64 = 31_337;
+    const NOW: u64 = 1_700_000_000;
+    const PAYMASTER: &str = "0x2222222222222222222222222222222222222222";
+
+    /// The simulation of a result for 0.7, and a change of the operation.
+    fn started(method: &str, operation: Value, more: Value) -> Box<dyn Simulate> {
+        let mut sent = json!({
+            "sender": "0x1306b01bc3e4ad202612d3843387e94737673f53", "nonce": "0x1", "callData": "0x",
+            "callGasLimit": "0x1", "verificationGasLimit": "0x2", "preVerificationGas": "0x4",
+            "maxFeePerGas": "0xa", "maxPriorityFeePerGas": "0x1",
+        });
+        let mut result = json!({ "paymaster": PAYMASTER, "paymasterData": "0x01" });
+        for (into, members) in [(&mut sent, operation), (&mut result, more)] {
+            for (name, value) in members.as_object().unwrap() {
+                into[name] = value.clone();
+            }
+        }
+        let entry_point = EntryPointVersion::V07.address().to_string();
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": [sent, entry_point, "0x7a69", {}] });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string().into();
+        let mut exchange = Exchange::new(
+            Bytes::from(request.to_string()),
+            Ok(Response { status: 200, headers: Vec::new(), body }),
+            Duration::ZERO,
+        );
+        exchange.received = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
+        simulation(&exchange, &NodeFacts { chain_id: CHAIN, entry_point: None }).unwrap()
+    }
+
+    /// What the contract returns: the aggregator, and the time until which the data are valid.
+    fn returned(aggregator: u8, until: u64) -> Vec<u8> {
+        let word = (U256::from(until) << 160) | U256::from(aggregator);
+        let words = [U256::from(64), word, U256::ZERO].map(|word| word.to_be_bytes::<32>()).concat();
+        json!({ "result": hex::encode_prefixed(words) }).to_string().into_bytes()
+    }
+
+    /// The gas of each call that is asked for while the node answers so, and the outcome.
+    fn driven(mut simulation: Box<dyn Simulate>, answers: &[Vec<u8>]) -> (Vec<u64>, Simulation) {
+        let mut gas = Vec::new();
+        let mut answer = None;
+        for next in answers.iter().map(Some).chain([None]) {
+            match simulation.next(answer) {
+                NodeStep::Known(outcome) => return (gas, outcome),
+                NodeStep::Ask(method, params) => {
+                    assert_eq!((method, params[0]["to"].as_str()), ("eth_call", Some(PAYMASTER)));
+                    let digits = &params[0]["gas"].as_str().unwrap()[2..];
+                    gas.push(u64::from_str_radix(digits, 16).unwrap());
+                }
+            }
+            answer = next.map(Vec::as_slice);
+        }
+        panic!("more is asked than answered");
+    }
+
+    fn is(outcome: &Simulation, refusal: Refusal) -> bool {
+        matches!(outcome, Simulation::Refused(found, _) if *found == refusal)
+    }
+
+    #[test]
+    fn times_are_compared_with_our_clock_and_those_of_a_stub_are_not() {
+        let data = || started(DATA, json!({}), json!({}));
+        for (until, is_accepted) in [(0, true), (NOW + 300, true), (NOW - 60, true), (NOW - 300, false)] {
+            let (_, outcome) = driven(data(), &[returned(0, until)]);
+            assert_eq!(outcome == Simulation::Accepted, is_accepted, "{until}: {outcome:?}");
+            assert_eq!(is(&outcome, Refusal::NotInTime), !is_accepted, "{until}");
+        }
+        let stub = started(STUB, json!({}), json!({}));
+        assert_eq!(driven(stub, &[returned(0, NOW - 300)]).1, Simulation::Accepted);
+    }
+
+    #[test]
+    fn a_wrong_signature_accuses_only_with_real_limits() {
+        let zero = || json!({ "callGasLimit": "0x0" });
+        let signed = |operation, more| driven(started(DATA, operation, more), &[returned(1, 0)]).1;
+        assert!(is(&signed(json!({}), json!({})), Refusal::Signature));
+        assert!(matches!(signed(zero(), json!({})), Simulation::Unclear(_)));
+        // A final stub must hold with other limits too, whatever the request has.
+        let is_final = || started(STUB, zero(), json!({ "isFinal": true }));
+        let (gas, outcome) = driven(is_final(), &[returned(0, 0), returned(1, 0)]);
+        assert!(gas.len() == 2 && is(&outcome, Refusal::Signature), "{outcome:?}");
+        assert_eq!(driven(is_final(), &[returned(0, 0), returned(0, 0)]).1, Simulation::Accepted);
+    }
+
+    #[test]
+    fn the_gas_that_a_stub_announces_is_tried_where_validation_returns() {
+        let stub = || started(STUB, json!({}), json!({ "paymasterVerificationGasLimit": "0x2710" }));
+        let over = br#"{"error":{"code":-32003,"message":"out of gas"}}"#.to_vec();
+        let (gas, outcome) = driven(stub(), &[returned(1, 0), over]);
+        assert!(gas[0] > AMPLE_GAS && gas[1] < 60_000, "{gas:?}");
+        assert!(is(&outcome, Refusal::OverGasLimit), "{outcome:?}");
+        let (_, outcome) = driven(stub(), &[returned(1, 0), returned(1, 0)]);
+        assert!(is(&outcome, Refusal::Signature), "of a stub, that is what is wanted: {outcome:?}");
+        let reverted = br#"{"error":{"code":3,"message":"execution reverted","data":"0x"}}"#.to_vec();
+        let (gas, outcome) = driven(stub(), &[reverted]);
+        assert!(gas.len() == 1 && is(&outcome, Refusal::Reverted), "{outcome:?}");
+    }
+
+    #[test]
+    fn what_a_node_cannot_show_is_unclear() {
+        let unclear = |simulation, answer: &[u8]| match driven(simulation, &[answer.to_vec()]).1 {
+            Simulation::Unclear(reason) => reason,
+            other => panic!("{other:?}"),
+        };
+        let pruned = br#"{"error":{"code":-32000,"message":"missing trie node"}}"#;
+        assert_eq!(unclear(started(DATA, json!({}), json!({})), pruned), "the node says: missing trie node");
+        let delegated = started(DATA, json!({ "factory": "0x7702", "factoryData": "0x" }), json!({}));
+        assert_eq!(unclear(delegated, b""), "the account delegates by EIP-7702");
+        let (_, outcome) = driven(started(DATA, json!({}), json!({})), &[br#"{"result":"0x"}"#.to_vec()]);
+        assert!(is(&outcome, Refusal::NotDeployed), "{outcome:?}");
+    }
+}

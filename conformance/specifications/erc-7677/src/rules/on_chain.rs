@@ -1,0 +1,165 @@
+//! What a node of the chain shows: whether the paymaster's contract accepts a result. See [`crate::on_chain`].
+
+use paymaster_engine::{
+    knowledge::{Expectation, Knowledge},
+    rules::{Advice, Check, Report, Rule, View},
+};
+use paymaster_ethereum::EntryPointVersion;
+use paymaster_exchange::{Refusal, Simulation};
+use serde_json::Value;
+
+use crate::{
+    kinds::{is_06, is_stub, version},
+    lines,
+    relations::PAIR,
+    rules::{
+        pairs::is_final,
+        results::{Shape, judged},
+        signatures::completed,
+    },
+    target::Target,
+};
+
+const UNASKED: Advice = Advice::Look(
+    "the node showed too little of the results: observed.node in the report says why. A revert shows nothing without contract.kind in the \
+     profile, if only some bundlers may send the operation, or if a token is paid",
+);
+
+const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
+    Rule::new(id, quota, UNASKED, hint, check).waiting_first(&lines::CHAIN_ID)
+}
+
+pub(crate) const RULES: &[Rule] = &[
+    rule(
+        "data.accepted",
+        3,
+        "sign for the chain, the EntryPoint and the contract, over the operation with the gas limits of the request",
+        Check::Exchange(|view, knowledge, report| {
+            if judged(view, knowledge).is_some_and(|(kind, _)| !is_stub(kind)) {
+                accepted(view, knowledge, report);
+            }
+        }),
+    ),
+    rule(
+        "stub.simulates",
+        2,
+        "give the stub the mode, length and signature form of the data, and a paymaster that is deployed",
+        Check::Group(&PAIR, simulates),
+    ),
+    rule(
+        "is-final.accepted",
+        1,
+        "a final stub must hold as it is, with every gas limit",
+        Check::Exchange(|view, knowledge, report| {
+            if is_final(view, knowledge) {
+                accepted(view, knowledge, report);
+            }
+        }),
+    )
+    .unless(|knowledge| {
+        (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
+    }),
+    rule(
+        "stub.verification-gas",
+        2,
+        "return a paymasterVerificationGasLimit that the contract's validation fits",
+        Check::Exchange(verification_gas),
+    )
+    .unless(|knowledge| {
+        let target = Target::of(knowledge);
+        let later = EntryPointVersion::ALL.into_iter().filter(|version| *version != EntryPointVersion::V06);
+        (!later.into_iter().any(|version| target.sends(version)))
+            .then_some("EntryPoint 0.6 has no gas limit of the paymaster")
+    }),
+];
+
+/// Where the bytes of the service are in a result.
+fn place(view: &View<'_>) -> &'static str {
+    let is_06 = view.valid_call().is_some_and(|call| is_06(call.pair));
+    if is_06 { "/result/paymasterAndData" } else { "/result/paymasterData" }
+}
+
+/// What the node shows of a result, as far as it can only come from the service.
+fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), (Refusal, &'a str)>> {
+    let (kind, result) = judged(view, knowledge)?;
+    let has_own_shape = Shape::of(&Value::Object(result.clone())) == Shape::expected(version(kind));
+    if !has_own_shape || view.expectation == Expectation::NotSponsored {
+        return None;
+    }
+    match view.on_chain? {
+        Simulation::Accepted => Some(Ok(())),
+        Simulation::Refused(Refusal::Reverted, _) if !revert_accuses(view, knowledge) => None,
+        Simulation::Refused(refusal, reason) => Some(Err((*refusal, reason))),
+        Simulation::Unclear(_) => None,
+    }
+}
+
+/// Whether a revert can only come from the data: the profile names the contract, the data let every bundler send the operation (a call of
+/// ours has no bundler), and no token is paid, which the sender may lack.
+pub(crate) fn revert_accuses(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
+    let operation = judged(view, knowledge).and_then(|(_, result)| completed(view.valid_call()?, result));
+    let Some((operation, contract)) = operation.and_then(|operation| {
+        let contract = Target::of(knowledge).profile.contract.of(operation.version)?;
+        Some((operation, contract))
+    }) else {
+        return false;
+    };
+    contract.read(&operation).map_or(true, |terms| terms.any_bundler && terms.token.is_none())
+}
+
+fn accepted(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    match outcome(view, knowledge) {
+        // The gas limit is that of another rule.
+        Some(Ok(()) | Err((Refusal::OverGasLimit, _))) => report.held(),
+        // The node may be one of a chain on which this paymaster is not deployed.
+        Some(Err((Refusal::NotDeployed, _))) | None => {}
+        Some(Err((_, reason))) => {
+            report.broken(
+                place(view),
+                "data that the paymaster's contract accepts",
+                format!("refused: {reason}"),
+            );
+        }
+    }
+}
+
+/// The stub's contract neither reverts nor is missing where that of the data accepts.
+fn simulates(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let [stub, data] = views else { return };
+    if is_final(stub, knowledge) {
+        return;
+    }
+    match outcome(stub, knowledge) {
+        Some(Err((Refusal::Reverted, reason))) => {
+            report.broken(place(stub), "a stub with which validation does not revert", reason.to_owned());
+        }
+        Some(Err((Refusal::NotDeployed, reason))) => {
+            let is_deployed = |found| !matches!(found, Err((Refusal::NotDeployed, _)));
+            if outcome(data, knowledge).is_some_and(is_deployed) {
+                report.broken(
+                    "/result/paymaster",
+                    "a paymaster with code, as that of the data",
+                    reason.to_owned(),
+                );
+            }
+        }
+        Some(_) => report.held(),
+        None => {}
+    }
+}
+
+fn verification_gas(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some((kind, result)) = judged(view, knowledge) else { return };
+    if !is_stub(kind) || is_06(kind) || !result.contains_key("paymasterVerificationGasLimit") {
+        return;
+    }
+    match outcome(view, knowledge) {
+        Some(Err((Refusal::OverGasLimit, reason))) => report.broken(
+            "/result/paymasterVerificationGasLimit",
+            "a gas limit that validation fits",
+            reason.to_owned(),
+        ),
+        Some(Ok(()) | Err((Refusal::Signature, _))) => report.held(),
+        _ => {}
+    }
+}

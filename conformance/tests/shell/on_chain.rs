@@ -1,0 +1,250 @@
+//! `--rpc-url` with ERC-7677. The node of these tests answers `eth_call` as the reference server's contract does on a chain.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
+use alloy_primitives::{Address, B256, Bytes as Data, U256, hex};
+use alloy_sol_types::SolValue;
+use bytes::Bytes;
+use http_body_util::Full;
+use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, PackedUserOperation, UserOperation};
+use paymaster_reference_server::{Config, to_profile};
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::{
+    flat, run,
+    server::{Injected, Server},
+};
+
+/// What validation takes of gas, beside what a node takes before the contract runs.
+const GAS: u64 = 20_000;
+/// An address without code.
+const NOWHERE: &str = "0x00000000000000000000000000000000000000ee";
+
+fn profile() -> String {
+    to_profile("erc-7677", &Config::default(), &[]).unwrap()
+}
+
+/// A node of this chain, and the methods that it was asked.
+fn node(chain: u64) -> (Server, Arc<Mutex<BTreeSet<String>>>) {
+    let asked = Arc::new(Mutex::new(BTreeSet::new()));
+    let methods = Arc::clone(&asked);
+    let stated: toml::Value = toml::from_str(&profile()).unwrap();
+    let signer: Address = stated["contract"]["signer"].as_str().unwrap().parse().unwrap();
+    let server = Server::hooked(move |_, body, mut response| {
+        let request: Value = serde_json::from_slice(body).unwrap();
+        let method = request["method"].as_str().unwrap();
+        methods.lock().unwrap().insert(method.to_owned());
+        let mut answer = match method {
+            "eth_chainId" => json!({ "result": format!("{chain:#x}") }),
+            _ => validated(&request["params"][0], chain, signer),
+        };
+        answer["jsonrpc"] = json!("2.0");
+        answer["id"] = request["id"].clone();
+        *response.body_mut() = Full::new(Bytes::from(answer.to_string()));
+        response
+    });
+    (server, asked)
+}
+
+/// What `validatePaymasterUserOp` of the verifying paymaster does with a call of its EntryPoint.
+fn validated(call: &Value, chain: u64, signer: Address) -> Value {
+    if call["to"].as_str().unwrap().eq_ignore_ascii_case(NOWHERE) {
+        return json!({ "result": "0x" });
+    }
+    let data = hex::decode(call["data"].as_str().unwrap()).unwrap();
+    let gas = u64::from_str_radix(&call["gas"].as_str().unwrap()[2..], 16).unwrap();
+    if gas < 21_000 + 16 * data.len() as u64 + GAS {
+        return json!({ "error": { "code": -32003, "message": "out of gas" } });
+    }
+    let version = EntryPointVersion::at(call["from"].as_str().unwrap()).unwrap();
+    let operation = operation(version, &data[4..]);
+    let kind =
+        if version == EntryPointVersion::V06 { ContractKind::Verifying06 } else { ContractKind::Verifying07 };
+    let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": "0x" } });
+    let Ok(terms) = kind.read(&operation) else { return revert() };
+    let Ok(recovered) = kind.signer(&operation, chain, U256::ZERO) else { return revert() };
+    let word = U256::from(terms.window.valid_after) << 208
+        | U256::from(terms.window.valid_until) << 160
+        | U256::from(recovered != signer);
+    json!({ "result": hex::encode_prefixed((Data::new(), word).abi_encode_params()) })
+}
+
+fn operation(version: EntryPointVersion, params: &[u8]) -> Operation {
+    let half = |word: B256, place: usize| U256::from_be_slice(&word[16 * place..16 * (place + 1)]);
+    if version == EntryPointVersion::V06 {
+        let (sent, _, _) = <(UserOperation, B256, U256)>::abi_decode_params(params).unwrap();
+        return Operation {
+            version,
+            sender: sent.sender,
+            nonce: sent.nonce,
+            init_code: sent.initCode,
+            call_data: sent.callData,
+            call_gas_limit: sent.callGasLimit,
+            verification_gas_limit: sent.verificationGasLimit,
+            pre_verification_gas: sent.preVerificationGas,
+            max_fee_per_gas: sent.maxFeePerGas,
+            max_priority_fee_per_gas: sent.maxPriorityFeePerGas,
+            paymaster_and_data: sent.paymasterAndData,
+            signature: sent.signature,
+            delegate: None,
+        };
+    }
+    let (sent, _, _) = <(PackedUserOperation, B256, U256)>::abi_decode_params(params).unwrap();
+    Operation {
+        version,
+        sender: sent.sender,
+        nonce: sent.nonce,
+        init_code: sent.initCode,
+        call_data: sent.callData,
+        call_gas_limit: half(sent.accountGasLimits, 1),
+        verification_gas_limit: half(sent.accountGasLimits, 0),
+        pre_verification_gas: sent.preVerificationGas,
+        max_fee_per_gas: half(sent.gasFees, 1),
+        max_priority_fee_per_gas: half(sent.gasFees, 0),
+        paymaster_and_data: sent.paymasterAndData,
+        signature: sent.signature,
+        delegate: None,
+    }
+}
+
+const RULES: [&str; 4] = ["data.accepted", "stub.simulates", "is-final.accepted", "stub.verification-gas"];
+
+/// A strict run of the rules that need a chain, with this profile: exit code and report.
+fn judged(url: &str, node: &Server, profile: &str) -> (i32, String) {
+    let folder = tempdir().unwrap();
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let rpc = node.url();
+    let mut arguments =
+        vec![url, "--spec", "erc-7677", "--rpc-url", &rpc, "--strict", "--cases", "24", "--no-shrink"];
+    arguments.extend(RULES.iter().flat_map(|rule| ["--rule", rule]));
+    let (code, out, err) = run(folder.path(), &arguments);
+    (code, format!("{}{err}", flat(&out)))
+}
+
+fn chain_id() -> u64 {
+    let stated: toml::Value = toml::from_str(&profile()).unwrap();
+    stated["service"]["chain-id"].as_integer().unwrap().try_into().unwrap()
+}
+
+#[test]
+fn a_right_service_is_accepted_on_its_chain_and_the_node_gets_calls_only() {
+    let (node, asked) = node(chain_id());
+    let server = Injected::sound();
+    let (code, out) = judged(&server.url, &node, &profile());
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("4 rules: 3 passed, 1 not applicable"), "{out}");
+    let asked = asked.lock().unwrap().clone();
+    assert_eq!(asked, ["eth_call", "eth_chainId"].map(str::to_owned).into());
+}
+
+#[test]
+fn what_the_contract_refuses_is_broken() {
+    let (node, _) = node(chain_id());
+    for (fault, rule, words) in [
+        ("signed-for-zero-limits", "data.accepted", "AA34"),
+        ("constant-limits-signed", "data.accepted", "AA34"),
+        ("own-estimate-signed", "data.accepted", "AA34"),
+        ("gas-limits-swapped", "data.accepted", "AA34"),
+        ("fees-swapped", "data.accepted", "AA34"),
+        ("factory-not-signed", "data.accepted", "AA34"),
+        ("nonce-cut", "data.accepted", "AA34"),
+        ("call-of-the-stub-signed", "data.accepted", "AA34"),
+        ("signature-of-another-digest", "data.accepted", "AA34"),
+        ("data-expired", "data.accepted", "AA34"),
+        ("stub-called-final", "is-final.accepted", "AA34"),
+        ("final-for-zero-limits", "is-final.accepted", "AA34"),
+    ] {
+        let (code, out) = judged(&Injected::fault(fault).url, &node, &profile());
+        assert_eq!(code, 1, "{fault}: {out}");
+        let is_broken = |rule: &str| out.contains(&format!("breaks {rule} "));
+        assert!(is_broken(rule) && out.contains(words), "{fault}: {out}");
+        assert!(RULES.iter().all(|other| *other == rule || !is_broken(other)), "{fault}: {out}");
+    }
+}
+
+/// Changes a result.
+type Change = fn(&mut Value);
+
+/// Changes the stubs of the reference server.
+fn stubs(change: Change) -> Server {
+    Server::changing(move |_, request, answer| {
+        if request["method"] == "pm_getPaymasterStubData" && answer["result"].is_object() {
+            change(&mut answer["result"]);
+        }
+    })
+}
+
+/// Replaces digits from the end of the paymaster's data.
+fn end_with(result: &mut Value, end: &str) {
+    for member in ["paymasterData", "paymasterAndData"] {
+        if let Some(data) = result[member].as_str() {
+            result[member] = format!("{}{end}", &data[..data.len() - end.len()]).into();
+        }
+    }
+}
+
+#[test]
+fn a_stub_that_reverts_or_whose_paymaster_is_missing_is_broken() {
+    let (node, _) = node(chain_id());
+    let changes: [(Change, &str, &str); 4] = [
+        // A v that no signature has.
+        (|result| end_with(result, "05"), "stub.simulates", "AA33"),
+        // Data that end before their times.
+        (
+            |result| {
+                for (member, end) in [("paymasterData", 42), ("paymasterAndData", 82)] {
+                    if let Some(data) = result[member].as_str() {
+                        result[member] = data[..end].into();
+                    }
+                }
+            },
+            "stub.simulates",
+            "AA33",
+        ),
+        (
+            |result| {
+                if result["paymaster"].is_string() {
+                    result["paymaster"] = NOWHERE.into();
+                }
+            },
+            "stub.simulates",
+            "no code",
+        ),
+        (
+            |result| {
+                if result["paymasterVerificationGasLimit"].is_string() {
+                    result["paymasterVerificationGasLimit"] = "0x3e8".into();
+                }
+            },
+            "stub.verification-gas",
+            "AA36",
+        ),
+    ];
+    for (change, rule, words) in changes {
+        let (code, out) = judged(&stubs(change).url(), &node, &profile());
+        assert_eq!(code, 1, "{out}");
+        assert!(out.contains(&format!("breaks {rule} ")) && out.contains(words), "{rule}: {out}");
+    }
+}
+
+#[test]
+fn what_may_have_another_reason_accuses_nobody() {
+    let reverting: Change = |result| end_with(result, "05");
+    let (own, _) = node(chain_id());
+    // A contract that the profile does not name.
+    let profile = profile();
+    let (nameless, _) = profile.split_once("[contract]").unwrap();
+    let (_, out) = judged(&stubs(reverting).url(), &own, nameless);
+    assert!(!out.contains("breaks stub.simulates"), "{out}");
+    assert!(out.contains("observed.node: a revert that may have another reason"), "{out}");
+    // A node of another chain.
+    let (other, _) = node(chain_id() + 1);
+    let (code, out) = judged(&Injected::fault("fees-swapped").url, &other, &profile);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains(&format!("the node is of chain {}", chain_id() + 1)), "{out}");
+    assert!(out.contains("3 inconclusive"), "{out}");
+}
