@@ -33,7 +33,7 @@ fn a_target_that_answered_and_asks_to_wait_beyond_the_time_limit_leaves_a_run_in
     assert!(out.contains(" passed, "), "what was judged until then is reported: {out}");
     assert!(!out.contains("check that the target is running"), "{out}");
     assert!(plain.contains("fewer --cases"), "{out}");
-    assert_eq!(server.requests(), 801);
+    assert_eq!(server.requests(), 802, "the refused one, and one that was served before");
 }
 
 #[test]

@@ -41,6 +41,8 @@ const FOREIGN_CHAIN: u64 = 0x00ff_ffff_fff1;
 enum Trial {
     /// The chain, asked of the node or bundler at the same URL.
     AskChain,
+    /// The versions of EntryPoint, asked of the bundler at the same URL.
+    AskEntryPoints,
     /// A stub request that names this chain.
     Chain(u64),
     /// An ordinary request.
@@ -93,10 +95,19 @@ impl Discovery {
     }
 
     /// The node or bundler that often stands behind the same URL.
-    fn ask_chain(&self) -> Vec<(Trial, Kind, Value)> {
-        let known = self.target.chain_id().is_some();
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": [] });
-        if known { Vec::new() } else { vec![(Trial::AskChain, kinds::STUB_07, request)] }
+    fn ask_node(&self) -> Vec<(Trial, Kind, Value)> {
+        let ask = |trial, method| {
+            let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": [] });
+            (trial, kinds::STUB_07, request)
+        };
+        let mut requests = Vec::new();
+        if self.target.chain_id().is_none() {
+            requests.push(ask(Trial::AskChain, "eth_chainId"));
+        }
+        if self.target.profile.service.entry_points.is_empty() {
+            requests.push(ask(Trial::AskEntryPoints, "eth_supportedEntryPoints"));
+        }
+        requests
     }
 
     fn guess_chain(&self) -> Vec<(Trial, Kind, Value)> {
@@ -160,7 +171,7 @@ impl Discovery {
         for (group, exchanges) in answers {
             // A node is asked here, and not the service.
             let Some(trial) = trials.get(group.number) else { continue };
-            if !matches!(trial, Trial::AskChain) {
+            if !matches!(trial, Trial::AskChain | Trial::AskEntryPoints) {
                 for view in judge::read(group, exchanges, &self.target) {
                     self.access.see(group.relation.id, &view);
                 }
@@ -182,6 +193,11 @@ impl Discovery {
                     self.target.found.chain_id = Some(chain);
                     self.target.found.chain_is_sure = true;
                 }
+            }
+            Trial::AskEntryPoints => {
+                let listed = answer.result().and_then(Value::as_array).into_iter().flatten();
+                let known = listed.filter_map(|address| EntryPointVersion::at(address.as_str()?));
+                self.target.found.announced = known.map(|version| version.to_string()).collect();
             }
             Trial::Chain(chain) => match result {
                 Some(_) if !self.chains.0.contains(&chain) => self.chains.0.push(chain),
@@ -242,7 +258,7 @@ impl Discover for Discovery {
         loop {
             self.round += 1;
             let requests = match self.round {
-                1 => self.ask_chain(),
+                1 => self.ask_node(),
                 2 => self.guess_chain(),
                 3 => self.which_versions(),
                 4 => self.what_is_open(),
@@ -303,4 +319,39 @@ pub(crate) fn with_param(request: &Value, place: usize, value: Value) -> Value {
     let mut params = request["params"].clone();
     params[place] = value;
     with(request, "", "params", params)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use paymaster_exchange::Response;
+
+    use super::*;
+
+    #[test]
+    fn what_a_bundler_at_the_same_url_announces_is_what_is_tried() {
+        for (announced, others) in
+            [(json!([EntryPointVersion::V07.address().to_string()]), false), (json!([]), true)]
+        {
+            let mut discovery = Discovery::new(Target::default(), 1);
+            let asked = discovery.next_round(&[]).unwrap();
+            let answered = asked.into_iter().map(|group| {
+                let request: Value = serde_json::from_slice(&group.members[0].body).unwrap();
+                let is_chain = request["method"] == "eth_chainId";
+                let result = if is_chain { json!("0x7a69") } else { announced.clone() };
+                let body =
+                    json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }).to_string().into();
+                let response = Response { status: 200, headers: Vec::new(), body };
+                let exchange = Exchange::new(group.members[0].body.clone(), Ok(response), Duration::ZERO);
+                (group, vec![exchange])
+            });
+            let next = discovery.next_round(&answered.collect::<Vec<_>>()).unwrap();
+            let sent = next.iter().map(|group| serde_json::from_slice(&group.members[0].body).unwrap());
+            let versions: Vec<Option<EntryPointVersion>> =
+                sent.map(|request: Value| EntryPointVersion::at(request["params"][1].as_str()?)).collect();
+            assert!(versions.contains(&Some(EntryPointVersion::V07)), "{versions:?}");
+            assert_eq!(versions.contains(&Some(EntryPointVersion::V06)), others, "{versions:?}");
+        }
+    }
 }

@@ -50,6 +50,8 @@ pub struct Found {
     pub chain_id: Option<u64>,
     /// Whether it names that chain, or refuses others: then its signatures are for this chain.
     pub chain_is_sure: bool,
+    /// The versions that a bundler at the same URL announces. Others are not tried; whether the paymaster serves these, its answers show.
+    pub announced: BTreeSet<String>,
     /// The versions of EntryPoint for which it returned a result that fits.
     pub served: BTreeSet<String>,
     /// The members of the latest stub, by version: wallets repeat them in the data request.
@@ -115,10 +117,13 @@ impl Target {
         Value::Object(self.profile.service.context.clone())
     }
 
-    /// Whether requests for this version are sent: the profile lists it, the target served it, or no version is known.
+    /// Whether requests for this version are sent: the profile lists it, or the target served it. Where neither is known of any version, all are
+    /// sent, or those that are announced.
     pub fn sends(&self, version: EntryPointVersion) -> bool {
+        let announced = &self.found.announced;
         let is_none_known = self.profile.service.entry_points.is_empty() && self.found.served.is_empty();
-        is_none_known || self.serves(version)
+        let may_be_served = || announced.is_empty() || announced.contains(&version.to_string());
+        if is_none_known { may_be_served() } else { self.serves(version) }
     }
 
     /// Whether the target serves this version: the profile lists it, or the target returned a result that fits.
