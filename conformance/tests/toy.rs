@@ -364,6 +364,7 @@ fn settings(url: &str) -> Settings {
         max_requests: None,
         asked: 0,
         time_limit: Duration::from_mins(1),
+        budget: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

@@ -123,7 +123,8 @@ impl Report {
             let kinds = specification.kinds.len();
             let refusals =
                 summary.refusal.iter().map(|refusal| words::refused(refusal, kinds, finished.redactor));
-            refusals.chain(place.warnings().map(|warning| escape_controls(&text(warning)))).collect()
+            let others = place.warnings().chain(summary.coverage.iter().map(String::as_str));
+            refusals.chain(others.map(|warning| escape_controls(&text(warning)))).collect()
         };
         report.verdict = report.verdict_line().sentence();
         report.details.contradictions = contradictions::shown(finished, &report);

@@ -3,7 +3,7 @@
 use paymaster_engine::session::access::Access;
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
+    sync::{Arc, Mutex, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering},
     time::Duration,
 };
 
@@ -14,7 +14,7 @@ use crate::run::{
     Reporter, Suite,
     confirming::confirm,
     fail_fast::FailFast,
-    planning::{forecast::Forecast, group_queue::GroupQueue},
+    planning::{cost::of_plan, forecast::Forecast, group_queue::GroupQueue},
     sending::sender::{Notice, Sender},
     worker::{Sessions, Work},
 };
@@ -66,21 +66,27 @@ pub async fn check(
         specification: &specification,
         seed: settings.seed,
     });
-    let mut forecast = Forecast::new(settings, suite);
+    let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, reporter).await;
     let (context, access) = discover(settings, suite, &sender, &mut notices, reporter).await;
     forecast.learn(&context, sender.pace.sent());
-    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
-        .within(suite.scope.clone())
-        .knowing(Arc::clone(&suite.known));
+    let mut session =
+        Session::new(suite.rules.clone(), Arc::clone(&context)).knowing(Arc::clone(&suite.known));
     if !settings.closer_look {
         session = session.without_examples();
     }
     let before_plan = sender.pace.sent();
-    let (mut plan_end, mut judged) = (None, 0);
+    let (mut plan_end, mut judged, mut coverage) = (None, 0, Vec::new());
     if stop.reason().is_none() && !access.is_permanently_denied() {
         (plan_end, judged) =
             judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
+        if session.is_shortened() {
+            coverage.push(format!(
+                "{judged} requests of the plan were sent in the {} s that it has: every rule was exercised, the rest of its depth was not \
+                 (--time-limit)",
+                (forecast.depth_ends() - started).as_secs()
+            ));
+        }
     }
     session.merge_access(access);
     let denied = session.denied().map(Reason::GaveUp);
@@ -106,7 +112,7 @@ pub async fn check(
         Some(reason) => Some(early_end(&reason, &mut forecast, interval).await),
         None => None,
     };
-    let summary = session.conclude(Ending {
+    let mut summary = session.conclude(Ending {
         target: settings.shown_target.clone(),
         seed: settings.seed,
         early,
@@ -118,6 +124,7 @@ pub async fn check(
         connections: sender.jobs(),
         took,
     });
+    summary.coverage = coverage;
     reporter.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
 }
@@ -227,6 +234,10 @@ async fn judge_plan(
         judged: AtomicUsize::new(0),
         broken: Mutex::default(),
         ended: Stop::default(),
+        plan_ends: forecast.started + of_plan(settings.time_limit),
+        depth_ends: Mutex::new(forecast.depth_ends()),
+        shortened: AtomicBool::new(false),
+        time_limit: settings.time_limit,
         fail_fast: suite.fail_fast.then(|| FailFast {
             context: Arc::clone(session.context()),
             known: Arc::clone(&suite.known),
@@ -251,6 +262,7 @@ async fn judge_plan(
             _ = tick.tick() => {
                 report_progress(&work, &mut reported, reporter);
                 report_estimate(forecast, sender, reporter).await;
+                work.set_depth_end(forecast.depth_ends());
             }
         }
     }
@@ -267,6 +279,9 @@ async fn judge_plan(
         session.merge(part);
     }
     report_progress(&work, &mut reported, reporter);
+    if work.shortened.load(Ordering::Relaxed) {
+        session.shorten();
+    }
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }

@@ -5,8 +5,9 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use crate::run::{
@@ -21,6 +22,7 @@ use paymaster_engine::{
     session::{Session, tally::NewlyBroken},
 };
 use paymaster_exchange::Exchange;
+use tokio::time::Instant;
 
 /// What all workers of a run share.
 pub(crate) struct Work {
@@ -35,6 +37,13 @@ pub(crate) struct Work {
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
+    /// When the plan ends, so that a third of the time is left.
+    pub(crate) plan_ends: Instant,
+    /// When its depth ends.
+    pub(crate) depth_ends: Mutex<Instant>,
+    /// Whether its depth was not sent whole.
+    pub(crate) shortened: AtomicBool,
+    pub(crate) time_limit: Duration,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
 }
@@ -87,7 +96,7 @@ impl Work {
         let mut stopped = pin!(stop.stopped());
         while self.ended.reason().is_none() {
             let next = async {
-                let group = self.groups.next().await?;
+                let group = self.next_group().await?;
                 let mut share = self.sender.share();
                 let delivered = self.sender.deliver_within(&group, group.relation.order, &mut share).await;
                 Some((group, delivered, share))
@@ -126,6 +135,51 @@ impl Work {
             }
         }
         unanswered
+    }
+
+    /// The next group to send; none when the plan is done or its time is over. Where the target has a rate limit, groups that are about
+    /// broken rules alone are left out of the depth.
+    async fn next_group(&self) -> Option<Arc<Group>> {
+        loop {
+            let group = self.groups.next().await?;
+            let now = Instant::now();
+            if !group.is_depth {
+                if now >= self.plan_ends {
+                    self.ended.trigger(Reason::TimeLimit(self.time_limit));
+                    return None;
+                }
+                return Some(group);
+            }
+            if now >= *self.depth_end() {
+                self.shortened.store(true, Ordering::Relaxed);
+                return None;
+            }
+            if self.sender.pace.interval().is_none() || !self.is_settled(&group) {
+                return Some(group);
+            }
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether all rules that a group is mainly about are broken, and were broken again by other groups.
+    fn is_settled(&self, group: &Group) -> bool {
+        let Some(pair) = group.pair else {
+            return false;
+        };
+        self.sessions.with(|session| {
+            let rules = session.rules().iter().filter(|rule| rule.is_for(group.relation.id, pair));
+            let mut rules = rules.peekable();
+            rules.peek().is_some() && rules.all(|rule| session.is_settled(rule))
+        })
+    }
+
+    fn depth_end(&self) -> MutexGuard<'_, Instant> {
+        self.depth_ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets when the depth of the plan ends.
+    pub(crate) fn set_depth_end(&self, end: Instant) {
+        *self.depth_end() = end;
     }
 
     /// Judges a group with a missing answer. Where the target stopped answering, a group after its last answer is left out.

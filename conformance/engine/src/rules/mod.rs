@@ -179,12 +179,18 @@ impl Rule {
 
     /// Whether it is mainly about requests of the relation with this id, with base requests of this pair.
     pub fn is_about(&self, relation: &str, pair: Kind) -> bool {
+        let is_group = matches!(self.check, Check::Group(..));
+        !is_group && self.exercise.relations.is_empty() || self.is_for(relation, pair)
+    }
+
+    /// Whether requests of that relation, with base requests of this pair, are sent for this rule more than for others.
+    pub fn is_for(&self, relation: &str, pair: Kind) -> bool {
         if let Check::Group(own, _) = self.check {
             return own.id == relation;
         }
         let Exercise { relations, pairs, .. } = self.exercise;
         let is_of_pair = pairs.is_empty() || pairs.contains(&pair);
-        relations.is_empty() || is_of_pair && relations.iter().any(|own| own.id == relation)
+        is_of_pair && relations.iter().any(|own| own.id == relation)
     }
 
     /// Whether it compares request headers, so that it also judges requests whose headers the target refuses.

@@ -27,7 +27,7 @@ use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
 use crate::{
-    cases::{case::Group, scope::Scope},
+    cases::case::Group,
     diagnosis::defect::defects,
     knowledge::Knowledge,
     message::request::ParsedRequest,
@@ -66,7 +66,8 @@ pub struct Session {
     unjudged_answers: UnjudgedAnswers,
     /// Groups that were sent and not judged, by the reason.
     unjudged: BTreeMap<String, usize>,
-    scope: Scope,
+    /// Whether the plan ended in its depth: a rule passes then when it held once or twice.
+    shortened: bool,
     known: Arc<KnownFailureList>,
 }
 
@@ -104,7 +105,7 @@ impl Session {
             context,
             unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
-            scope: Scope::default(),
+            shortened: false,
             known: Arc::default(),
         }
     }
@@ -115,10 +116,19 @@ impl Session {
         Self { known, ..self }
     }
 
-    /// The same for a run that sends this much of the plan.
-    #[must_use]
-    pub fn within(self, scope: Scope) -> Self {
-        Self { scope, ..self }
+    /// The budget ended the plan after every rule had been exercised, and before its end.
+    pub fn shorten(&mut self) {
+        self.shortened = true;
+    }
+
+    /// Whether the budget ended the plan in its depth.
+    pub fn is_shortened(&self) -> bool {
+        self.shortened
+    }
+
+    /// Whether this session has seen a rule broken often enough that more cases would add nothing.
+    pub fn is_settled(&self, rule: &Rule) -> bool {
+        self.tally.is_broken_often(rule)
     }
 
     /// The same for a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
@@ -310,7 +320,7 @@ impl Session {
         };
         // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
         // still exist.
-        let complete = cut_short.is_none() && !is_recorded;
+        let complete = cut_short.is_none() && !is_recorded && !self.shortened;
         let unjudged_answers = self.unjudged_answers.reasons(&self.tally.access);
         let state = RunState {
             end,
@@ -326,7 +336,7 @@ impl Session {
             &*self.context,
             ending.known,
             complete,
-            &self.scope,
+            self.shortened,
         );
         let outcomes = &self.tally.access.outcomes;
         for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {
@@ -355,6 +365,7 @@ impl Session {
             conclusion,
             recorded: ending.recorded,
             cut_short,
+            coverage: Vec::new(),
             places,
             rules,
             left_out: state.left_out,

@@ -419,7 +419,7 @@ pub(crate) static FORMS: Relation = Relation::new(
         alternately(&plain, &member(Role::Variant, form.label, variant, ids))
     },
 )
-.quick(15);
+.first(15);
 
 /// The form of a member of [`FORMS`], by its label.
 pub(crate) fn form_of(label: &str) -> Option<&'static Form> {

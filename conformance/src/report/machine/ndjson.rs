@@ -79,7 +79,7 @@ impl ReportLog for Events {
                     "takes_ms": milliseconds(estimate.takes),
                     "time_limit_ms": milliseconds(estimate.time_limit),
                     "too_long": estimate.too_long,
-                    "cases_that_fit": estimate.cases,
+                    "shortened": estimate.shortened,
                     "time_limit_that_fits_ms": estimate.enough.map(milliseconds),
                 }),
             ),
