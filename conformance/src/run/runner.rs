@@ -3,7 +3,7 @@
 use paymaster_engine::session::access::Access;
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, atomic::AtomicBool, atomic::AtomicUsize, atomic::Ordering},
+    sync::{Arc, Mutex, atomic::AtomicBool, atomic::AtomicU64, atomic::AtomicUsize, atomic::Ordering},
     time::Duration,
 };
 
@@ -15,7 +15,10 @@ use crate::run::{
     confirming::confirm,
     fail_fast::FailFast,
     planning::{cost::of_plan, forecast::Forecast, group_queue::GroupQueue},
-    sending::sender::{Notice, Sender},
+    sending::{
+        sender::{Notice, Sender},
+        sponsorships::limits_of,
+    },
     worker::{Sessions, Work},
 };
 use paymaster_client::{
@@ -25,6 +28,7 @@ use paymaster_client::{
 use paymaster_engine::{
     knowledge::Knowledge,
     session::{Ending, Session, conclude::End},
+    spending::SpendingLimits,
     verdict::summary::Summary,
 };
 use paymaster_settings::settings::Settings;
@@ -54,8 +58,9 @@ pub async fn check(
     let started = Instant::now();
     let pace =
         Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
-    let (mut sender, mut notices) =
-        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let limits = limits_of(settings);
+    let mut sender = sender.within(suite.specification, limits);
     sender.reports_exchanges = reporter.wants_exchanges();
     sender.chain.clone_from(&suite.chain);
     let sender = Arc::new(sender);
@@ -68,7 +73,7 @@ pub async fn check(
     });
     let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, reporter).await;
-    let (context, access) = discover(settings, suite, &sender, &mut notices, reporter).await;
+    let (context, access) = discover(settings, suite, limits, &sender, &mut notices, reporter).await;
     forecast.learn(&context, sender.pace.sent());
     let mut session =
         Session::new(suite.rules.clone(), Arc::clone(&context)).knowing(Arc::clone(&suite.known));
@@ -89,6 +94,9 @@ pub async fn check(
         }
     }
     session.merge_access(access);
+    if limits.is_some() {
+        coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
+    }
     let denied = session.denied().map(Reason::GaveUp);
     let confirming = confirm::findings(&sender, suite, &session, settings);
     let findings = while_reporting(confirming, &mut notices, reporter).await;
@@ -158,11 +166,12 @@ async fn early_end(
 async fn discover(
     settings: &Settings,
     suite: &Suite,
+    limits: SpendingLimits,
     sender: &Sender,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
 ) -> (Arc<dyn Knowledge>, Access) {
-    let known = settings.profile.with_chain(suite.chain.is_some());
+    let known = settings.profile.with_chain(suite.chain.is_some()).with_spending_limits(limits);
     let mut discovery = known.discovery(settings.seed, true);
     let mut answers = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
@@ -222,7 +231,11 @@ async fn judge_plan(
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
-    reporter.event(&Event::Planned { dialect: &context.dialect(), at_most });
+    reporter.event(&Event::Planned {
+        dialect: &context.dialect(),
+        at_most,
+        limits: context.spending_limits(),
+    });
     report_estimate(forecast, sender, reporter).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
     let workers = sender.jobs().min(at_most);
@@ -232,6 +245,8 @@ async fn judge_plan(
         groups,
         done: AtomicUsize::new(0),
         judged: AtomicUsize::new(0),
+        took: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
         broken: Mutex::default(),
         ended: Stop::default(),
         plan_ends: forecast.started + of_plan(settings.time_limit),
@@ -245,8 +260,8 @@ async fn judge_plan(
         }),
     });
     let mut running = JoinSet::new();
-    for _ in 0..workers {
-        running.spawn(Arc::clone(&work).run());
+    for place in 0..workers {
+        running.spawn(Arc::clone(&work).run(place));
     }
     let mut unanswered = Vec::new();
     let mut reported = BTreeSet::new();

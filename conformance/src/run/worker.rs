@@ -5,7 +5,7 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -24,6 +24,9 @@ use paymaster_engine::{
 use paymaster_exchange::Exchange;
 use tokio::time::Instant;
 
+/// How often a worker that is not needed looks whether it is.
+const WAITING: Duration = Duration::from_millis(50);
+
 /// What all workers of a run share.
 pub(crate) struct Work {
     pub(crate) sender: Arc<Sender>,
@@ -33,6 +36,10 @@ pub(crate) struct Work {
     pub(crate) done: AtomicUsize,
     /// How many requests these groups have.
     pub(crate) judged: AtomicUsize,
+    /// How long their exchanges took, in microseconds.
+    pub(crate) took: AtomicU64,
+    /// Whether no more group is to be sent.
+    pub(crate) is_over: AtomicBool,
     /// The ids of broken rules.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
@@ -81,21 +88,25 @@ impl Sessions {
     }
 }
 
-/// A group with a missing answer. It is judged at the end, when it is known whether the target had stopped answering.
+/// A group with a missing answer, or one that may have been refused for a budget. It is judged at the end, when it is known whether the
+/// target had stopped answering or sponsoring.
 pub(crate) struct UnansweredGroup {
     group: Arc<Group>,
     exchanges: Vec<Exchange>,
     stamp: u64,
+    /// Its place among the requests for a sponsorship, where the target may have stopped sponsoring.
+    doubtful: Option<u64>,
 }
 
 impl Work {
     /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
-    pub(crate) async fn run(self: Arc<Self>) -> Vec<UnansweredGroup> {
+    pub(crate) async fn run(self: Arc<Self>, place: usize) -> Vec<UnansweredGroup> {
         let mut unanswered = Vec::new();
         let stop = self.sender.stop.clone();
         let mut stopped = pin!(stop.stopped());
         while self.ended.reason().is_none() {
             let next = async {
+                self.turn(place).await;
                 let group = self.next_group().await?;
                 let mut share = self.sender.share();
                 let delivered = self.sender.deliver_within(&group, group.relation.order, &mut share).await;
@@ -108,12 +119,17 @@ impl Work {
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
+                self.is_over.store(true, Ordering::Relaxed);
                 return unanswered;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
+            for exchange in delivered.iter().flatten() {
+                let took = u64::try_from(exchange.took.as_micros()).unwrap_or(u64::MAX);
+                self.took.fetch_add(took, Ordering::Relaxed);
+            }
             match delivered {
-                Ok(exchanges) if exchanges.iter().all(is_answered) => {
+                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&group).is_none() => {
                     let new = self.judge(&group, &exchanges);
                     drop((exchanges, share));
                     if let Some(fail_fast) = &self.fail_fast
@@ -123,18 +139,42 @@ impl Work {
                     }
                 }
                 Ok(exchanges) => unanswered.push(UnansweredGroup {
+                    doubtful: self.doubtful(&group),
                     group,
                     exchanges,
                     stamp: self.sender.target().liveness.last_stamp(),
                 }),
                 Err(DeliveryError::Stopped) => return unanswered,
-                Err(cause) => self.sessions.with(|session| session.leave_out(&group, cause.to_string())),
+                Err(cause) => {
+                    if group.is_depth && matches!(cause, DeliveryError::OverBudget(_)) {
+                        self.shortened.store(true, Ordering::Relaxed);
+                    }
+                    self.sessions.with(|session| session.leave_out(&group, cause.to_string()));
+                }
             }
             if let Some(cause) = self.sender.target().liveness.hopeless() {
                 self.ended.trigger(Reason::GaveUp(cause));
             }
         }
         unanswered
+    }
+
+    /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.
+    async fn turn(&self, place: usize) {
+        while place >= self.needed() && !self.is_over.load(Ordering::Relaxed) {
+            tokio::time::sleep(WAITING).await;
+        }
+    }
+
+    /// How many workers send as much as the rate permits: twice as many as exchanges overlap at it, and two more.
+    fn needed(&self) -> usize {
+        let Some(interval) = self.sender.pace.interval() else {
+            return usize::MAX;
+        };
+        let exchanges = self.judged.load(Ordering::Relaxed).max(1) as u64;
+        let took = self.took.load(Ordering::Relaxed) / exchanges;
+        let interval = u64::try_from(interval.as_micros()).unwrap_or(u64::MAX).max(1);
+        2 + usize::try_from(2 * took.div_ceil(interval)).unwrap_or(usize::MAX - 2)
     }
 
     /// The next group to send; none when the plan is done or its time is over. Where the target has a rate limit, groups that are about
@@ -185,12 +225,20 @@ impl Work {
     /// Judges a group with a missing answer. Where the target stopped answering, a group after its last answer is left out.
     pub(crate) fn settle(&self, unanswered: &UnansweredGroup, stopped_answering: bool) {
         let is_after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
-        if stopped_answering && is_after(unanswered.stamp) {
+        let exhausted = unanswered.doubtful.and_then(|place| self.sender.sponsorships().exhausted(place));
+        let is_answered = unanswered.exchanges.iter().all(is_answered);
+        if let Some(cause) = exhausted {
+            self.sessions.with(|session| session.leave_out(&unanswered.group, cause));
+        } else if stopped_answering && !is_answered && is_after(unanswered.stamp) {
             let cause = "the target stopped answering".to_owned();
             self.sessions.with(|session| session.leave_out(&unanswered.group, cause));
         } else {
             self.judge(&unanswered.group, &unanswered.exchanges);
         }
+    }
+
+    fn doubtful(&self, group: &Group) -> Option<u64> {
+        self.sender.sponsorships().doubtful(group)
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {

@@ -1,9 +1,15 @@
 //! Targets that limit how many requests they take, and runs that limit themselves.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use hyper::StatusCode;
+use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::{run, server::Server};
+use crate::{flat, run, server::Server};
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
 fn answering(most: usize, retry_after: &'static str) -> Server {
@@ -118,3 +124,114 @@ fn a_run_that_its_time_limit_ended_says_what_would_fit() {
     }
     panic!("no run states the rate that it reached");
 }
+
+/// Whether a request asks for a sponsorship without a token.
+fn asks(request: &Value) -> bool {
+    let call = |call: &Value| {
+        let sponsors = call["method"].as_str().is_some_and(|method| method.starts_with("pm_sponsor"));
+        sponsors && call["params"][1]["mode"] != "ERC20"
+    };
+    request.as_array().map_or_else(|| call(request), |calls| calls.iter().any(call))
+}
+
+fn is_granted(answer: &Value) -> bool {
+    answer["result"]["paymasterAndData"].as_str().is_some_and(|data| data != "0x")
+}
+
+/// A refusal with this message in place of an answer.
+fn refused(answer: &Value, message: &str) -> Value {
+    let error = serde_json::json!({"code": -32_000, "message": message});
+    serde_json::json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error})
+}
+
+const PROFILE: &str = r#"
+[operations]
+accepts = "any"
+sponsors = "any"
+"#;
+
+#[test]
+fn a_run_gets_no_more_sponsorships_than_the_profile_allows() {
+    let folder = tempdir().unwrap();
+    let granted = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&granted);
+    let server = Server::changing(move |_, request, answer| {
+        let answers = answer.as_array().map_or_else(|| vec![&*answer], |answers| answers.iter().collect());
+        if asks(request) {
+            counted
+                .fetch_add(answers.into_iter().filter(|answer| is_granted(answer)).count(), Ordering::SeqCst);
+        }
+    });
+    let profile = format!("{PROFILE}max-sponsorships = 30\nmax-cost = \"0.01 ETH\"\n");
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let granted = granted.load(Ordering::SeqCst);
+    assert!((20..=30).contains(&granted), "{granted}");
+    let limits = "30 sponsorships and sponsorships worth 0.01 ETH (operations.max-sponsorships";
+    assert!(flat(&err).contains(&format!("at most {limits}")), "{err}");
+    assert!(flat(&out).contains(&format!("the run may get no more than {limits}")), "{out}");
+}
+
+#[test]
+fn a_sponsor_that_stops_in_the_middle_is_not_accused() {
+    let folder = tempdir().unwrap();
+    let granted = AtomicUsize::new(0);
+    let server = Server::changing(move |_, request, answer| {
+        let answers = match answer {
+            Value::Array(answers) => answers.iter_mut().collect(),
+            answer => vec![answer],
+        };
+        for answer in answers.into_iter().filter(|answer| asks(request) && is_granted(answer)) {
+            if granted.fetch_add(1, Ordering::SeqCst) >= 150 {
+                *answer = refused(answer, "the daily budget is used up");
+            }
+        }
+    });
+    std::fs::write(folder.path().join("paymaster.toml"), PROFILE).unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let text = flat(&out);
+    assert!(
+        text.contains("the target sponsored 150 times, then refused ") && text.contains(": a budget?"),
+        "{out}"
+    );
+}
+
+/// A service without token mode: each such request is refused with one message.
+fn without_token_mode() -> Server {
+    Server::changing(|_, request, answer| {
+        let (calls, answers) = match (request.as_array(), answer.as_array_mut()) {
+            (Some(calls), Some(answers)) => (calls.iter().collect(), answers.iter_mut().collect()),
+            _ => (vec![request], vec![answer]),
+        };
+        for answer in answers {
+            let asked = calls.iter().find(|call| call["id"] == answer["id"]);
+            if asked.is_some_and(|call| call["params"][1]["mode"] == "ERC20") && answer["result"].is_object()
+            {
+                *answer = refused(answer, "no token mode here");
+            }
+        }
+    })
+}
+
+#[test]
+fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("paymaster.toml");
+    std::fs::write(&file, PROFILE.replace("accepts = \"any\"\nsponsors = \"any\"", "")).unwrap();
+    let server = without_token_mode();
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert_eq!(code, 4, "{out}{err}");
+    let line = r#"the target answered: "no token mode here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
+    assert!(flat(&out).contains(line), "{out}");
+    std::fs::write(&file, format!("{PROFILE}modes = [\"SPONSORED\"]\nrefused-senders = [\"{REFUSED}\"]\n"))
+        .unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert!([0, 4].contains(&code), "{out}{err}");
+    assert!(!out.contains("no token mode here"), "{out}");
+    assert!(!flat(&out).contains("tokens.supported"), "no rule waits for a token: {out}");
+}
+
+/// A sender that the server refuses.
+const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";

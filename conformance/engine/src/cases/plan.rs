@@ -97,6 +97,10 @@ impl Iterator for Plan<'_> {
                 self.base = 0;
                 continue;
             };
+            if self.context.excludes(base.pair) {
+                self.next_base();
+                continue;
+            }
             let until = |part| self.scope.rounds_until(part, relation, base.pair, self.cases);
             let place = self.round.unwrap_or_else(|| self.part.checked_sub(1).map_or(0, until));
             if place == until(self.part) {

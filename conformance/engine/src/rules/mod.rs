@@ -193,6 +193,21 @@ impl Rule {
         is_of_pair && relations.iter().any(|own| own.id == relation)
     }
 
+    /// Why the profile excludes the rule; none when it applies. A rule about calls that the target does not serve does not.
+    pub fn why_not_applicable(&self, knowledge: &dyn Knowledge) -> Option<&'static str> {
+        let pairs: Vec<Kind> = match self.check {
+            Check::Group(relation, _) => {
+                let bases = relation.bases.of(knowledge.specification());
+                bases.iter().map(|base| base.pair).collect()
+            }
+            Check::Exchange(_) | Check::Row { .. } => self.exercise.pairs.to_vec(),
+        };
+        let is_excluded = !pairs.is_empty() && pairs.into_iter().all(|pair| knowledge.excludes(pair));
+        let own = (self.not_applicable)(knowledge);
+        own.or(is_excluded
+            .then_some("the profile says that the target does not serve the calls that it is about"))
+    }
+
     /// Whether it compares request headers, so that it also judges requests whose headers the target refuses.
     pub fn compares_headers(&self) -> bool {
         matches!(self.check, Check::Group(relation, _) if relation.varies_headers)

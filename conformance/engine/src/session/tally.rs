@@ -292,7 +292,7 @@ impl Tally {
                 let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
                 (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
             }
-        } else if let Some(reason) = (rule.not_applicable)(context) {
+        } else if let Some(reason) = rule.why_not_applicable(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
         } else if count.held < quota && count.held + count.covered >= quota {
             let entries: Vec<&str> = count.covered_by.iter().copied().collect();

@@ -58,7 +58,7 @@ impl ReportLog for Events {
                 let head = (self.place.shown.as_str(), self.place.embedded, *seed);
                 ("started", started(head, &warnings, specification))
             }
-            Event::Planned { dialect, at_most } => {
+            Event::Planned { dialect, at_most, .. } => {
                 let dialect = maker.value(&Value::Object((*dialect).clone()));
                 ("planned", json!({"dialect": dialect, "at_most": at_most}))
             }

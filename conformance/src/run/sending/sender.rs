@@ -17,8 +17,13 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::cases::case::{Group, Order};
+use paymaster_engine::{
+    cases::case::{Group, Order},
+    specification::Specification,
+    spending::SpendingLimits,
+};
 use paymaster_exchange::Exchange;
+use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
@@ -29,6 +34,7 @@ use crate::{
             Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
         },
         slots::Slots,
+        sponsorships::Sponsorships,
     },
 };
 
@@ -64,6 +70,7 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
+    sponsorships: Mutex<Sponsorships>,
 }
 
 impl Sender {
@@ -89,6 +96,7 @@ impl Sender {
             notices,
             reports_exchanges: false,
             chain: None,
+            sponsorships: Mutex::new(Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())),
         };
         (sender, receiver)
     }
@@ -96,6 +104,17 @@ impl Sender {
     /// How many exchanges may run at the same time, unless the target is overloaded by them.
     pub(crate) fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// The same, for requests of this specification, which may ask for no more than these limits allow.
+    pub(crate) fn within(mut self, specification: &'static Specification, limits: SpendingLimits) -> Self {
+        self.sponsorships = Mutex::new(Sponsorships::new(specification, limits));
+        self
+    }
+
+    /// What the target was asked to pay for.
+    pub(crate) fn sponsorships(&self) -> MutexGuard<'_, Sponsorships> {
+        self.sponsorships.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the exchanges so far have shown of the target.
@@ -133,13 +152,22 @@ impl Sender {
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
-    /// Sends a group in this order, within a memory share that the caller holds as long as it keeps the answers.
+    /// Sends a group in this order, within a memory share that the caller holds as long as it keeps the answers. A group that asks for more
+    /// sponsorships than the run may still get is not sent.
     pub(crate) async fn deliver_within(
         &self,
         group: &Group,
         order: Order,
         share: &mut MemoryPermit,
     ) -> Delivered {
+        let reserved = self.sponsorships().reserve(group).map_err(DeliveryError::OverBudget)?;
+        let delivered = self.deliver_unbounded(group, order, share).await;
+        let exchanges = delivered.as_deref().unwrap_or_default();
+        self.sponsorships().settle(reserved, exchanges);
+        delivered
+    }
+
+    async fn deliver_unbounded(&self, group: &Group, order: Order, share: &mut MemoryPermit) -> Delivered {
         let mut delivery = Delivery::new(self.checks);
         let (mut alone, mut open, mut came) = (None, Vec::new(), Vec::new());
         loop {
