@@ -113,6 +113,13 @@ pub async fn check(
     if let Some(overload) = &sender.target().overload {
         session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
+    let in_flight = sender.most_in_flight();
+    if settings.jobs > 1 && in_flight > 0 && (sender.pace.interval().is_some() || in_flight == 1) {
+        coverage.push(format!("requests in flight at a time: at most {in_flight}"));
+    }
+    if settings.jobs > 1 && in_flight == 1 {
+        session.judged_alone();
+    }
     let took = started.elapsed();
     let progress = u32::try_from(before_plan + judged).ok().filter(|_| judged >= ENOUGH);
     let interval = progress.and_then(|requests| took.checked_div(requests));

@@ -44,6 +44,8 @@ pub struct Rule {
     pub waits_first: Option<&'static MissingLine>,
     /// How it judges.
     pub check: Check,
+    /// Whether it is about answers that a target can mix up where several requests are in flight.
+    pub is_about_mix_ups: bool,
     /// The requests that exercise it. A rule over a group is exercised by its relation alone.
     pub exercise: Exercise,
 }
@@ -129,7 +131,18 @@ impl Rule {
     pub const fn new(id: &'static str, quota: u64, advice: Advice, hint: &'static str, check: Check) -> Self {
         let exercise = Exercise::EVERY_ANSWER;
         let not_applicable = always;
-        Self { id, clause: id, quota, advice, hint, not_applicable, waits_first: None, check, exercise }
+        Self {
+            id,
+            clause: id,
+            quota,
+            advice,
+            hint,
+            not_applicable,
+            waits_first: None,
+            is_about_mix_ups: false,
+            check,
+            exercise,
+        }
     }
 
     /// A rule that judges nothing, for tests.
@@ -153,6 +166,12 @@ impl Rule {
     #[must_use]
     pub const fn unless(self, not_applicable: fn(&dyn Knowledge) -> Option<&'static str>) -> Self {
         Self { not_applicable, ..self }
+    }
+
+    /// The same rule, which passes only where several requests were in flight.
+    #[must_use]
+    pub const fn about_mix_ups(self) -> Self {
+        Self { is_about_mix_ups: true, ..self }
     }
 
     /// The same rule, which waits for this line of the profile first.

@@ -57,6 +57,10 @@ const UNRELATED: &str =
 const UNFINISHED: &str =
     "the run ended before it completed its plan: a complete run shows whether the rule needs anything else";
 
+/// Why a rule about mixed-up answers is inconclusive.
+const ALONE: &str = "no two requests were in flight at the same time: allow a higher rate, or write concurrency = 1 in [target] where the \
+                     target takes one request at a time";
+
 /// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -68,6 +72,8 @@ pub struct Session {
     unjudged: BTreeMap<String, usize>,
     /// Whether the plan ended in its depth: a rule passes then when it held once or twice.
     shortened: bool,
+    /// Whether no two requests were in flight at the same time.
+    alone: bool,
     known: Arc<KnownFailureList>,
 }
 
@@ -106,6 +112,7 @@ impl Session {
             unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
             shortened: false,
+            alone: false,
             known: Arc::default(),
         }
     }
@@ -114,6 +121,11 @@ impl Session {
     #[must_use]
     pub fn knowing(self, known: Arc<KnownFailureList>) -> Self {
         Self { known, ..self }
+    }
+
+    /// No two requests were in flight at the same time, although the target may take several: rules about mixed-up answers do not pass.
+    pub fn judged_alone(&mut self) {
+        self.alone = true;
     }
 
     /// The budget ended the plan after every rule had been exercised, and before its end.
@@ -338,6 +350,12 @@ impl Session {
             complete,
             self.shortened,
         );
+        for outcome in rules.iter_mut().filter(|outcome| self.alone && outcome.rule.is_about_mix_ups) {
+            if outcome.verdict == Verdict::Passed {
+                outcome.verdict = Verdict::Inconclusive;
+                outcome.reason = Some(ALONE.to_owned());
+            }
+        }
         let outcomes = &self.tally.access.outcomes;
         for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {
             let is_related = matches!(outcome.rule.check, Check::Group(..));

@@ -56,32 +56,36 @@ impl Sponsorships {
         }
         let mut granted = Spending::default();
         for exchange in exchanges {
-            let asked = Spending::of([&*exchange.request], self.specification);
-            if asked.sponsorships == 0 {
-                continue;
-            }
-            self.answered += 1;
-            if self.grants(exchange) {
-                granted = granted.plus(asked);
-                self.until_granted = self.answered;
+            for (asked, is_granted) in self.answers(exchange) {
+                self.answered += 1;
+                if is_granted {
+                    granted = granted.plus(asked);
+                    self.until_granted = self.answered;
+                }
             }
         }
         self.granted += granted.sponsorships;
         self.spent = self.spent.minus(reserved.minus(granted));
     }
 
-    /// Whether an answer, or one of a batch, grants what was asked for.
-    fn grants(&self, exchange: &Exchange) -> bool {
-        let answer =
-            exchange.outcome.as_ref().ok().and_then(|answer| serde_json::from_slice(&answer.body).ok());
-        let is_granted = |answer: &Value| {
-            answer.as_object().and_then(result_of).is_some_and(|result| (self.specification.grants)(result))
+    /// What each call of a request asks for, and whether its answer grants it. In a batch, an answer is found by its id.
+    fn answers(&self, exchange: &Exchange) -> Vec<(Spending, bool)> {
+        let each = |body: &[u8]| match serde_json::from_slice(body) {
+            Ok(Value::Array(each)) => each,
+            Ok(one) => vec![one],
+            Err(_) => Vec::new(),
         };
-        match answer {
-            Some(Value::Array(answers)) => answers.iter().any(is_granted),
-            Some(answer) => is_granted(&answer),
-            None => false,
-        }
+        let body = exchange.outcome.as_ref().map(|answer| &*answer.body).unwrap_or_default();
+        let (calls, answers) = (each(&exchange.request), each(body));
+        let grants = |call: &Value| {
+            let mut own = answers.iter().filter(|answer| calls.len() == 1 || answer["id"] == call["id"]);
+            own.any(|answer| answer.as_object().and_then(result_of).is_some_and(self.specification.grants))
+        };
+        let asked = |call: &Value| {
+            let cost = (self.specification.asks_for)(call)?;
+            Some((Spending { sponsorships: 1, cost }, grants(call)))
+        };
+        calls.iter().filter_map(asked).collect()
     }
 
     /// How many requests for sponsorships were answered, where the last of them was refused and the target sponsored before: the answers
