@@ -75,6 +75,7 @@ pub async fn check(
     report_estimate(&mut forecast, &sender, reporter).await;
     let (context, access) = discover(settings, suite, limits, &sender, &mut notices, reporter).await;
     forecast.learn(&context, sender.pace.sent());
+    sender.sponsorships().learn(&context);
     let mut session =
         Session::new(suite.rules.clone(), Arc::clone(&context)).knowing(Arc::clone(&suite.known));
     if !settings.closer_look {
@@ -155,7 +156,7 @@ async fn early_end(
         (Reason::TimeLimit(_), Some(interval)) => forecast.at(interval).await,
         _ => None,
     };
-    let cause = match late.filter(|late| late.too_long) {
+    let cause = match late.filter(|late| late.shortened) {
         Some(late) => format!("{reason}: {late}"),
         None => reason.to_string(),
     };

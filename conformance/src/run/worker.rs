@@ -227,7 +227,9 @@ impl Work {
         let is_after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
         let exhausted = unanswered.doubtful.and_then(|place| self.sender.sponsorships().exhausted(place));
         let is_answered = unanswered.exchanges.iter().all(is_answered);
-        if let Some(cause) = exhausted {
+        let is_broken =
+            || self.sessions.with(|session| session.is_broken_by(&unanswered.group, &unanswered.exchanges));
+        if let Some(cause) = exhausted.filter(|_| is_broken()) {
             self.sessions.with(|session| session.leave_out(&unanswered.group, cause));
         } else if stopped_answering && !is_answered && is_after(unanswered.stamp) {
             let cause = "the target stopped answering".to_owned();

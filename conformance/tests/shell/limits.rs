@@ -9,7 +9,10 @@ use hyper::StatusCode;
 use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::{flat, run, server::Server};
+use crate::{
+    flat, run,
+    server::{Injected, Server},
+};
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
 fn answering(most: usize, retry_after: &'static str) -> Server {
@@ -198,17 +201,19 @@ fn a_sponsor_that_stops_in_the_middle_is_not_accused() {
     );
 }
 
-/// A service without token mode: each such request is refused with one message.
+/// A service without token mode: each valid request in it is refused with one message.
 fn without_token_mode() -> Server {
-    Server::changing(|_, request, answer| {
+    let of_token = |message: &str| message.starts_with("token not supported");
+    Server::changing(move |_, request, answer| {
         let (calls, answers) = match (request.as_array(), answer.as_array_mut()) {
             (Some(calls), Some(answers)) => (calls.iter().collect(), answers.iter_mut().collect()),
             _ => (vec![request], vec![answer]),
         };
         for answer in answers {
             let asked = calls.iter().find(|call| call["id"] == answer["id"]);
-            if asked.is_some_and(|call| call["params"][1]["mode"] == "ERC20") && answer["result"].is_object()
-            {
+            let is_valid =
+                answer["result"].is_object() || answer["error"]["message"].as_str().is_some_and(of_token);
+            if is_valid && asked.is_some_and(|call| call["params"][1]["mode"] == "ERC20") {
                 *answer = refused(answer, "no token mode here");
             }
         }
@@ -235,3 +240,15 @@ fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
 
 /// A sender that the server refuses.
 const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";
+
+#[test]
+fn answers_that_concurrent_requests_mix_up_are_found_within_a_limited_rate() {
+    let folder = tempdir().unwrap();
+    let server = Injected::fault("answers-cross");
+    let arguments =
+        [&server.url, "--rate", "200", "--time-limit", "30s", "--rule", "answer.id", "--no-shrink"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("answer.id"), "{out}");
+    assert!(out.contains("requests in flight at a time: at most "), "{out}");
+}

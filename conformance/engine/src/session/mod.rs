@@ -192,6 +192,12 @@ impl Session {
         self.tally.add(group, exchanges, &views, judgements, &*self.context)
     }
 
+    /// Whether a group breaks a rule by its exchanges. Nothing is counted.
+    pub fn is_broken_by(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+        let judgements = self.judge.group(group, exchanges, &*self.context);
+        judgements.iter().any(|judgement| !judgement.violations.is_empty())
+    }
+
     /// Counts what rules would judge in these answers without the listed failures.
     fn note_covered(
         &mut self,

@@ -1,8 +1,11 @@
 //! What a run has asked its target to pay for, the limits on it, and whether the target stopped paying.
 
+use std::sync::Arc;
+
 use paymaster_engine::{
     cases::case::Group,
-    message::answer::result_of,
+    knowledge::{Expectation, Knowledge, Requirement},
+    message::{answer::result_of, request::ParsedRequest},
     specification::Specification,
     spending::{Spending, SpendingLimits},
 };
@@ -10,8 +13,8 @@ use paymaster_exchange::Exchange;
 use paymaster_settings::settings::Settings;
 use serde_json::Value;
 
-/// So many requests for a sponsorship in a row that are refused are more than chance where the target sponsored before.
-const EXHAUSTED: u64 = 10;
+/// So many refusals in a row are chance with a lower probability than this where the target stopped sponsoring.
+const CHANCE: f64 = 0.001;
 
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
 pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
@@ -26,15 +29,25 @@ pub(crate) struct Sponsorships {
     limits: SpendingLimits,
     /// Granted, or asked for by requests that are not answered.
     spent: Spending,
+    /// What is known of the target; none before discovery is over.
+    context: Option<Arc<dyn Knowledge>>,
     granted: u64,
-    /// The requests for sponsorships that were answered, and those until the last one that was granted.
+    /// The ordinary requests for sponsorships that may be granted and were answered, and those until the last grant.
     answered: u64,
     until_granted: u64,
 }
 
 impl Sponsorships {
     pub(crate) fn new(specification: &'static Specification, limits: SpendingLimits) -> Self {
-        Self { specification, limits, spent: Spending::default(), granted: 0, answered: 0, until_granted: 0 }
+        Self {
+            specification,
+            limits,
+            spent: Spending::default(),
+            context: None,
+            granted: 0,
+            answered: 0,
+            until_granted: 0,
+        }
     }
 
     /// Takes from the limits what a group asks for. An error, with the limits, where they do not allow it.
@@ -56,11 +69,16 @@ impl Sponsorships {
         }
         let mut granted = Spending::default();
         for exchange in exchanges {
-            for (asked, is_granted) in self.answers(exchange) {
-                self.answered += 1;
+            let answers = self.answers(exchange);
+            // Which answer of a batch is to which call may not be certain.
+            let is_alone = answers.len() == 1 && !exchange.request.starts_with(b"[");
+            for (call, asked, is_granted) in answers {
+                self.answered += u64::from(is_alone && (is_granted || self.may_be_granted(&call)));
                 if is_granted {
                     granted = granted.plus(asked);
-                    self.until_granted = self.answered;
+                    if is_alone {
+                        self.until_granted = self.answered;
+                    }
                 }
             }
         }
@@ -69,7 +87,7 @@ impl Sponsorships {
     }
 
     /// What each call of a request asks for, and whether its answer grants it. In a batch, an answer is found by its id.
-    fn answers(&self, exchange: &Exchange) -> Vec<(Spending, bool)> {
+    fn answers(&self, exchange: &Exchange) -> Vec<(Value, Spending, bool)> {
         let each = |body: &[u8]| match serde_json::from_slice(body) {
             Ok(Value::Array(each)) => each,
             Ok(one) => vec![one],
@@ -83,9 +101,25 @@ impl Sponsorships {
         };
         let asked = |call: &Value| {
             let cost = (self.specification.asks_for)(call)?;
-            Some((Spending { sponsorships: 1, cost }, grants(call)))
+            Some((call.clone(), Spending { sponsorships: 1, cost }, grants(call)))
         };
         calls.iter().filter_map(asked).collect()
+    }
+
+    /// Whether a call is an ordinary one that nothing known of the target lets it refuse, or that it may grant.
+    fn may_be_granted(&self, call: &Value) -> bool {
+        let request = ParsedRequest::of(call.to_string().as_bytes(), self.specification);
+        let (Some(call), Some(context)) = (request.valid_call(), &self.context) else {
+            return false;
+        };
+        let Requirement { within_tables, beyond, expectation } = context.requirement(call);
+        let is_refused = matches!(expectation, Expectation::Refused | Expectation::NotSponsored);
+        within_tables && beyond.is_none() && !is_refused
+    }
+
+    /// What discovery learned of the target.
+    pub(crate) fn learn(&mut self, context: &Arc<dyn Knowledge>) {
+        self.context = Some(Arc::clone(context));
     }
 
     /// How many requests for sponsorships were answered, where the last of them was refused and the target sponsored before: the answers
@@ -101,7 +135,13 @@ impl Sponsorships {
     /// Why an answer says nothing about its request: the target sponsored nothing more from before it to the end of the run.
     pub(crate) fn exhausted(&self, place: u64) -> Option<String> {
         let refused = self.answered - self.until_granted;
-        (place > self.until_granted && refused >= EXHAUSTED).then(|| {
+        #[expect(clippy::cast_precision_loss, reason = "a probability needs few digits")]
+        let chance = {
+            let before = self.until_granted.max(1) as f64;
+            let share = 1.0 - (self.granted as f64).min(before) / before;
+            share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
+        };
+        (place > self.until_granted && chance < CHANCE).then(|| {
             format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
         })
     }
