@@ -145,6 +145,7 @@ async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failur
         max_requests: None,
         asked: 0,
         time_limit: Duration::from_mins(5),
+        budget: None,
         shrink_requests: 0,
         closer_look: true,
         strictness: Strictness::default(),

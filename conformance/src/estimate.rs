@@ -11,27 +11,16 @@ pub struct Estimate {
     pub requests: u64,
     /// The approximate duration.
     pub takes: Duration,
-    /// The time limit of the run.
+    /// The budget of the run.
     pub time_limit: Duration,
-    /// Whether the run takes longer than the time limit.
+    /// Whether the budget ends the run in its depth; every rule is exercised.
+    pub shortened: bool,
+    /// Whether even the requests that exercise every rule take longer than the time limit leaves.
     pub too_long: bool,
-    /// The largest number of cases that fits into the time limit, where not all fit; none where not even one fits.
-    pub cases: Option<u32>,
-    /// What a quick run takes; none where this run is one.
-    pub quick: Option<QuickRun>,
-    /// A time limit that is long enough for all cases, where the present one is not; none where it would be more than a day.
+    /// A time limit that is long enough for what does not fit; none where all fits, or where it would be more than a day.
     pub enough: Option<Duration>,
     /// Why this estimate replaces an earlier one; none for the first.
     pub revised: Option<&'static str>,
-}
-
-/// What a run with `--quick` takes: every rule is exercised once or twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuickRun {
-    /// The approximate number of requests.
-    pub requests: u64,
-    /// The approximate duration.
-    pub takes: Duration,
 }
 
 impl Estimate {
@@ -54,20 +43,20 @@ impl fmt::Display for Estimate {
             span(self.takes)
         )?;
         if self.too_long {
-            write!(f, ", longer than the time limit of {}: ", span(self.time_limit))?;
-            match (self.cases, self.enough) {
-                (Some(cases), Some(enough)) => {
-                    write!(f, "--cases {cases} or --time-limit {} fits", argument(enough))?;
-                }
-                (Some(cases), None) => write!(f, "--cases {cases} fits")?,
-                (None, Some(enough)) => write!(f, "--time-limit {} fits", argument(enough))?,
-                (None, None) => f.write_str("a higher rate is needed")?,
-            }
+            write!(
+                f,
+                ", and those that exercise every rule take longer than the time limit of {}",
+                span(self.time_limit)
+            )?;
+        } else if self.shortened {
+            write!(f, ": this run takes about {}, every rule first, then depth", span(self.time_limit))?;
         }
-        let Some(quick) = self.quick.filter(|quick| quick.requests < self.requests) else {
-            return Ok(());
-        };
-        write!(f, "; --quick takes about {} for about {} requests", span(quick.takes), quick.requests)
+        match self.enough {
+            Some(enough) if self.too_long => write!(f, ": --time-limit {} fits", argument(enough)),
+            Some(enough) => write!(f, "; --time-limit {} has the whole depth", argument(enough)),
+            None if self.too_long => f.write_str(": a higher rate is needed"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -114,28 +103,27 @@ mod tests {
 
     #[test]
     fn estimates_in_words() {
-        let estimate = |millis, cases, enough| Estimate {
+        let estimate = |millis, too_long, enough| Estimate {
             interval: Duration::from_millis(millis),
             requests: 4_000,
             takes: Duration::from_millis(4_000 * millis),
             time_limit: LIMIT,
-            too_long: enough > 0,
-            cases,
-            quick: (millis == 2_000).then_some(QuickRun { requests: 400, takes: Duration::from_secs(800) }),
+            shortened: enough > 0,
+            too_long,
             enough: Some(Duration::from_secs(enough)).filter(|_| enough > 0),
             revised: None,
         };
         for (estimate, words) in [
-            (estimate(10, None, 0), "at 100 requests a second, about 4000 requests take about 40 s"),
+            (estimate(10, false, 0), "at 100 requests a second, about 4000 requests take about 40 s"),
             (
-                estimate(105, Some(80), 480),
-                "at 9.5 requests a second, about 4000 requests take about 7 min, longer than the time limit of 5 min: \
-                 --cases 80 or --time-limit 8m fits",
+                estimate(105, false, 480),
+                "at 9.5 requests a second, about 4000 requests take about 7 min: this run takes about 5 min, every rule first, \
+                 then depth; --time-limit 8m has the whole depth",
             ),
             (
-                estimate(2_000, None, 9_000),
-                "at 0.5 requests a second, about 4000 requests take about 2 h 13 min, longer than the time limit of 5 min: \
-                 --time-limit 150m fits; --quick takes about 13 min for about 400 requests",
+                estimate(2_000, true, 9_000),
+                "at 0.5 requests a second, about 4000 requests take about 2 h 13 min, and those that exercise every rule take \
+                 longer than the time limit of 5 min: --time-limit 150m fits",
             ),
         ] {
             assert_eq!(estimate.to_string(), words);

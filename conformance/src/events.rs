@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use crate::estimate::Estimate;
 use paymaster_engine::{
     rules::Rule,
+    spending::SpendingLimits,
     verdict::{finding::Finding, summary::Summary},
 };
 use paymaster_exchange::Exchange;
@@ -27,6 +28,8 @@ pub enum Event<'a> {
         dialect: &'a serde_json::Map<String, serde_json::Value>,
         /// The largest number of groups that will be sent. Groups that need what the target did not provide are left out.
         at_most: usize,
+        /// The most that the target is asked to pay for; none without a bound.
+        limits: SpendingLimits,
     },
     /// A request was sent, and answered or not. Reported only to reporters that want exchanges, in the order in which they ended.
     Exchanged(&'a SentExchange),

@@ -42,7 +42,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
 fn refused(surveyed: &Surveyed, given: Given<'_>) -> String {
     let kinds = given.specification.kinds;
     match surveyed.found.access.outcomes.commonest_refusal(kinds) {
-        Some(refusal) => words::refused(&refusal, kinds.len(), given.redactor),
+        Some(refusal) => words::refused(&refusal, given.specification, given.redactor),
         None => "the target served no operation".to_owned(),
     }
 }

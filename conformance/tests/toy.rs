@@ -34,6 +34,7 @@ use paymaster_engine::{
     rules::{Advice, MissingLine, Report, Rule, View, answer_form},
     session::{access::Access, recheck::Original},
     specification::{Page, Places, Specification},
+    spending::SpendingLimits,
     verdict::strictness::Strictness,
 };
 use paymaster_exchange::Exchange;
@@ -166,6 +167,8 @@ static TOY: Specification = Specification {
     shows_answer: |_| false,
     any_code: |_| false,
     grants: |_| true,
+    asks_for: |_| None,
+    excluding_line: |_| None,
     sort_of_kind: |_| "a total",
     sort_of_result: |result| result["total"].is_number().then_some("a total"),
     settled: |result| Some(result.clone()),
@@ -238,6 +241,10 @@ impl Knowledge for Nothing {
         &NONE
     }
 
+    fn excludes(&self, _: Kind) -> bool {
+        false
+    }
+
     fn may_serve(&self, _: Kind) -> bool {
         true
     }
@@ -269,6 +276,14 @@ impl Knowledge for Nothing {
     }
 
     fn with_pins_of(&self, _: &dyn Knowledge) -> Arc<dyn Knowledge> {
+        Arc::new(Self)
+    }
+
+    fn spending_limits(&self) -> SpendingLimits {
+        SpendingLimits::default()
+    }
+
+    fn with_spending_limits(&self, _: SpendingLimits) -> Arc<dyn Knowledge> {
         Arc::new(Self)
     }
 
@@ -369,6 +384,7 @@ fn settings(url: &str) -> Settings {
         max_requests: None,
         asked: 0,
         time_limit: Duration::from_mins(1),
+        budget: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

@@ -93,6 +93,9 @@ const PATIENCE: u32 = 10;
 /// A shorter detected interval is none.
 const NEGLIGIBLE: Duration = Duration::from_millis(1);
 
+/// How long the rate is saved up for requests that are sent at once.
+const BURST: Duration = Duration::from_millis(250);
+
 /// From fewer answers, no duration of the run is estimated.
 const MEASURED: u32 = 20;
 
@@ -159,24 +162,39 @@ impl Pace {
         self.answered.load(Ordering::Relaxed)
     }
 
+    /// How many requests may be sent at once: a quarter of those that the rate permits in a second. A bucket of that size is the least that
+    /// services with such a rate have.
+    pub fn burst(&self) -> usize {
+        let Some(interval) = self.interval() else {
+            return usize::MAX;
+        };
+        usize::try_from(BURST.as_nanos() / interval.as_nanos()).unwrap_or(usize::MAX).max(1)
+    }
+
     /// Waits for the turn of one request. False when the budget is used up; the run then ends.
     pub async fn turn(&self, stop: &Stop) -> bool {
+        self.turns(1, stop).await
+    }
+
+    /// Waits until so many requests may be sent at once. The time before them that they need at the rate is idle.
+    pub async fn turns(&self, requests: usize, stop: &Stop) -> bool {
         let spent = self
             .claimed
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |claimed| {
-                (claimed < self.budget).then_some(claimed + 1)
+                (claimed + requests <= self.budget).then_some(claimed + requests)
             })
             .is_err();
         if spent {
             stop.trigger(Reason::Budget(self.budget));
             return false;
         }
-        self.wait().await;
-        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.wait(requests).await;
+        self.sent.fetch_add(requests, Ordering::Relaxed);
         true
     }
 
-    async fn wait(&self) {
+    async fn wait(&self, requests: usize) {
+        let requests = u32::try_from(requests).unwrap_or(u32::MAX);
         loop {
             while self.paused.load(Ordering::Acquire) {
                 let until = self.stretch().until;
@@ -193,8 +211,8 @@ impl Pace {
             let slot = {
                 let mut next = self.next_slot.lock().unwrap_or_else(PoisonError::into_inner);
                 let slot = (*next).max(Instant::now());
-                *next = slot + interval;
-                slot
+                *next = slot + interval * requests;
+                slot + interval * (requests - 1)
             };
             sleep_until(slot).await;
             if !self.paused.load(Ordering::Acquire) {
@@ -390,6 +408,21 @@ mod tests {
         }
         let of_user = Some(Duration::from_millis(1));
         assert_eq!((pace.interval(), pace.known_interval()), (of_user, of_user));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_that_are_sent_at_once_keep_the_rate() {
+        let (pace, stop) = (pace(Some(20.0)), Stop::default());
+        assert_eq!(pace.burst(), 5);
+        assert_eq!(super::Pace::new(Some(3.0), None, Instant::now()).burst(), 1);
+        let start = Instant::now();
+        let mut sent = Vec::new();
+        for requests in [1, 5, 1] {
+            assert!(pace.turns(requests, &stop).await);
+            sent.push(start.elapsed().as_millis() / 50);
+        }
+        assert_eq!(sent, [0, 5, 6], "in intervals");
+        assert_eq!(pace.sent(), 7);
     }
 
     #[test]

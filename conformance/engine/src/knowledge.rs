@@ -12,6 +12,7 @@ use crate::{
     rules::{MissingLine, View},
     session::access::Access,
     specification::Specification,
+    spending::SpendingLimits,
 };
 
 /// Draws base requests: none where nothing known of the target makes such a request.
@@ -37,6 +38,9 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
 
     /// Whether the target may serve calls of this kind, as far as the profile says.
     fn may_serve(&self, kind: Kind) -> bool;
+
+    /// Whether the profile says that the target does not serve calls of this kind: none is sent, and rules about them do not apply.
+    fn excludes(&self, kind: Kind) -> bool;
 
     /// Whether operations may be varied, in a load test, by bytes at [`Places::bytes`](crate::specification::Places::bytes). They may not
     /// where the target accepts listed operations only.
@@ -69,6 +73,12 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
 
     /// The same knowledge with what another profile pins of what the specification leaves open.
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge>;
+
+    /// What a run may ask the target to pay for, as far as the profile says.
+    fn spending_limits(&self) -> SpendingLimits;
+
+    /// The same knowledge with these limits: a run within limits draws operations that cost little.
+    fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge>;
 
     /// What discovery probably ends with, for the estimates before it.
     fn expected(&self) -> Arc<dyn Knowledge>;

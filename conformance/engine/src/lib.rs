@@ -13,4 +13,5 @@ pub mod rules;
 pub mod session;
 pub mod simulation;
 pub mod specification;
+pub mod spending;
 pub mod verdict;

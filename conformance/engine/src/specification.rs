@@ -13,6 +13,7 @@ use crate::{
     load::LoadTest,
     message::request::{Call, Called},
     rules::{RowCheck, Rule, observers::Observer},
+    spending::Wei,
 };
 
 /// A specification that plugs into the engine. What is known of one target is in its [`Knowledge`].
@@ -61,6 +62,10 @@ pub struct Specification {
     pub any_code: fn(&Call) -> bool,
     /// Whether a result grants what was asked for. A result may also refuse it.
     pub grants: fn(&Value) -> bool,
+    /// The line of the profile which says that the target serves calls of no kind but the others; none where no line says so.
+    pub excluding_line: fn(&[Kind]) -> Option<&'static str>,
+    /// What a request asks the target to pay, in wei, at most; none where it asks for no sponsorship.
+    pub asks_for: fn(&Value) -> Option<Wei>,
     /// The sort of result that a call of a kind gets, in words.
     pub sort_of_kind: fn(Kind) -> &'static str,
     /// The sort of a result, in the same words; none where it shows none.
@@ -230,6 +235,8 @@ pub(crate) static SAMPLE: Specification = Specification {
     shows_answer: |_| false,
     any_code: |_| false,
     grants: |_| true,
+    asks_for: |_| None,
+    excluding_line: |_| None,
     sort_of_kind: |_| "a result",
     sort_of_result: |_| None,
     settled: |_| None,

@@ -4,6 +4,7 @@
 mod accounts;
 mod calls;
 mod contracts;
+mod cost;
 mod operation;
 mod reading;
 mod spelling;
@@ -15,6 +16,7 @@ pub use calls::{
     simulation_call, validation_call,
 };
 pub use contracts::{ContractKind, DataError, PaymasterTerms};
+pub use cost::most_cost;
 pub use operation::{EntryPointVersion, Operation, OperationError};
 pub use reading::{
     CallOutcome, NodeError, PaymasterValidation, SimulationOutcome, read_hash, read_paymaster_call,

@@ -68,6 +68,9 @@ pub struct Settings {
     pub asked: usize,
     /// The run ends after this time.
     pub time_limit: Duration,
+    /// The time for the plan and what follows it: every rule first, then depth. None where it is the time limit, unless the plan takes more
+    /// than two minutes at the rate of the target: then it is that of a quick run.
+    pub budget: Option<Duration>,
     /// The most requests for shrinking one failure. With 0, failures are not shrunk.
     pub shrink_requests: u32,
     /// Whether findings are sent again and shrunk. Without this, a run reports only which rules are broken.

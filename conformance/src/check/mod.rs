@@ -303,6 +303,7 @@ impl<'l> Check<'l> {
             max_requests: self.max_requests,
             asked: 0,
             time_limit: self.time_limit,
+            budget: Some(self.time_limit),
             shrink_requests: DEFAULT_SHRINK_REQUESTS,
             closer_look: true,
             strictness: self.strictness,

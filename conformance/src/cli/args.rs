@@ -173,7 +173,8 @@ pub(crate) struct CheckArgs {
     /// Judge only these rules, and send only what they need: ids of rules or clauses; `*` matches any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
-    /// Exercise every rule once or twice: the fewest requests. A fault that shows in few requests is missed.
+    /// A run of about 60 s, a third of it for confirming: every rule first, then as much depth as fits. A run that would take more than two
+    /// minutes at the rate of the target is one unless --time-limit or --cases is given.
     #[arg(long, conflicts_with = "cases")]
     pub(crate) quick: bool,
     /// End at the first violation that is seen again when its requests are sent again.

@@ -120,10 +120,12 @@ impl Report {
         };
         report.defects = maker.defects(finished, &report);
         report.warnings = {
-            let kinds = specification.kinds.len();
-            let refusals =
-                summary.refusal.iter().map(|refusal| words::refused(refusal, kinds, finished.redactor));
-            refusals.chain(place.warnings().map(|warning| escape_controls(&text(warning)))).collect()
+            let refusals = summary
+                .refusal
+                .iter()
+                .map(|refusal| words::refused(refusal, specification, finished.redactor));
+            let others = place.warnings().chain(summary.coverage.iter().map(String::as_str));
+            refusals.chain(others.map(|warning| escape_controls(&text(warning)))).collect()
         };
         report.verdict = report.verdict_line().sentence();
         report.details.contradictions = contradictions::shown(finished, &report);
@@ -571,7 +573,11 @@ mod tests {
             };
             let (mut log, mut bytes) = (open(finished.place, finished.redactor), Vec::new());
             for event in [
-                Event::Planned { dialect: &finished.summary.dialect, at_most: 1 },
+                Event::Planned {
+                    dialect: &finished.summary.dialect,
+                    at_most: 1,
+                    limits: paymaster_engine::spending::SpendingLimits::default(),
+                },
                 Event::Waiting { pause: Duration::ZERO, reason: CANARY },
                 Event::Overloaded { jobs: 1, sign: CANARY },
                 Event::Exchanged(&sent),

@@ -169,6 +169,7 @@ impl ReplayFile {
             pair: self.pair.as_deref().and_then(|name| specification(&self.spec).ok()?.find_kind(name)),
             base: Value::Null,
             round: self.twist,
+            is_depth: false,
             first_id: 0,
             members,
         })

@@ -118,6 +118,7 @@ pub(crate) fn violations() -> Sample {
             conclusion: Conclusion::Violations,
             recorded: None,
             cut_short: None,
+            coverage: Vec::new(),
             rules: vec![
                 outcome("answer.id", Verdict::Flaky, 900, 1),
                 outcome("quote-result.feeQuotes", Verdict::Failed, 0, 250),
@@ -351,6 +352,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             pair: Some(kinds::QUOTE_ERC20),
             base: Value::Null,
             round: 0,
+            is_depth: false,
             first_id: 7,
             members: vec![member(Role::Baseline), member(Role::Again)],
         },

@@ -3,7 +3,9 @@
 use paymaster_engine::session::access::Access;
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize, atomic::Ordering},
+    sync::{
+        Arc, Mutex, PoisonError, atomic::AtomicBool, atomic::AtomicU64, atomic::AtomicUsize, atomic::Ordering,
+    },
     time::Duration,
 };
 
@@ -14,8 +16,11 @@ use crate::run::{
     Reporter, Suite,
     confirming::confirm,
     fail_fast::FailFast,
-    planning::{forecast::Forecast, group_queue::GroupQueue},
-    sending::sender::{Notice, Sender},
+    planning::{cost::of_plan, forecast::Forecast, group_queue::GroupQueue},
+    sending::{
+        sender::{Notice, Sender},
+        sponsorships::limits_of,
+    },
     worker::{Sessions, Work},
 };
 use paymaster_client::{
@@ -25,6 +30,7 @@ use paymaster_client::{
 use paymaster_engine::{
     knowledge::Knowledge,
     session::{Ending, Session, clients::RefusedClients, conclude::End},
+    spending::SpendingLimits,
     verdict::summary::Summary,
 };
 use paymaster_settings::settings::Settings;
@@ -54,8 +60,9 @@ pub async fn check(
     let started = Instant::now();
     let pace =
         Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
-    let (mut sender, mut notices) =
-        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let limits = limits_of(settings);
+    let mut sender = sender.within(suite.specification, limits);
     sender.reports_exchanges = reporter.wants_exchanges();
     sender.chain.clone_from(&suite.chain);
     sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
@@ -67,24 +74,34 @@ pub async fn check(
         specification: &specification,
         seed: settings.seed,
     });
-    let mut forecast = Forecast::new(settings, suite);
+    let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, reporter).await;
-    let (context, access) = discover(settings, suite, &sender, &mut notices, reporter).await;
+    let (context, access) = discover(settings, suite, limits, &sender, &mut notices, reporter).await;
     sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
-    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
-        .within(suite.scope.clone())
-        .knowing(Arc::clone(&suite.known));
+    sender.sponsorships().learn(&context);
+    let mut session =
+        Session::new(suite.rules.clone(), Arc::clone(&context)).knowing(Arc::clone(&suite.known));
     if !settings.closer_look {
         session = session.without_examples();
     }
     let before_plan = sender.pace.sent();
-    let (mut plan_end, mut judged, mut last) = (None, 0, None);
+    let (mut plan_end, mut judged, mut coverage, mut last) = (None, 0, Vec::new(), None);
     if stop.reason().is_none() && !access.is_permanently_denied() {
         (plan_end, judged, last) =
             judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
+        if session.is_shortened() {
+            coverage.push(format!(
+                "{judged} requests of the plan were sent in the {} s that it has: every rule was exercised, the rest of its depth was not \
+                 (--time-limit)",
+                (forecast.depth_ends() - started).as_secs()
+            ));
+        }
     }
     session.merge_access(access);
+    if limits.is_some() {
+        coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
+    }
     let denied = session.denied().map(Reason::GaveUp);
     let confirming = confirm::findings(&sender, suite, &session, settings);
     let findings = while_reporting(confirming, &mut notices, reporter).await;
@@ -101,6 +118,13 @@ pub async fn check(
     if let Some(overload) = &sender.target().overload {
         session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
+    let in_flight = sender.most_in_flight();
+    if settings.jobs > 1 && in_flight > 0 && (sender.pace.interval().is_some() || in_flight == 1) {
+        coverage.push(format!("requests in flight at a time: at most {in_flight}"));
+    }
+    if settings.jobs > 1 && in_flight == 1 {
+        session.judged_alone();
+    }
     let took = started.elapsed();
     let progress = u32::try_from(before_plan + judged).ok().filter(|_| judged >= ENOUGH);
     let interval = progress.and_then(|requests| took.checked_div(requests));
@@ -114,7 +138,7 @@ pub async fn check(
         }
         None => None,
     };
-    let summary = session.conclude(Ending {
+    let mut summary = session.conclude(Ending {
         target: settings.shown_target.clone(),
         seed: settings.seed,
         early,
@@ -126,6 +150,7 @@ pub async fn check(
         connections: sender.jobs(),
         took,
     });
+    summary.coverage = coverage;
     reporter.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
 }
@@ -141,7 +166,7 @@ async fn early_end(
         (Reason::TimeLimit(_), Some(interval)) => forecast.at(interval).await,
         _ => None,
     };
-    let cause = match late.filter(|late| late.too_long) {
+    let cause = match late.filter(|late| late.shortened) {
         Some(late) => format!("{reason}: {late}"),
         None => reason.to_string(),
     };
@@ -159,11 +184,12 @@ async fn early_end(
 async fn discover(
     settings: &Settings,
     suite: &Suite,
+    limits: SpendingLimits,
     sender: &Sender,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
 ) -> (Arc<dyn Knowledge>, Access) {
-    let known = settings.profile.with_chain(suite.chain.is_some());
+    let known = settings.profile.with_chain(suite.chain.is_some()).with_spending_limits(limits);
     let mut discovery = known.discovery(settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
@@ -233,7 +259,11 @@ async fn judge_plan(
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
-    reporter.event(&Event::Planned { dialect: &context.dialect(), at_most });
+    reporter.event(&Event::Planned {
+        dialect: &context.dialect(),
+        at_most,
+        limits: context.spending_limits(),
+    });
     report_estimate(forecast, sender, reporter).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
     let workers = sender.jobs().min(at_most);
@@ -243,9 +273,15 @@ async fn judge_plan(
         groups,
         done: AtomicUsize::new(0),
         judged: AtomicUsize::new(0),
+        took: AtomicU64::new(0),
+        is_over: AtomicBool::new(false),
         broken: Mutex::default(),
         last: Mutex::default(),
         ended: Stop::default(),
+        plan_ends: forecast.started + of_plan(settings.time_limit),
+        depth_ends: Mutex::new(forecast.depth_ends()),
+        shortened: AtomicBool::new(false),
+        time_limit: settings.time_limit,
         fail_fast: suite.fail_fast.then(|| FailFast {
             context: Arc::clone(session.context()),
             known: Arc::clone(&suite.known),
@@ -253,8 +289,8 @@ async fn judge_plan(
         }),
     });
     let mut running = JoinSet::new();
-    for _ in 0..workers {
-        running.spawn(Arc::clone(&work).run());
+    for place in 0..workers {
+        running.spawn(Arc::clone(&work).run(place));
     }
     let mut unanswered = Vec::new();
     let mut reported = BTreeSet::new();
@@ -270,6 +306,7 @@ async fn judge_plan(
             _ = tick.tick() => {
                 report_progress(&work, &mut reported, reporter);
                 report_estimate(forecast, sender, reporter).await;
+                work.set_depth_end(forecast.depth_ends());
             }
         }
     }
@@ -284,6 +321,9 @@ async fn judge_plan(
         session.merge(part);
     }
     report_progress(&work, &mut reported, reporter);
+    if work.shortened.load(Ordering::Relaxed) {
+        session.shorten();
+    }
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }

@@ -5,8 +5,9 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use crate::run::{
@@ -21,6 +22,10 @@ use paymaster_engine::{
     session::{Session, tally::NewlyBroken},
 };
 use paymaster_exchange::{Exchange, Failure};
+use tokio::time::Instant;
+
+/// How often a worker that is not needed looks whether it is.
+const WAITING: Duration = Duration::from_millis(50);
 
 /// What all workers of a run share.
 pub(crate) struct Work {
@@ -31,12 +36,23 @@ pub(crate) struct Work {
     pub(crate) done: AtomicUsize,
     /// How many requests these groups have.
     pub(crate) judged: AtomicUsize,
+    /// How long their exchanges took, in microseconds.
+    pub(crate) took: AtomicU64,
+    /// Whether no more group is to be sent.
+    pub(crate) is_over: AtomicBool,
     /// The ids of broken rules.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
     /// The request that the target took last, in words, and whether it answered. Unanswered ones after an unanswered one do not count.
     pub(crate) last: Mutex<Option<(String, bool)>>,
+    /// When the plan ends, so that a third of the time is left.
+    pub(crate) plan_ends: Instant,
+    /// When its depth ends.
+    pub(crate) depth_ends: Mutex<Instant>,
+    /// Whether its depth was not sent whole.
+    pub(crate) shortened: AtomicBool,
+    pub(crate) time_limit: Duration,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
 }
@@ -74,11 +90,14 @@ impl Sessions {
     }
 }
 
-/// A group with a missing answer. It is judged at the end, when it is known whether the target had stopped answering.
+/// A group with a missing answer, or one that may have been refused for a budget. It is judged at the end, when it is known whether the
+/// target had stopped answering or sponsoring.
 pub(crate) struct UnansweredGroup {
     group: Arc<Group>,
     exchanges: Vec<Exchange>,
     stamp: u64,
+    /// Its place among the requests for a sponsorship, where the target may have stopped sponsoring.
+    doubtful: Option<u64>,
 }
 
 /// How many groups with a timeout are seen to have it again. If every group that was sent again had it again, the others are not sent again.
@@ -90,13 +109,14 @@ fn has_timeout(exchanges: &[Exchange]) -> bool {
 
 impl Work {
     /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
-    pub(crate) async fn run(self: Arc<Self>) -> Vec<UnansweredGroup> {
+    pub(crate) async fn run(self: Arc<Self>, place: usize) -> Vec<UnansweredGroup> {
         let mut unanswered = Vec::new();
         let stop = self.sender.stop.clone();
         let mut stopped = pin!(stop.stopped());
         while self.ended.reason().is_none() {
             let next = async {
-                let group = self.groups.next().await?;
+                self.turn(place).await;
+                let group = self.next_group().await?;
                 let mut share = self.sender.share();
                 let delivered = self.sender.deliver_within(&group, group.relation.order, &mut share).await;
                 Some((group, delivered, share))
@@ -108,15 +128,20 @@ impl Work {
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
+                self.is_over.store(true, Ordering::Relaxed);
                 return unanswered;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
             if let Ok(exchanges) = &delivered {
-                self.took(&group, exchanges.iter().all(is_answered));
+                self.note_last(&group, exchanges.iter().all(is_answered));
+            }
+            for exchange in delivered.iter().flatten() {
+                let took = u64::try_from(exchange.took.as_micros()).unwrap_or(u64::MAX);
+                self.took.fetch_add(took, Ordering::Relaxed);
             }
             match delivered {
-                Ok(exchanges) if exchanges.iter().all(is_answered) => {
+                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&group).is_none() => {
                     let new = self.judge(&group, &exchanges);
                     drop((exchanges, share));
                     if let Some(fail_fast) = &self.fail_fast
@@ -126,12 +151,18 @@ impl Work {
                     }
                 }
                 Ok(exchanges) => unanswered.push(UnansweredGroup {
+                    doubtful: self.doubtful(&group),
                     group,
                     exchanges,
                     stamp: self.sender.target().liveness.last_stamp(),
                 }),
                 Err(DeliveryError::Stopped) => return unanswered,
-                Err(cause) => self.sessions.with(|session| session.leave_out(&group, cause.to_string())),
+                Err(cause) => {
+                    if group.is_depth && matches!(cause, DeliveryError::OverBudget(_)) {
+                        self.shortened.store(true, Ordering::Relaxed);
+                    }
+                    self.sessions.with(|session| session.leave_out(&group, cause.to_string()));
+                }
             }
             if let Some(cause) = self.sender.target().liveness.hopeless() {
                 self.ended.trigger(Reason::GaveUp(cause));
@@ -148,8 +179,10 @@ impl Work {
         let (mut confirmed, mut of_load) = (0, 0);
         for group in unanswered {
             let after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
-            if stopped_answering && after(group.stamp) {
+            if stopped_answering && !group.exchanges.iter().all(is_answered) && after(group.stamp) {
                 let cause = "the target stopped answering".to_owned();
+                self.sessions.with(|session| session.leave_out(&group.group, cause));
+            } else if let Some(cause) = self.exhausted(group) {
                 self.sessions.with(|session| session.leave_out(&group.group, cause));
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
                 self.judge(&group.group, &group.exchanges);
@@ -181,7 +214,7 @@ impl Work {
         }
     }
 
-    fn took(&self, group: &Group, is_answered: bool) {
+    fn note_last(&self, group: &Group, is_answered: bool) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if !is_answered && last.as_ref().is_some_and(|(_, is_answered)| !is_answered) {
             return;
@@ -190,6 +223,80 @@ impl Work {
         let label = if label.is_empty() { group.relation.about } else { label };
         *last =
             Some((format!("request {} of {}: {label}", group.members.len(), group.relation.id), is_answered));
+    }
+
+    /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.
+    async fn turn(&self, place: usize) {
+        while place >= self.needed() && !self.is_over.load(Ordering::Relaxed) {
+            tokio::time::sleep(WAITING).await;
+        }
+    }
+
+    /// How many workers send as much as the rate permits: twice as many as exchanges overlap at it, and two more.
+    fn needed(&self) -> usize {
+        let Some(interval) = self.sender.pace.interval() else {
+            return usize::MAX;
+        };
+        let exchanges = self.judged.load(Ordering::Relaxed).max(1) as u64;
+        let took = self.took.load(Ordering::Relaxed) / exchanges;
+        let interval = u64::try_from(interval.as_micros()).unwrap_or(u64::MAX).max(1);
+        2 + usize::try_from(2 * took.div_ceil(interval)).unwrap_or(usize::MAX - 2)
+    }
+
+    /// The next group to send; none when the plan is done or its time is over. Where the target has a rate limit, groups that are about
+    /// broken rules alone are left out of the depth.
+    async fn next_group(&self) -> Option<Arc<Group>> {
+        loop {
+            let group = self.groups.next().await?;
+            let now = Instant::now();
+            if !group.is_depth {
+                if now >= self.plan_ends {
+                    self.ended.trigger(Reason::TimeLimit(self.time_limit));
+                    return None;
+                }
+                return Some(group);
+            }
+            if now >= *self.depth_end() {
+                self.shortened.store(true, Ordering::Relaxed);
+                return None;
+            }
+            if self.sender.pace.interval().is_none() || !self.is_settled(&group) {
+                return Some(group);
+            }
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether all rules that a group is mainly about are broken, and were broken again by other groups.
+    fn is_settled(&self, group: &Group) -> bool {
+        let Some(pair) = group.pair else {
+            return false;
+        };
+        self.sessions.with(|session| {
+            let rules = session.rules().iter().filter(|rule| rule.is_for(group.relation.id, pair));
+            let mut rules = rules.peekable();
+            rules.peek().is_some() && rules.all(|rule| session.is_settled(rule))
+        })
+    }
+
+    fn depth_end(&self) -> MutexGuard<'_, Instant> {
+        self.depth_ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets when the depth of the plan ends.
+    pub(crate) fn set_depth_end(&self, end: Instant) {
+        *self.depth_end() = end;
+    }
+
+    /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
+    fn exhausted(&self, group: &UnansweredGroup) -> Option<String> {
+        let cause = self.sender.sponsorships().exhausted(group.doubtful?)?;
+        let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
+        is_broken.then_some(cause)
+    }
+
+    fn doubtful(&self, group: &Group) -> Option<u64> {
+        self.sender.sponsorships().doubtful(group)
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {

@@ -265,6 +265,7 @@ pub(super) fn settings(
         max_requests: None,
         asked: 0,
         time_limit: TIME_LIMIT,
+        budget: Some(TIME_LIMIT),
         shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
         // Without causes, a trial only needs to know which rules were broken.
         closer_look: causes,

@@ -55,6 +55,7 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
         max_requests: None,
         asked: 0,
         time_limit: Duration::from_mins(1),
+        budget: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

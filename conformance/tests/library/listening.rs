@@ -53,6 +53,7 @@ async fn every_exchange_is_told_to_who_asks() {
         max_requests: None,
         asked: 0,
         time_limit: Duration::from_mins(2),
+        budget: None,
         shrink_requests: 10,
         closer_look: true,
         strictness: Strictness::default(),

@@ -69,6 +69,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
         max_requests: None,
         asked: 0,
         time_limit: Duration::from_mins(2),
+        budget: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

@@ -1,4 +1,4 @@
-//! `--rule` and `--quick`: fewer requests, which still show what the rules are for.
+//! `--rule` and the first part of a plan: fewer requests, which still show what the rules are for.
 
 use std::{collections::BTreeMap, time::SystemTime};
 
@@ -77,21 +77,20 @@ async fn discovered(service: &InjectedService) -> Context {
     discovery.finish().0
 }
 
-/// Judges the plan of a scope by these rules: how often each held, and which were broken.
+/// Judges groups by these rules: how often each held, and which were broken.
 async fn judged(
     service: &InjectedService,
     selected: Vec<&'static Rule>,
-    scope: &Scope,
-    (seed, cases): (u64, u32),
+    context: &Context,
+    groups: impl Iterator<Item = Group>,
 ) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
-    let context = discovered(service).await;
     let judge = Judge::new(selected);
     let (mut held, mut broken) = (BTreeMap::new(), Vec::new());
-    for group in Plan::new(&context, seed, cases).within(scope) {
+    for group in groups {
         let Some(exchanges) = send(service, &group).await else {
             continue;
         };
-        for judgement in judge.group(&group, &exchanges, &context) {
+        for judgement in judge.group(&group, &exchanges, context) {
             *held.entry(judgement.rule.id).or_default() += judgement.held;
             if !judgement.violations.is_empty() {
                 broken.push(judgement.rule.id);
@@ -107,19 +106,20 @@ fn requests(context: &Context, scope: &Scope) -> usize {
 }
 
 #[tokio::test]
-async fn a_quick_run_reaches_every_rule_with_few_requests() {
+async fn the_first_part_of_a_plan_exercises_every_rule_with_few_requests() {
     let service = service();
-    let quick = Scope::default().quick();
+    let context = discovered(&service).await;
+    let first = |seed| Plan::new(&context, seed, ALL_CASES).take_while(|group| !group.is_depth);
     for seed in 1..4 {
-        let (held, broken) = judged(&service, SPECIFICATION.rules().collect(), &quick, (seed, CASES)).await;
+        let (held, broken) = judged(&service, SPECIFICATION.rules().collect(), &context, first(seed)).await;
         assert!(broken.is_empty(), "{broken:?}");
         for rule in SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain) {
             let times = held.get(rule.id).copied().unwrap_or_default();
-            assert!(times >= quick.quota(rule), "{}: {times}, seed {seed}", rule.id);
+            assert!(times >= rule.quota.min(2), "{}: {times}, seed {seed}", rule.id);
         }
     }
-    let context = discovered(&service).await;
-    let (few, all) = (requests(&context, &quick), requests(&context, &Scope::default()));
+    let few: usize = first(1).map(|group| group.members.len()).sum();
+    let all = requests(&context, &Scope::default());
     assert!(few < 700 && few * 6 < all, "{few} of {all}");
 }
 
@@ -130,7 +130,8 @@ async fn a_rule_is_exercised_by_what_it_needs() {
     let all = requests(&context, &Scope::default());
     for rule in SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain) {
         let scope = Scope::of_rules(&[rule], &SPECIFICATION);
-        let (held, _) = judged(&service, vec![rule], &scope, (1, CASES)).await;
+        let (held, _) =
+            judged(&service, vec![rule], &context, Plan::new(&context, 1, CASES).within(&scope)).await;
         let times = held.get(rule.id).copied().unwrap_or_default();
         assert!(times >= rule.quota, "{}: {times} of {}", rule.id, rule.quota);
         let needed = requests(&context, &scope);
@@ -165,8 +166,10 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
         }
         let service = service().with_faults([fault]);
         // Some show in few requests.
-        let (_, few) = judged(&service, of_clause.clone(), &scope, (1, CASES)).await;
-        if few.is_empty() && judged(&service, of_clause, &scope, (1, ALL_CASES)).await.1.is_empty() {
+        let context = discovered(&service).await;
+        let plan = |cases| Plan::new(&context, 1, cases).within(&scope);
+        let (_, few) = judged(&service, of_clause.clone(), &context, plan(CASES)).await;
+        if few.is_empty() && judged(&service, of_clause, &context, plan(ALL_CASES)).await.1.is_empty() {
             missed.push((fault.name, fault.clause));
         }
         tried += 1;

@@ -1,9 +1,18 @@
 //! Targets that limit how many requests they take, and runs that limit themselves.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use hyper::StatusCode;
+use serde_json::Value;
 use tempfile::tempdir;
 
-use crate::{run, server::Server};
+use crate::{
+    flat, run,
+    server::{Injected, Server},
+};
 
 /// A server that answers so many requests, and then 429 with that Retry-After.
 fn answering(most: usize, retry_after: &'static str) -> Server {
@@ -72,11 +81,11 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
     for (more, words) in [
         (
             &["--rate", "20", "--time-limit", "1s"][..],
-            "take about 4 min, longer than the time limit of 1 s: --time-limit 4m fits; --quick takes about ",
+            ", and those that exercise every rule take longer than the time limit of 1 s: --time-limit ",
         ),
         (
             &["--rate", "20", "--time-limit", "2m", "--dry-run"],
-            " or --time-limit 4m fits; --quick takes about ",
+            ": this run takes about 2 min, every rule first, then depth; --time-limit ",
         ),
     ] {
         let arguments = [&[url.as_str()], more].concat();
@@ -84,7 +93,6 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
         let printed = format!("{err}{out}");
         assert!(printed.contains("t 20 requests a second, about 4"), "{printed}");
         assert!(printed.contains(words), "{printed}");
-        assert_eq!(printed.contains(": --cases "), more.contains(&"2m"), "{printed}");
     }
     // What was printed at the start to fit does.
     let (code, out, err) =
@@ -118,4 +126,129 @@ fn a_run_that_its_time_limit_ended_says_what_would_fit() {
         return;
     }
     panic!("no run states the rate that it reached");
+}
+
+/// Whether a request asks for a sponsorship without a token.
+fn asks(request: &Value) -> bool {
+    let call = |call: &Value| {
+        let sponsors = call["method"].as_str().is_some_and(|method| method.starts_with("pm_sponsor"));
+        sponsors && call["params"][1]["mode"] != "ERC20"
+    };
+    request.as_array().map_or_else(|| call(request), |calls| calls.iter().any(call))
+}
+
+fn is_granted(answer: &Value) -> bool {
+    answer["result"]["paymasterAndData"].as_str().is_some_and(|data| data != "0x")
+}
+
+/// A refusal with this message in place of an answer.
+fn refused(answer: &Value, message: &str) -> Value {
+    let error = serde_json::json!({"code": -32_000, "message": message});
+    serde_json::json!({"jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": error})
+}
+
+const PROFILE: &str = r#"
+[operations]
+accepts = "any"
+sponsors = "any"
+"#;
+
+#[test]
+fn a_run_gets_no_more_sponsorships_than_the_profile_allows() {
+    let folder = tempdir().unwrap();
+    let granted = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&granted);
+    let server = Server::changing(move |_, request, answer| {
+        let answers = answer.as_array().map_or_else(|| vec![&*answer], |answers| answers.iter().collect());
+        if asks(request) {
+            counted
+                .fetch_add(answers.into_iter().filter(|answer| is_granted(answer)).count(), Ordering::SeqCst);
+        }
+    });
+    let profile = format!("{PROFILE}max-sponsorships = 30\nmax-cost = \"0.01 ETH\"\n");
+    std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let granted = granted.load(Ordering::SeqCst);
+    assert!((20..=30).contains(&granted), "{granted}");
+    let limits = "30 sponsorships and sponsorships worth 0.01 ETH (operations.max-sponsorships";
+    assert!(flat(&err).contains(&format!("at most {limits}")), "{err}");
+    assert!(flat(&out).contains(&format!("the run may get no more than {limits}")), "{out}");
+}
+
+#[test]
+fn a_sponsor_that_stops_in_the_middle_is_not_accused() {
+    let folder = tempdir().unwrap();
+    let granted = AtomicUsize::new(0);
+    let server = Server::changing(move |_, request, answer| {
+        let answers = match answer {
+            Value::Array(answers) => answers.iter_mut().collect(),
+            answer => vec![answer],
+        };
+        for answer in answers.into_iter().filter(|answer| asks(request) && is_granted(answer)) {
+            if granted.fetch_add(1, Ordering::SeqCst) >= 150 {
+                *answer = refused(answer, "the daily budget is used up");
+            }
+        }
+    });
+    std::fs::write(folder.path().join("paymaster.toml"), PROFILE).unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let text = flat(&out);
+    assert!(
+        text.contains("the target sponsored 150 times, then refused ") && text.contains(": a budget?"),
+        "{out}"
+    );
+}
+
+/// A service without token mode: each valid request in it is refused with one message.
+fn without_token_mode() -> Server {
+    let of_token = |message: &str| message.starts_with("token not supported");
+    Server::changing(move |_, request, answer| {
+        let (calls, answers) = match (request.as_array(), answer.as_array_mut()) {
+            (Some(calls), Some(answers)) => (calls.iter().collect(), answers.iter_mut().collect()),
+            _ => (vec![request], vec![answer]),
+        };
+        for answer in answers {
+            let asked = calls.iter().find(|call| call["id"] == answer["id"]);
+            let is_valid =
+                answer["result"].is_object() || answer["error"]["message"].as_str().is_some_and(of_token);
+            if is_valid && asked.is_some_and(|call| call["params"][1]["mode"] == "ERC20") {
+                *answer = refused(answer, "no token mode here");
+            }
+        }
+    })
+}
+
+#[test]
+fn a_service_of_one_mode_is_judged_by_the_rules_of_that_mode() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("paymaster.toml");
+    std::fs::write(&file, PROFILE.replace("accepts = \"any\"\nsponsors = \"any\"", "")).unwrap();
+    let server = without_token_mode();
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert_eq!(code, 4, "{out}{err}");
+    let line = r#"the target answered: "no token mode here": where it does not serve them, write operations.modes = ["SPONSORED"]"#;
+    assert!(flat(&out).contains(line), "{out}");
+    std::fs::write(&file, format!("{PROFILE}modes = [\"SPONSORED\"]\nrefused-senders = [\"{REFUSED}\"]\n"))
+        .unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert!([0, 4].contains(&code), "{out}{err}");
+    assert!(!out.contains("no token mode here"), "{out}");
+    assert!(!flat(&out).contains("tokens.supported"), "no rule waits for a token: {out}");
+}
+
+/// A sender that the server refuses.
+const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";
+
+#[test]
+fn answers_that_concurrent_requests_mix_up_are_found_within_a_limited_rate() {
+    let folder = tempdir().unwrap();
+    let server = Injected::fault("answers-cross");
+    let arguments =
+        [&server.url, "--rate", "200", "--time-limit", "30s", "--rule", "answer.id", "--no-shrink"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("answer.id"), "{out}");
+    assert!(out.contains("requests in flight at a time: at most "), "{out}");
 }

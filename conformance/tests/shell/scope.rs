@@ -1,4 +1,4 @@
-//! `--rule`, `--quick` and `--fail-fast` send fewer requests.
+//! `--rule` and `--fail-fast` send fewer requests, and so does a run with a budget of time.
 
 use tempfile::tempdir;
 
@@ -20,10 +20,6 @@ fn a_rule_sends_what_it_needs_and_discovery() {
     assert!(nothing_more < 200, "{nothing_more}");
     let one = count(&["--rule", "request.nonce-uint256"]);
     assert!((nothing_more..400).contains(&one), "{one}");
-    let quick = count(&["--quick"]);
-    assert!((one..800).contains(&quick), "{quick}");
-    let quick_rule = count(&["--quick", "--rule", "request.nonce-uint256"]);
-    assert!(quick_rule < one, "{quick_rule}");
 }
 
 #[test]
@@ -94,11 +90,16 @@ fn a_rule_that_every_answer_exercises_sends_few_requests_of_every_kind() {
 }
 
 #[test]
-fn the_estimate_of_a_limited_run_says_what_a_quick_one_takes() {
+fn a_long_run_is_a_quick_one_unless_its_time_is_stated() {
     let folder = tempdir().unwrap();
-    let (_, out, _) = run(folder.path(), &["--dry-run", "--rate", "20"]);
-    let text = flat(&out);
-    assert!(text.contains("; --quick takes about ") && text.contains(" requests."), "{text}");
-    let (_, out, _) = run(folder.path(), &["--dry-run", "--rate", "20", "--quick"]);
-    assert!(!out.contains("--quick takes"), "{out}");
+    for (more, quick) in [
+        (&[][..], true),
+        (&["--quick"], true),
+        (&["--time-limit", "5m"], false),
+        (&["--cases", "250"], false),
+    ] {
+        let (_, out, _) = run(folder.path(), &[&["--dry-run", "--rate", "20"], more].concat());
+        let text = flat(&out);
+        assert_eq!(text.contains("this run takes about 60 s, every rule first"), quick, "{text}");
+    }
 }

@@ -172,8 +172,8 @@ pub struct Relation {
     pub bases: Bases,
     /// How many groups for each base in a default run.
     pub rounds: Rounds,
-    /// How many groups for each base in a quick run.
-    pub quick_rounds: u32,
+    /// How many groups for each base come first in the plan, before the depth of any relation: they exercise every rule.
+    pub first_rounds: u32,
     /// How the members are sent.
     pub order: Order,
     /// Whether its members differ in their request headers alone.
@@ -191,7 +191,7 @@ impl Relation {
         Self { simulation: Some(simulation), ..self }
     }
 
-    /// A relation whose members are sent one after the other. A quick run has one round of it, or two where few base requests are built.
+    /// A relation whose members are sent one after the other. One round of it comes first, or two where few base requests are built.
     pub const fn new(
         id: &'static str,
         about: &'static str,
@@ -199,7 +199,7 @@ impl Relation {
         rounds: Rounds,
         members: BuildMembers,
     ) -> Self {
-        let quick_rounds = match bases {
+        let first_rounds = match bases {
             Bases::These([] | [_] | [_, _]) | Bases::Plain => 2,
             Bases::EveryKind | Bases::These(_) => 1,
         };
@@ -208,7 +208,7 @@ impl Relation {
             about,
             bases,
             rounds,
-            quick_rounds,
+            first_rounds,
             order: Order::Sequential,
             varies_headers: false,
             simulation: None,
@@ -216,10 +216,10 @@ impl Relation {
         }
     }
 
-    /// The same with so many rounds in a quick run, because its later rounds exercise other rules.
+    /// The same with so many rounds first, because its later rounds exercise other rules.
     #[must_use]
-    pub const fn quick(self, quick_rounds: u32) -> Self {
-        Self { quick_rounds, ..self }
+    pub const fn first(self, first_rounds: u32) -> Self {
+        Self { first_rounds, ..self }
     }
 }
 
@@ -329,6 +329,8 @@ pub struct Group {
     pub base: Value,
     /// The round.
     pub round: u32,
+    /// Whether it adds depth: every rule is exercised without it.
+    pub is_depth: bool,
     /// Where its ids start.
     pub first_id: u64,
     /// The requests.

@@ -6,7 +6,7 @@ use crate::{
     cases::{
         case::{Base, BuildInput, Group, Ids, Relation},
         clients::client_of_group,
-        scope::Scope,
+        scope::{PARTS, Scope},
     },
     knowledge::{BaseSource, Knowledge},
 };
@@ -17,7 +17,7 @@ pub const DEFAULT_CASES: u32 = 250;
 /// The first id of the plan; discovery uses the ids below.
 pub const FIRST_ID: u64 = 1_000;
 
-/// Every group of a run, in the order in which they are sent.
+/// Every group of a run, in the order in which they are sent: every rule is exercised first, then comes depth.
 pub fn plan(context: &dyn Knowledge, seed: u64, cases: u32) -> Vec<Group> {
     Plan::new(context, seed, cases).collect()
 }
@@ -30,12 +30,14 @@ pub struct Plan<'a> {
     seed: u64,
     cases: u32,
     scope: Scope,
-    /// The relations that are not finished, the current one first.
     relations: &'a [&'static Relation],
-    /// The source of the current relation; none before its first group.
-    source: Option<BaseSource>,
+    /// The source of each relation; none before its first group.
+    sources: Vec<Option<BaseSource>>,
+    /// The part of the plan, see [`Scope::rounds_until`]; then the place of the current relation, base and round.
+    part: u32,
+    relation: usize,
     base: usize,
-    round: u32,
+    round: Option<u32>,
     number: usize,
     next_id: u64,
 }
@@ -55,9 +57,11 @@ impl<'a> Plan<'a> {
             cases,
             scope: Scope::default(),
             relations,
-            source: None,
+            sources: relations.iter().map(|_| None).collect(),
+            part: 0,
+            relation: 0,
             base: 0,
-            round: 0,
+            round: None,
             number: 0,
             next_id: FIRST_ID,
         }
@@ -71,7 +75,7 @@ impl<'a> Plan<'a> {
 
     fn next_base(&mut self) {
         self.base += 1;
-        self.round = 0;
+        self.round = None;
     }
 }
 
@@ -80,31 +84,43 @@ impl Iterator for Plan<'_> {
 
     fn next(&mut self) -> Option<Group> {
         loop {
-            let relation = *self.relations.first()?;
+            let Some(relation) = self.relations.get(self.relation).copied() else {
+                if self.part + 1 == PARTS {
+                    return None;
+                }
+                (self.part, self.relation) = (self.part + 1, 0);
+                continue;
+            };
             let bases = relation.bases.of(self.context.specification());
             let Some(base) = bases.get(self.base) else {
-                self.relations = &self.relations[1..];
-                self.source = None;
+                self.relation += 1;
                 self.base = 0;
                 continue;
             };
-            if self.round == self.scope.rounds(relation, base.pair, self.cases) {
+            if self.context.excludes(base.pair) {
                 self.next_base();
                 continue;
             }
-            let source =
-                self.source.get_or_insert_with(|| self.context.source(self.seed ^ salt(relation.id)));
+            let until = |part| self.scope.rounds_until(part, relation, base.pair, self.cases);
+            let place = self.round.unwrap_or_else(|| self.part.checked_sub(1).map_or(0, until));
+            if place == until(self.part) {
+                self.next_base();
+                continue;
+            }
+            let source = self.sources[self.relation]
+                .get_or_insert_with(|| self.context.source(self.seed ^ salt(relation.id)));
             let Some(request) = source(base) else {
                 self.next_base();
                 continue;
             };
-            let round = relation.rounds.round_at(self.round, self.base, self.cases);
+            let round = relation.rounds.round_at(place, self.base, self.cases);
             let built = group(relation, *base, request, round, self.next_id, self.context);
-            self.round += 1;
+            self.round = Some(place + 1);
             if let Some((group, next_id)) = built {
                 let number = self.number;
                 self.number += 1;
                 self.next_id = next_id;
+                let group = Group { is_depth: self.part > 0, ..group };
                 return Some(numbered(group, number, self.seed, self.context));
             }
         }
@@ -138,7 +154,10 @@ pub fn group(
         return None;
     }
     let pair = Some(base.pair);
-    Some((Group { number: 0, relation, pair, base: request, round, first_id, members }, ids.next_id()))
+    Some((
+        Group { number: 0, relation, pair, base: request, round, is_depth: false, first_id, members },
+        ids.next_id(),
+    ))
 }
 
 /// A number that depends on a name alone: FNV-1a.

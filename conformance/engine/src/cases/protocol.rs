@@ -79,7 +79,7 @@ pub static NUMBER_IDS: Relation = Relation::new(
     Rounds::scaled(11),
     number_ids,
 )
-.quick(11);
+.first(11);
 
 /// Requests with string ids.
 pub static STRING_IDS: Relation = Relation::new(
@@ -195,7 +195,7 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
     Rounds::for_each(BODIES),
     malformed_bodies,
 )
-.quick(25);
+.first(25);
 
 /// Batches.
 pub static BATCHES: Relation = Relation::new(

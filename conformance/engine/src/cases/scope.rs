@@ -1,4 +1,4 @@
-//! How much of the plan a run sends: every relation, or only those that some rules need; with all their rounds, or with the fewest.
+//! How much of the plan a run sends: every relation, or only those that some rules need; and what comes first.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use crate::{
 };
 use paymaster_schemas::Kind;
 
-/// How often a rule must hold in a quick run, unless its quota is smaller.
-pub const QUICK_QUOTA: u64 = 2;
+/// How many parts a plan has. The first exercises every rule; a run that ends in a later one has every relation in the same share.
+pub const PARTS: u32 = 11;
 
 /// A relation, and a pair of its base requests; none for every pair.
 type RelationOfPair = (&'static str, Option<Kind>);
@@ -22,7 +22,6 @@ pub struct Scope {
     whole: Option<BTreeSet<RelationOfPair>>,
     /// Whether the other relations have their fewest rounds; otherwise they are not sent.
     others: bool,
-    quick: bool,
 }
 
 impl Scope {
@@ -53,17 +52,6 @@ impl Scope {
         scope
     }
 
-    /// The same relations with the fewest rounds that exercise every rule once or twice, whatever the number of cases.
-    #[must_use]
-    pub fn quick(self) -> Self {
-        Self { quick: true, ..self }
-    }
-
-    /// Whether it has the fewest rounds.
-    pub fn is_quick(&self) -> bool {
-        self.quick
-    }
-
     /// Whether a relation with base requests of this pair has all of its rounds.
     fn is_whole(&self, relation: &Relation, pair: Kind) -> bool {
         let whole = self.whole.as_ref();
@@ -78,11 +66,20 @@ impl Scope {
         if !is_whole && !self.others {
             return 0;
         }
-        if is_whole && !self.quick {
+        if is_whole {
             return relation.rounds.count(cases);
         }
         // A share of cases has as many rounds as are wanted.
-        relation.rounds.count(u32::MAX / 100).min(relation.quick_rounds)
+        relation.rounds.count(u32::MAX / 100).min(relation.first_rounds)
+    }
+
+    /// How many of these rounds are sent in a part of the plan or before it. The first part exercises every rule once or twice; the
+    /// others add the same share of the depth of each relation.
+    pub fn rounds_until(&self, part: u32, relation: &Relation, pair: Kind, cases: u32) -> u32 {
+        let all = self.rounds(relation, pair, cases);
+        let first = all.min(relation.first_rounds);
+        let depth = u64::from(all - first) * u64::from(part) / u64::from(PARTS - 1);
+        first + u32::try_from(depth).unwrap_or(u32::MAX)
     }
 
     /// The most groups that a plan of this scope can have. It has fewer when a relation cannot be built for the target.
@@ -93,10 +90,5 @@ impl Scope {
             rounds.sum::<usize>()
         };
         specification.relations.iter().map(groups).sum()
-    }
-
-    /// How often a rule must hold before it passes.
-    pub fn quota(&self, rule: &Rule) -> u64 {
-        if self.quick { rule.quota.min(QUICK_QUOTA) } else { rule.quota }
     }
 }

@@ -45,7 +45,8 @@ pub const RULES: &[Rule] = &[
         .exercised_above_all_by(
             const { &[&related::NUMBER_IDS, &related::STRING_IDS, &related::MALFORMED_PARAMS] },
             &[],
-        ),
+        )
+        .about_mix_ups(),
     rule("answer.result-object", "the result of both methods is an object", result_object),
 ];
 

@@ -45,6 +45,8 @@ pub struct Rule {
     pub waits_first: Option<&'static MissingLine>,
     /// How it judges.
     pub check: Check,
+    /// Whether it is about answers that a target can mix up where several requests are in flight.
+    pub is_about_mix_ups: bool,
     /// The requests that exercise it. A rule over a group is exercised by its relation alone.
     pub exercise: Exercise,
 }
@@ -130,7 +132,18 @@ impl Rule {
     pub const fn new(id: &'static str, quota: u64, advice: Advice, hint: &'static str, check: Check) -> Self {
         let exercise = Exercise::EVERY_ANSWER;
         let not_applicable = always;
-        Self { id, clause: id, quota, advice, hint, not_applicable, waits_first: None, check, exercise }
+        Self {
+            id,
+            clause: id,
+            quota,
+            advice,
+            hint,
+            not_applicable,
+            waits_first: None,
+            is_about_mix_ups: false,
+            check,
+            exercise,
+        }
     }
 
     /// A rule that judges nothing, for tests.
@@ -154,6 +167,12 @@ impl Rule {
     #[must_use]
     pub const fn unless(self, not_applicable: fn(&dyn Knowledge) -> Option<&'static str>) -> Self {
         Self { not_applicable, ..self }
+    }
+
+    /// The same rule, which passes only where several requests were in flight.
+    #[must_use]
+    pub const fn about_mix_ups(self) -> Self {
+        Self { is_about_mix_ups: true, ..self }
     }
 
     /// The same rule, which waits for this line of the profile first.
@@ -180,12 +199,33 @@ impl Rule {
 
     /// Whether it is mainly about requests of the relation with this id, with base requests of this pair.
     pub fn is_about(&self, relation: &str, pair: Kind) -> bool {
+        let is_group = matches!(self.check, Check::Group(..));
+        !is_group && self.exercise.relations.is_empty() || self.is_for(relation, pair)
+    }
+
+    /// Whether requests of that relation, with base requests of this pair, are sent for this rule more than for others.
+    pub fn is_for(&self, relation: &str, pair: Kind) -> bool {
         if let Check::Group(own, _) = self.check {
             return own.id == relation;
         }
         let Exercise { relations, pairs, .. } = self.exercise;
         let is_of_pair = pairs.is_empty() || pairs.contains(&pair);
-        relations.is_empty() || is_of_pair && relations.iter().any(|own| own.id == relation)
+        is_of_pair && relations.iter().any(|own| own.id == relation)
+    }
+
+    /// Why the profile excludes the rule; none when it applies. A rule about calls that the target does not serve does not.
+    pub fn why_not_applicable(&self, knowledge: &dyn Knowledge) -> Option<&'static str> {
+        let pairs: Vec<Kind> = match self.check {
+            Check::Group(relation, _) => {
+                let bases = relation.bases.of(knowledge.specification());
+                bases.iter().map(|base| base.pair).collect()
+            }
+            Check::Exchange(_) | Check::Row { .. } => self.exercise.pairs.to_vec(),
+        };
+        let is_excluded = !pairs.is_empty() && pairs.into_iter().all(|pair| knowledge.excludes(pair));
+        let own = (self.not_applicable)(knowledge);
+        own.or(is_excluded
+            .then_some("the profile says that the target does not serve the calls that it is about"))
     }
 
     /// Whether it compares request headers, so that it also judges requests whose headers the target refuses.

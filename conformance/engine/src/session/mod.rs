@@ -28,7 +28,7 @@ use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
 use crate::{
-    cases::{case::Group, scope::Scope},
+    cases::case::Group,
     diagnosis::defect::defects,
     knowledge::Knowledge,
     message::request::ParsedRequest,
@@ -58,6 +58,10 @@ const UNRELATED: &str =
 const UNFINISHED: &str =
     "the run ended before it completed its plan: a complete run shows whether the rule needs anything else";
 
+/// Why a rule about mixed-up answers is inconclusive.
+const ALONE: &str = "no two requests were in flight at the same time: allow a higher rate, or write concurrency = 1 in [target] where the \
+                     target takes one request at a time";
+
 /// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -67,7 +71,10 @@ pub struct Session {
     unjudged_answers: UnjudgedAnswers,
     /// Groups that were sent and not judged, by the reason.
     unjudged: BTreeMap<String, usize>,
-    scope: Scope,
+    /// Whether the plan ended in its depth: a rule passes then when it held once or twice.
+    shortened: bool,
+    /// Whether no two requests were in flight at the same time.
+    alone: bool,
     known: Arc<KnownFailureList>,
 }
 
@@ -105,7 +112,8 @@ impl Session {
             context,
             unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
-            scope: Scope::default(),
+            shortened: false,
+            alone: false,
             known: Arc::default(),
         }
     }
@@ -116,10 +124,24 @@ impl Session {
         Self { known, ..self }
     }
 
-    /// The same for a run that sends this much of the plan.
-    #[must_use]
-    pub fn within(self, scope: Scope) -> Self {
-        Self { scope, ..self }
+    /// No two requests were in flight at the same time, although the target may take several: rules about mixed-up answers do not pass.
+    pub fn judged_alone(&mut self) {
+        self.alone = true;
+    }
+
+    /// The budget ended the plan after every rule had been exercised, and before its end.
+    pub fn shorten(&mut self) {
+        self.shortened = true;
+    }
+
+    /// Whether the budget ended the plan in its depth.
+    pub fn is_shortened(&self) -> bool {
+        self.shortened
+    }
+
+    /// Whether this session has seen a rule broken often enough that more cases would add nothing.
+    pub fn is_settled(&self, rule: &Rule) -> bool {
+        self.tally.is_broken_often(rule)
     }
 
     /// The same for a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
@@ -169,6 +191,12 @@ impl Session {
         observe(&views, &*self.context, &mut self.tally.observations);
         self.note_covered(group, exchanges, &views, &judgements);
         self.tally.add(group, exchanges, &views, judgements, &*self.context)
+    }
+
+    /// Whether a group breaks a rule by its exchanges. Nothing is counted.
+    pub fn is_broken_by(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+        let judgements = self.judge.group(group, exchanges, &*self.context);
+        judgements.iter().any(|judgement| !judgement.violations.is_empty())
     }
 
     /// Counts what rules would judge in these answers without the listed failures.
@@ -316,7 +344,7 @@ impl Session {
         };
         // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
         // still exist.
-        let complete = cut_short.is_none() && !is_recorded;
+        let complete = cut_short.is_none() && !is_recorded && !self.shortened;
         let unjudged_answers = self.unjudged_answers.reasons(&self.tally.access);
         let state = RunState {
             end,
@@ -332,8 +360,14 @@ impl Session {
             &*self.context,
             ending.known,
             complete,
-            &self.scope,
+            self.shortened,
         );
+        for outcome in rules.iter_mut().filter(|outcome| self.alone && outcome.rule.is_about_mix_ups) {
+            if outcome.verdict == Verdict::Passed {
+                outcome.verdict = Verdict::Inconclusive;
+                outcome.reason = Some(ALONE.to_owned());
+            }
+        }
         let outcomes = &self.tally.access.outcomes;
         for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {
             let is_related = matches!(outcome.rule.check, Check::Group(..));
@@ -361,6 +395,7 @@ impl Session {
             conclusion,
             recorded: ending.recorded,
             cut_short,
+            coverage: Vec::new(),
             places,
             rules,
             left_out: state.left_out,

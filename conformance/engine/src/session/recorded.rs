@@ -81,6 +81,7 @@ impl RecordedSession {
             pair: None,
             base: Value::Null,
             round: 0,
+            is_depth: false,
             first_id: 0,
             members: vec![Member {
                 role: Role::Recorded,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use paymaster_schemas::Kind;
 
 use crate::{
-    cases::{case::Group, scope::Scope},
+    cases::case::Group,
     knowledge::Knowledge,
     rules::{Check, Rule, View, Violation},
     session::{
@@ -24,6 +24,12 @@ use crate::{
     },
 };
 use paymaster_exchange::Exchange;
+
+/// How often a rule must hold in a run whose budget ended its depth, unless its quota is smaller.
+const SHORT_QUOTA: u64 = 2;
+
+/// A rule that was broken so often is confirmed: more cases of it add nothing.
+const OFTEN: u64 = 3;
 
 /// The counts of a run or a part of it.
 #[derive(Clone, Debug, Default)]
@@ -204,7 +210,7 @@ impl Tally {
         all
     }
 
-    /// The outcome of each of these rules in a run of that scope, and the state of the known failures. `complete` is true when the
+    /// The outcome of each of these rules, in a run that may be `shortened`, and the state of the known failures. `complete` is true when the
     /// run completed its plan.
     pub fn outcomes(
         &self,
@@ -213,12 +219,11 @@ impl Tally {
         context: &dyn Knowledge,
         known: &KnownFailureList,
         complete: bool,
-        scope: &Scope,
+        shortened: bool,
     ) -> (Vec<RuleOutcome>, Vec<known::EntryOutcome>) {
-        let mut outcomes: Vec<RuleOutcome> = rules
-            .iter()
-            .map(|rule| self.outcome(rule, scope.quota(rule), findings, context, known))
-            .collect();
+        let quota = |rule: &Rule| if shortened { rule.quota.min(SHORT_QUOTA) } else { rule.quota };
+        let mut outcomes: Vec<RuleOutcome> =
+            rules.iter().map(|rule| self.outcome(rule, quota(rule), findings, context, known)).collect();
         let passed = |rule: &'static str| {
             outcomes.iter().any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
         };
@@ -233,6 +238,11 @@ impl Tally {
             }
         }
         (outcomes, states)
+    }
+
+    /// Whether a rule was broken so often that more cases would add nothing.
+    pub fn is_broken_often(&self, rule: &Rule) -> bool {
+        self.rules.get(rule.id).is_some_and(|count| count.broken >= OFTEN)
     }
 
     /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped: they are
@@ -282,7 +292,7 @@ impl Tally {
                 let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
                 (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
             }
-        } else if let Some(reason) = (rule.not_applicable)(context) {
+        } else if let Some(reason) = rule.why_not_applicable(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
         } else if count.held < quota && count.held + count.covered >= quota {
             let entries: Vec<&str> = count.covered_by.iter().copied().collect();

@@ -51,6 +51,8 @@ pub struct Summary {
     pub recorded: Option<Recorded>,
     /// Why the run ended early; none when it did not.
     pub cut_short: Option<String>,
+    /// What the run did not exercise because of its limits, in sentences.
+    pub coverage: Vec<String>,
     /// Every rule that was selected, in the order of the rules.
     pub rules: Vec<RuleOutcome>,
     /// How many rules were not selected. Rules about a chain count only in a run that uses one.

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use super::setup::DEFAULT_TIME_LIMIT;
 use crate::{
     args::RunArgs,
     duration::{self, DurationError},
@@ -121,6 +122,11 @@ impl Layer {
             allow_incomplete: self.allow_incomplete.or(below.allow_incomplete),
             known_failing: self.known_failing.or(below.known_failing),
         }
+    }
+
+    /// The budget of a run: the time limit, where that or the number of cases is stated.
+    pub fn budget(&self) -> Option<Duration> {
+        self.time_limit.or(self.cases.map(|_| DEFAULT_TIME_LIMIT))
     }
 
     /// The limits of an exchange.

@@ -38,6 +38,8 @@ pub const DEFAULT_SEED: u64 = 1;
 pub const DEFAULT_JOBS: usize = 100;
 /// The default time limit of a run.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
+/// The budget of a quick run.
+pub const QUICK: Duration = Duration::from_mins(1);
 /// The default number of requests for shrinking one failure.
 pub const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 
@@ -244,6 +246,7 @@ impl Setup {
             max_requests: layer.max_requests,
             asked: self.asked,
             time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
+            budget: layer.budget(),
             closer_look: true,
             shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
             strictness: Strictness {

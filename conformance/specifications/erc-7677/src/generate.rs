@@ -4,6 +4,7 @@ use alloy_primitives::Address;
 use paymaster_engine::{
     cases::case::{Base, Draw},
     generate::random::{RngExt, runner},
+    knowledge::Knowledge,
 };
 use paymaster_ethereum::{AccountForm, CallContext, EntryPointVersion};
 use proptest::test_runner::{TestRng, TestRunner};
@@ -25,6 +26,8 @@ const AMOUNTS: [([u64; 3], [u64; 2]); 4] = [
     ([90_100, 75_000, 48_000], [120_000_000_000, 30_000_000_000]),
     ([1_200_000, 650_000, 3_500_000], [45_000_000_000, 100_000_000]),
 ];
+/// What an operation has in a run whose cost is limited.
+const CHEAP: ([u64; 3], [u64; 2]) = AMOUNTS[1];
 /// The chain of requests to a target whose chain is not known.
 const SOME_CHAIN: u64 = 1;
 
@@ -86,8 +89,9 @@ impl Source {
 
     /// An operation that the profile does not list as refused.
     fn target_free_operation(&mut self, version: EntryPointVersion) -> Map<String, Value> {
+        let is_cheap = self.target.spending_limits().is_some();
         loop {
-            let operation = operation(self.runner.rng(), version);
+            let operation = operation(self.runner.rng(), version, is_cheap);
             if !self.target.is_refused(version, &Value::Object(operation.clone())) {
                 return operation;
             }
@@ -101,7 +105,7 @@ pub(crate) fn hex(number: u64) -> String {
 }
 
 /// A random operation of an account that exists.
-fn operation(rng: &mut TestRng, version: EntryPointVersion) -> Map<String, Value> {
+fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> Map<String, Value> {
     let accounts: Vec<&AccountForm> = AccountForm::of(version).collect();
     let account = *rng.pick(&accounts);
     let context = CallContext { tokens: &[], paymaster: None, most_calls: 4 };
@@ -117,7 +121,7 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion) -> Map<String, Value
         1 => format!("0x{:x}{:016x}", 1_700_000_000_000_u64 + rng.below(1 << 36), rng.below(9)),
         _ => hex(rng.magnitude()),
     };
-    let (gas, fees) = *rng.pick(&AMOUNTS);
+    let (gas, fees) = if is_cheap { CHEAP } else { *rng.pick(&AMOUNTS) };
     let mut members = json!({ "sender": sender, "nonce": nonce });
     if version == EntryPointVersion::V06 {
         members["initCode"] = json!("0x");

@@ -26,13 +26,15 @@ use paymaster_engine::{
     message::request::Call,
     rules::{answer_form, batches, errors, http, json_rpc},
     specification::{Page, Places, Specification},
+    spending::Wei,
 };
+use paymaster_ethereum::most_cost;
 use paymaster_schemas::ERC_7677;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{CallParts, DATA_07, KINDS, STUB_07, is_06},
+    kinds::{CallParts, DATA, DATA_07, KINDS, STUB_07, is_06},
     rules::results::Shape,
     target::{ORDINARY_SIZES, Target, other_method},
 };
@@ -87,6 +89,9 @@ pub static SPECIFICATION: Specification = Specification {
     // The text leaves open with which code an EntryPoint is refused.
     any_code: |call| call.known_version().is_none(),
     grants: |_| true,
+    excluding_line: |_| None,
+    // A service may reserve money for the data that it signs.
+    asks_for: |request| (request["method"] == DATA).then(|| Wei(most_cost(&request["params"][0]))),
     sort_of_kind: |kind| if is_06(kind) { OF_06 } else { OF_07 },
     sort_of_result,
     settled: |result| sort_of_result(result).map(Value::from),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::Address;
-use paymaster_engine::specification::ProfileError;
+use paymaster_engine::{specification::ProfileError, spending::Wei};
 use paymaster_ethereum::{ContractKind, EntryPointVersion};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
@@ -59,6 +59,12 @@ pub struct Operations {
     pub sponsorable: Vec<Listed>,
     /// Operations and senders that it refuses.
     pub refused: Vec<Listed>,
+    /// How many data requests of a run may get a result: each may reserve money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_sponsorships: Option<u64>,
+    /// The most that their operations may cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Wei>,
 }
 
 /// An operation of one version, or all operations of a sender.

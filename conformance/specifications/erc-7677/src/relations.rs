@@ -426,7 +426,7 @@ pub(crate) static FORMS: Relation = Relation::new(
         alternately(&plain, &member(Role::Variant, form.label, variant, ids))
     },
 )
-.quick(15)
+.first(15)
 .simulated(simulation);
 
 /// The form of a member of [`FORMS`], by its label.

@@ -13,6 +13,7 @@ use paymaster_engine::{
     message::request::{Call, ParsedRequest},
     rules::{MissingLine, View},
     specification::Specification,
+    spending::SpendingLimits,
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion};
 use paymaster_exchange::Exchange;
@@ -287,6 +288,11 @@ impl Knowledge for Target {
         self.sends(version(kind))
     }
 
+    fn excludes(&self, kind: Kind) -> bool {
+        let listed = &self.profile.service.entry_points;
+        !listed.is_empty() && !listed.contains(&version(kind).to_string())
+    }
+
     fn may_vary_operations(&self) -> bool {
         self.may_vary()
     }
@@ -359,6 +365,18 @@ impl Knowledge for Target {
         let mut profile = self.profile.clone();
         profile.service = Self::of(other).profile.service.clone();
         Arc::new(Self { profile, ..self.clone() })
+    }
+
+    fn spending_limits(&self) -> SpendingLimits {
+        let operations = &self.profile.operations;
+        SpendingLimits { sponsorships: operations.max_sponsorships, cost: operations.max_cost }
+    }
+
+    fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge> {
+        let mut limited = self.clone();
+        let operations = &mut limited.profile.operations;
+        (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
+        Arc::new(limited)
     }
 
     fn expected(&self) -> Arc<dyn Knowledge> {

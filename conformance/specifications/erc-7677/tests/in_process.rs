@@ -304,7 +304,10 @@ const FAULTS: &[Fault] = &[
         }
         ask(request)
     }),
-    ("request.id-string", |request, ask| if request["id"].is_string() { error(request) } else { ask(request) }),
+    (
+        "request.id-string",
+        |request, ask| if request["id"].is_string() { error(request) } else { ask(request) },
+    ),
     ("refusal.early", |request, ask| {
         if is_stub(request) {
             request["params"][0]["sender"] = json!("0x00000000000000000000000000000000000000a1");

@@ -6,7 +6,9 @@ use paymaster_engine::{
     cases::{case::BuildInput, edit::with},
     message::request::{Call, Called},
     rules::View,
+    spending::Wei,
 };
+use paymaster_ethereum::most_cost;
 use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
 use serde_json::{Value, json};
 
@@ -127,6 +129,15 @@ pub(crate) fn grants(result: &Value) -> bool {
     result["paymasterAndData"] != "0x"
 }
 
+/// What a request asks the target to pay: the gas of the operation, where it sponsors without a token. A service may take another mode than
+/// the one of token mode for it.
+pub(crate) fn asks_for(request: &Value) -> Option<Wei> {
+    let sponsors =
+        request["method"].as_str().and_then(Method::from_name) == Some(Method::SponsorUserOperation);
+    let in_tokens = request["params"][1]["mode"].as_str().and_then(Mode::from_name) == Some(Mode::Erc20);
+    (sponsors && !in_tokens).then(|| Wei(most_cost(&request["params"][0])))
+}
+
 /// What a target may decide by: the sender, the tokens, the account.
 pub(crate) fn deciding(call: &Call) -> Vec<(&'static str, String)> {
     let operation = call.operation();
@@ -175,6 +186,10 @@ pub(crate) fn sort_of_result(result: &Value) -> Option<&'static str> {
 
 /// A quote for the same operation in the other mode; none when no supported token or account is known.
 pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
+    let operations = &Context::of(input.context).profile.operations;
+    if !operations.serves(Mode::Sponsored) || !operations.serves(Mode::Erc20) {
+        return None;
+    }
     let mode = match Mode::of(input.pair?) {
         Mode::Sponsored => {
             let token = Context::of(input.context).tokens_with(Support::Supported).next()?;

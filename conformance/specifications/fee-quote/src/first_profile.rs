@@ -121,6 +121,16 @@ impl Tables<'_> {
             None => self.text.only_you("Operations that it always sponsors.", &[ONE_KEY]),
         }
         let with = |decision| found.operations.iter().filter(|(_, all)| all.contains(&decision)).count();
+        if let Some((times, message)) = found.refused_token_mode() {
+            let message =
+                if (self.is_public)(message) { format!(" with {message:?}") } else { String::new() };
+            self.text.only_you(
+                &format!(
+                    "The modes that it serves, where it serves one only. found: {times} of {times} requests in mode ERC20 were refused{message}."
+                ),
+                &[r#"modes = ["SPONSORED"]"#],
+            );
+        }
         let (tried, denied) = (found.operations.len(), with(Decision::NotSponsored));
         let served = tried - with(Decision::Refused);
         self.text.only_you(

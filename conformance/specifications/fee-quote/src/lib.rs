@@ -94,6 +94,8 @@ pub static SPECIFICATION: Specification = Specification {
     shows_answer: call::omits_fee_token,
     any_code: call::is_refused_with_any_code,
     grants: call::grants,
+    asks_for: call::asks_for,
+    excluding_line: profile::excluding_line,
     sort_of_kind: call::sort_of_kind,
     sort_of_result: call::sort_of_result,
     settled: requests::notation::settled,

@@ -5,6 +5,7 @@ use crate::target::{
     profile::SmartAccount,
 };
 use paymaster_engine::{knowledge::Knowledge, rules::MissingLine};
+use paymaster_schemas::Mode;
 
 /// An operation that the target sponsors.
 pub static SPONSORABLE: MissingLine = MissingLine {
@@ -69,7 +70,8 @@ pub(crate) fn is_known(line: &MissingLine, context: &Context) -> bool {
 
 /// For rules about results that contain a token.
 pub(crate) fn no_token(knowledge: &dyn Knowledge) -> Option<&'static str> {
-    let none = Context::of(knowledge).profile.tokens.is_none_supported();
+    let profile = &Context::of(knowledge).profile;
+    let none = profile.tokens.is_none_supported() || !profile.operations.serves(Mode::Erc20);
     none.then_some("the profile says that the target supports no token")
 }
 

@@ -16,7 +16,10 @@ use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     session::{access::Access, judge},
 };
-use std::{collections::BTreeSet, mem};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Mode, kinds};
@@ -64,6 +67,8 @@ pub(crate) struct Survey {
     pub(crate) reached: Reached,
     /// The made-up operations of sponsored mode, each with every answer to it.
     pub(crate) operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
+    /// How often requests in token mode were refused, by the message; a result has none.
+    token_mode: BTreeMap<Option<String>, u64>,
     /// The sizes, ascending for each key.
     pub(crate) sizes: Vec<TriedSize>,
 }
@@ -87,7 +92,16 @@ impl Survey {
             access: Access::default(),
             reached: Reached::default(),
             operations: Vec::new(),
+            token_mode: BTreeMap::new(),
             sizes: Vec::new(),
+        }
+    }
+
+    /// How often token mode was refused, and with which message, where each valid request in it got the same one.
+    pub(crate) fn refused_token_mode(&self) -> Option<(u64, &str)> {
+        match self.token_mode.iter().next()? {
+            (Some(message), times) if self.token_mode.len() == 1 => Some((*times, message)),
+            _ => None,
         }
     }
 
@@ -103,6 +117,7 @@ impl first_profile::Survey for Survey {
         let exchanges = || answers.iter().flat_map(|(_, exchanges)| exchanges);
         for exchange in exchanges() {
             self.reached.see(exchange, &SPECIFICATION);
+            note_token_mode(&mut self.token_mode, exchange);
         }
         match &mut self.stage {
             Stage::Discovering(discovery) => {
@@ -194,6 +209,16 @@ fn groups(wanted: Base, requests: Vec<Value>, context: &Context) -> Vec<Group> {
         }
     }
     groups
+}
+
+fn note_token_mode(known: &mut BTreeMap<Option<String>, u64>, exchange: &Exchange) {
+    let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
+    if !request.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Erc20) {
+        return;
+    }
+    let answer = Answer::of(exchange);
+    let message = answer.error().map(|error| error["message"].as_str().unwrap_or_default().to_owned());
+    *known.entry(message).or_default() += 1;
 }
 
 fn note_decision(known: &mut Vec<(Map<String, Value>, BTreeSet<Decision>)>, exchange: &Exchange) {

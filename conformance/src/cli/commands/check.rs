@@ -8,7 +8,7 @@ use paymaster_settings::{
     embedded::{Embedded, profile_of},
     settings::{
         environment::Environment,
-        setup::{RunSetup, Setup},
+        setup::{QUICK, RunSetup, Setup},
     },
     specifications::all_rules,
     which,
@@ -44,10 +44,9 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref(), specification)?;
-    let scope = if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) };
     let suite = Suite {
+        scope: if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) },
         rules,
-        scope: if args.quick { scope.quick() } else { scope },
         fail_fast: args.fail_fast,
         known: Arc::clone(&known.list),
         ..standard
@@ -56,7 +55,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
                 let profile = profile_of(specification, &Config::default(), &[]);
-                return dry_run::print(&suite, &*profile, &setup.layer);
+                return dry_run::print(&suite, &*profile, &setup.layer, args.quick);
             }
             let embedded =
                 Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
@@ -68,7 +67,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         if args.dry_run {
             // An unusable URL is an error even when nothing is sent.
             setup.target(&url)?;
-            return dry_run::print(&suite, &*setup.profile.known, &setup.layer);
+            return dry_run::print(&suite, &*setup.profile.known, &setup.layer, args.quick);
         }
         judge(setup, &url, suite, args, &known, reports, environment).await
     })
@@ -84,7 +83,10 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, CommandError> {
     let access = args.chain.access(&setup)?;
-    let RunSetup { settings, shown_target: mut place, mut redactor } = setup.settings(url)?;
+    let RunSetup { mut settings, shown_target: mut place, mut redactor } = setup.settings(url)?;
+    if args.quick {
+        settings.budget = Some(QUICK.min(settings.time_limit));
+    }
     place.chain_options = args.chain.hide(&mut redactor);
     suite.chain = on_chain::connect(access).await.map_err(|cause| {
         CommandError::could_not_test(redactor.apply(&format!("could not ask the chain: {cause}")))

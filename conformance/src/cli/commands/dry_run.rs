@@ -7,7 +7,10 @@ use paymaster_schemas::Basis;
 use paymaster_settings::{
     embedded::EMBEDDED_WARNING,
     exit, output,
-    settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
+    settings::{
+        layer::Layer,
+        setup::{DEFAULT_TIME_LIMIT, QUICK},
+    },
 };
 
 use crate::{
@@ -17,7 +20,12 @@ use crate::{
 };
 
 /// Prints the number of groups and requests of each relation; sends nothing.
-pub(crate) fn print(suite: &Suite, profile: &dyn Knowledge, layer: &Layer) -> Result<u8, CommandError> {
+pub(crate) fn print(
+    suite: &Suite,
+    profile: &dyn Knowledge,
+    layer: &Layer,
+    is_quick: bool,
+) -> Result<u8, CommandError> {
     let seed = layer.seed.unwrap_or(paymaster_settings::settings::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
@@ -55,7 +63,8 @@ pub(crate) fn print(suite: &Suite, profile: &dyn Knowledge, layer: &Layer) -> Re
         let interval = Duration::from_secs_f64(rate.recip());
         let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);
         let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
-        let estimate = cost.estimate(cases, layer.max_requests, interval, limit);
+        let budget = if is_quick { Some(QUICK.min(limit)) } else { layer.budget() };
+        let estimate = cost.estimate(layer.max_requests, interval, budget, limit);
         let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");
     }
     if layer.url.is_none() {

@@ -58,7 +58,7 @@ impl ReportLog for Events {
                 let head = (self.place.shown.as_str(), self.place.embedded, *seed);
                 ("started", started(head, &warnings, specification))
             }
-            Event::Planned { dialect, at_most } => {
+            Event::Planned { dialect, at_most, .. } => {
                 let dialect = maker.value(&Value::Object((*dialect).clone()));
                 ("planned", json!({"dialect": dialect, "at_most": at_most}))
             }
@@ -79,7 +79,7 @@ impl ReportLog for Events {
                     "takes_ms": milliseconds(estimate.takes),
                     "time_limit_ms": milliseconds(estimate.time_limit),
                     "too_long": estimate.too_long,
-                    "cases_that_fit": estimate.cases,
+                    "shortened": estimate.shortened,
                     "time_limit_that_fits_ms": estimate.enough.map(milliseconds),
                 }),
             ),

@@ -78,7 +78,12 @@ impl Reporter for Progress {
             Event::Started { target, .. } => {
                 self.status.show(&format!("discovering the dialect of {target} ..."));
             }
-            Event::Planned { at_most, .. } => {
+            Event::Planned { at_most, limits, .. } => {
+                if limits.is_some() {
+                    self.status.note(&format!(
+                        "at most {limits} (operations.max-sponsorships, operations.max-cost)"
+                    ));
+                }
                 self.at_most = *at_most;
                 self.planned = Some((Instant::now(), self.requests));
                 self.status.show(&format!("sending at most {at_most} groups of requests"));

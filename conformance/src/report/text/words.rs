@@ -11,6 +11,7 @@ use crate::report::{
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
     session::unserved::Refusal,
+    specification::Specification,
     verdict::{
         conclusion::{Conclusion, Verdict},
         known::{EntryOutcome, EntryState, KnownFailureKind},
@@ -87,14 +88,19 @@ pub(crate) fn missing_line(finished: &Finished<'_>, report: &Report) -> Option<(
 }
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.
-pub(crate) fn refused(refusal: &Refusal, kinds: usize, redactor: &Redactor) -> String {
+pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor: &Redactor) -> String {
     let pairs: Vec<String> = refusal.pairs.iter().map(|pair| pair.words()).collect();
-    let of_pairs =
-        if pairs.len() == kinds { String::new() } else { format!(" of {}", pairs.join(" and of ")) };
+    let of_pairs = if pairs.len() == specification.kinds.len() {
+        String::new()
+    } else {
+        format!(" of {}", pairs.join(" and of "))
+    };
     let Refusal { times, of, .. } = refusal;
     let message = message_of_target(&refusal.message, redactor);
+    let line = (specification.excluding_line)(&refusal.pairs).filter(|_| times == of);
+    let line = line.map_or_else(String::new, |line| format!(": where it does not serve them, write {line}"));
     format!(
-        "no ordinary request{of_pairs} got a result; most often ({times} of {of} times) the target answered: {message}"
+        "no ordinary request{of_pairs} got a result; most often ({times} of {of} times) the target answered: {message}{line}"
     )
 }
 

@@ -1,129 +1,79 @@
-//! The requests of a plan for any number of cases, from which the time of a run is estimated.
+//! The requests of a plan, from which the time of a run is estimated.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use crate::{
-    estimate::{Estimate, QuickRun, rounded_up},
+    estimate::{Estimate, rounded_up},
     run::Suite,
 };
-use paymaster_engine::{
-    cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
-    knowledge::Knowledge,
-};
-use paymaster_schemas::Kind;
+use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
+use paymaster_settings::settings::setup::QUICK;
 
 /// The number of cases that a longer plan is estimated from.
 const SAMPLE: u32 = DEFAULT_CASES;
 
-/// One part in this many is added for pauses, repeated requests and the confirmation of findings.
-const RESERVE: u32 = 10;
+/// From this time on, a run whose budget is not stated is a quick one.
+const LONG: Duration = Duration::from_mins(2);
 
 /// The longest time limit that the command line accepts.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// How many requests a plan has, for any number of cases.
-#[derive(Clone, Debug)]
-pub(crate) struct Cost {
-    /// The requests of each relation and pair in a plan with `cases` cases.
-    requests: BTreeMap<(&'static str, Kind), RelationCost>,
-    cases: u32,
-    scope: Scope,
-    /// The requests of a quick run; none where this run is one.
-    quick: Option<u64>,
-    /// Requests that were sent before the plan.
-    before: u64,
+/// The part of a budget that the plan may take, discovery included. The rest is kept for confirming findings and searching their causes.
+pub(crate) fn of_plan(budget: Duration) -> Duration {
+    budget * 2 / 3
 }
 
-/// The requests of one relation with base requests of one pair.
+/// How many requests a run sends, those before the plan included.
 #[derive(Clone, Copy, Debug)]
-struct RelationCost {
-    relation: &'static Relation,
-    requests: u64,
+pub(crate) struct Cost {
+    /// Until every rule was exercised.
+    first: u64,
+    /// Until the end of the plan.
+    all: u64,
 }
 
 impl Cost {
     /// The cost of a run whose plan has `cases` cases and whose discovery sent `before` requests.
     pub(crate) fn of(suite: &Suite, context: &dyn Knowledge, seed: u64, cases: u32, before: usize) -> Self {
-        let mut cost = Self {
-            requests: BTreeMap::new(),
-            cases: cases.min(SAMPLE),
-            scope: suite.scope.clone(),
-            quick: None,
-            before: before as u64,
-        };
-        for group in suite.groups(context, seed, cost.cases) {
-            let (relation, Some(pair)) = (group.relation, group.pair) else {
-                continue;
-            };
-            let cost =
-                cost.requests.entry((relation.id, pair)).or_insert(RelationCost { relation, requests: 0 });
-            cost.requests += group.members.len() as u64;
+        let (mut first, mut all) = (0, 0);
+        for group in suite.groups(context, seed, cases.min(SAMPLE)) {
+            let requests = group.members.len() as u64;
+            all += requests;
+            first += if group.is_depth { 0 } else { requests };
         }
-        if !suite.scope.is_quick() {
-            let quick = suite.scope.clone().quick();
-            let groups = (suite.plan)(context, seed, cost.cases).within(&quick);
-            let requests: usize = groups.map(|group| group.members.len()).sum();
-            cost.quick = Some(cost.before + requests as u64);
-        }
-        cost
+        let depth = (all - first) * u64::from(cases) / u64::from(cases.min(SAMPLE));
+        let first = first + before as u64;
+        Self { first, all: first + depth }
     }
 
-    /// The approximate number of requests of a run with this many cases.
-    pub(crate) fn requests(&self, cases: u32) -> u64 {
-        let of_plan = self.requests.iter().map(|((_, pair), cost)| {
-            let rounds = |cases| self.scope.rounds(cost.relation, *pair, cases);
-            let (wanted, made) = (rounds(cases), rounds(self.cases));
-            cost.requests * u64::from(wanted) / u64::from(made.max(1))
-        });
-        self.before + of_plan.sum::<u64>()
-    }
-
-    /// Estimates a run with this many cases and at most `budget` requests.
+    /// Estimates a run of at most `most` requests within this time limit. Without a stated budget, a long run is a quick one.
     pub(crate) fn estimate(
-        &self,
-        cases: u32,
-        budget: Option<usize>,
+        self,
+        most: Option<usize>,
         interval: Duration,
+        budget: Option<Duration>,
         time_limit: Duration,
     ) -> Estimate {
-        let requests = |cases| {
-            let all = self.requests(cases);
-            budget.map_or(all, |budget| all.min(budget as u64))
-        };
-        let takes = |cases| interval.saturating_mul(u32::try_from(requests(cases)).unwrap_or(u32::MAX));
-        let with_reserve = |cases| takes(cases).saturating_add(takes(cases) / RESERVE);
-        let fits = |cases| with_reserve(cases) <= time_limit;
-        let too_long = !fits(cases);
-        let enough = rounded_up(with_reserve(cases));
+        let within = |requests: u64| most.map_or(requests, |most| requests.min(most as u64));
+        let time = |requests| interval.saturating_mul(u32::try_from(within(requests)).unwrap_or(u32::MAX));
+        let fits = |requests, budget| time(requests) <= of_plan(budget);
+        let quick = if time(self.all) > LONG { QUICK.min(time_limit) } else { time_limit };
+        let budget = budget.unwrap_or(quick);
+        let too_long = !fits(self.first, time_limit);
+        let shortened = !fits(self.all, budget);
+        let wanted = time(if too_long { self.first } else { self.all });
+        let enough = rounded_up(wanted.saturating_add(wanted / 2));
         Estimate {
             interval,
-            requests: requests(cases),
-            takes: takes(cases),
-            time_limit,
+            requests: within(self.all),
+            takes: time(self.all),
+            time_limit: if too_long { time_limit } else { budget },
+            shortened,
             too_long,
-            cases: most(cases, fits).filter(|_| too_long && !self.scope.is_quick()),
-            quick: self.quick.map(|requests| QuickRun {
-                requests,
-                takes: interval.saturating_mul(u32::try_from(requests).unwrap_or(u32::MAX)),
-            }),
-            enough: Some(enough).filter(|enough| too_long && *enough <= LONGEST),
+            enough: Some(enough).filter(|enough| shortened && *enough <= LONGEST),
             revised: None,
         }
     }
-}
-
-/// The largest number below `cases` that fits; all smaller ones fit as well.
-fn most(cases: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
-    let (mut low, mut high) = (0, cases);
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if fits(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Some(low).filter(|low| *low > 0)
 }
 
 #[cfg(test)]
@@ -144,47 +94,28 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_of_a_plan_is_known_from_its_beginning() {
-        let cost = cost();
-        for cases in [20, 60, DEFAULT_CASES] {
-            let groups = plan(&*context(), 1, cases);
-            let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
-            let estimated = cost.requests(cases);
-            assert!(estimated.abs_diff(real) * 100 <= real * 3, "{cases}: {estimated} {real}");
-        }
+    fn the_cost_of_a_plan_is_what_it_sends() {
+        let groups = plan(&*context(), 1, DEFAULT_CASES);
+        let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
+        assert_eq!(cost().all, real);
+        assert!(cost().first * 5 < real, "{:?}", cost());
     }
 
     #[test]
-    fn a_quick_run_costs_what_its_plan_has() {
-        let quick = Suite { scope: Scope::default().quick(), ..Suite::standard() };
-        let context = context();
-        let groups = quick.groups(&*context, 1, DEFAULT_CASES);
-        let real = 30 + groups.map(|group| group.members.len() as u64).sum::<u64>();
-        assert_eq!(cost().quick, Some(real));
-        let of_quick = Cost::of(&quick, &*context, 1, DEFAULT_CASES, 30);
-        assert_eq!((of_quick.requests(DEFAULT_CASES), of_quick.quick), (real, None));
-    }
-
-    #[test]
-    fn an_estimate_that_is_too_long_names_what_fits() {
-        let cost = cost();
-        let estimate = |millis, budget| {
-            let interval = Duration::from_millis(millis);
-            cost.estimate(DEFAULT_CASES, budget, interval, LIMIT)
-        };
-        let slow = estimate(100, None);
-        assert!(slow.too_long);
-        let cases = slow.cases.unwrap();
-        for (cases, time_limit, too_long) in
-            [(cases, LIMIT, false), (cases + 1, LIMIT, true), (DEFAULT_CASES, slow.enough.unwrap(), false)]
-        {
-            let again = cost.estimate(cases, None, slow.interval, time_limit);
-            assert_eq!(again.too_long, too_long, "{again}");
-        }
-        let fast = estimate(10, None);
-        assert_eq!((fast.too_long, fast.cases, fast.enough), (false, None, None));
-        assert!(!estimate(100, Some(1_000)).too_long, "a budget bounds the time");
-        let hopeless = estimate(100_000, None);
-        assert_eq!((hopeless.too_long, hopeless.cases, hopeless.enough), (true, None, None));
+    fn a_budget_has_every_rule_first_and_what_fits_is_named() {
+        let estimate =
+            |millis, most, budget| cost().estimate(most, Duration::from_millis(millis), budget, LIMIT);
+        // 20 requests a second: longer than two minutes, so that it is a quick run unless its budget is stated.
+        let slow = estimate(50, None, None);
+        assert_eq!((slow.shortened, slow.too_long, slow.time_limit), (true, false, QUICK), "{slow}");
+        let whole = slow.enough.unwrap();
+        assert!(!cost().estimate(None, slow.interval, Some(whole), whole).shortened);
+        assert_eq!(estimate(50, None, Some(LIMIT)).time_limit, LIMIT);
+        let fast = estimate(10, None, None);
+        assert_eq!((fast.shortened, fast.too_long, fast.enough), (false, false, None), "{fast}");
+        assert!(!estimate(50, Some(500), Some(LIMIT)).shortened, "a budget of requests bounds the time");
+        let hopeless = estimate(2_000, None, None);
+        assert!(hopeless.too_long && hopeless.enough.is_some(), "{hopeless}");
+        assert_eq!(estimate(200_000, None, None).enough, None);
     }
 }

@@ -5,10 +5,14 @@ use std::{sync::Arc, time::Duration};
 use paymaster_client::pace::Pace;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::settings::Settings;
+use tokio::time::Instant;
 
 use crate::{
     estimate::Estimate,
-    run::{Suite, planning::cost::Cost},
+    run::{
+        Suite,
+        planning::cost::{Cost, of_plan},
+    },
 };
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
@@ -20,6 +24,8 @@ const CHANGED: u64 = 4;
 /// Makes the estimates of one run.
 pub(crate) struct Forecast<'a> {
     settings: &'a Settings,
+    /// When the run started.
+    pub(crate) started: Instant,
     suite: &'a Suite,
     context: Arc<dyn Knowledge>,
     /// Requests that were sent before the plan.
@@ -30,9 +36,10 @@ pub(crate) struct Forecast<'a> {
 
 impl<'a> Forecast<'a> {
     /// A forecast based on the profile of the target.
-    pub(crate) fn new(settings: &'a Settings, suite: &'a Suite) -> Self {
+    pub(crate) fn new(settings: &'a Settings, suite: &'a Suite, started: Instant) -> Self {
         Self {
             settings,
+            started,
             suite,
             context: settings.profile.expected().with_chain(suite.chain.is_some()),
             before: 0,
@@ -46,6 +53,14 @@ impl<'a> Forecast<'a> {
         self.context = Arc::clone(context);
         self.before = before;
         self.cost = None;
+    }
+
+    /// When the depth of the plan ends.
+    pub(crate) fn depth_ends(&self) -> Instant {
+        let stated = self.settings.budget.unwrap_or(self.settings.time_limit);
+        let budget =
+            self.reported.as_ref().filter(|last| !last.too_long).map_or(stated, |last| last.time_limit);
+        self.started + of_plan(budget)
     }
 
     /// What is known about the target.
@@ -80,7 +95,6 @@ impl<'a> Forecast<'a> {
             self.cost = building.await.ok();
         }
         let cost = self.cost.as_ref()?;
-        let (budget, limit) = (settings.max_requests, settings.time_limit);
-        Some(cost.estimate(cases, budget, interval, limit))
+        Some(cost.estimate(settings.max_requests, interval, settings.budget, settings.time_limit))
     }
 }

@@ -28,6 +28,7 @@ use paymaster_client::{
     stop::Reason,
     throttling::{Retries, RetryPolicy, ThrottleDecision},
 };
+use paymaster_engine::spending::SpendingLimits;
 use paymaster_exchange::{Exchange, Failure, KEPT};
 
 use crate::run::sending::{
@@ -83,6 +84,8 @@ pub enum DeliveryError {
     Stopped,
     /// The target answered 429 or 503 each time.
     Throttled,
+    /// What the group asks the target to pay for is more than the run may still ask for.
+    OverBudget(SpendingLimits),
     /// No connection could be made, for this cause; nothing was sent.
     Unreachable(String),
 }
@@ -94,6 +97,9 @@ impl fmt::Display for DeliveryError {
         match self {
             Self::Stopped => f.write_str("the run was over"),
             Self::Throttled => f.write_str("the target asked to wait again and again"),
+            Self::OverBudget(limits) => {
+                write!(f, "the run may get no more than {limits} (operations.max-sponsorships, max-cost)")
+            }
             Self::Unreachable(cause) => write!(f, "no connection: {cause}"),
         }
     }

@@ -8,5 +8,6 @@ mod excuse;
 pub(crate) mod liveness;
 pub(crate) mod sender;
 mod slots;
+pub(crate) mod sponsorships;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
 };
@@ -17,8 +17,13 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::cases::case::{Group, Order};
+use paymaster_engine::{
+    cases::case::{Group, Order},
+    specification::Specification,
+    spending::SpendingLimits,
+};
 use paymaster_exchange::Exchange;
+use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
@@ -29,6 +34,7 @@ use crate::{
             Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
         },
         slots::Slots,
+        sponsorships::Sponsorships,
     },
 };
 
@@ -64,6 +70,32 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
+    sponsorships: Mutex<Sponsorships>,
+    in_flight: InFlightCount,
+}
+
+/// How many requests are in flight, and the most that there were.
+#[derive(Debug, Default)]
+struct InFlightCount {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// A request in flight, until it is dropped.
+struct InFlight<'a>(&'a InFlightCount);
+
+impl<'a> InFlight<'a> {
+    fn begin(count: &'a InFlightCount) -> Self {
+        let now = count.now.fetch_add(1, Ordering::Relaxed) + 1;
+        count.most.fetch_max(now, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Sender {
@@ -89,6 +121,8 @@ impl Sender {
             notices,
             reports_exchanges: false,
             chain: None,
+            in_flight: InFlightCount::default(),
+            sponsorships: Mutex::new(Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())),
         };
         (sender, receiver)
     }
@@ -98,9 +132,25 @@ impl Sender {
         self.jobs
     }
 
+    /// The same, for requests of this specification, which may ask for no more than these limits allow.
+    pub(crate) fn within(mut self, specification: &'static Specification, limits: SpendingLimits) -> Self {
+        self.sponsorships = Mutex::new(Sponsorships::new(specification, limits));
+        self
+    }
+
+    /// What the target was asked to pay for.
+    pub(crate) fn sponsorships(&self) -> MutexGuard<'_, Sponsorships> {
+        self.sponsorships.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What the exchanges so far have shown of the target.
     pub(crate) fn target(&self) -> MutexGuard<'_, TargetState> {
         self.target.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The most requests that were in flight at a time.
+    pub(crate) fn most_in_flight(&self) -> usize {
+        self.in_flight.most.load(Ordering::Relaxed)
     }
 
     /// The HTTP versions of complete responses, and how many came in each.
@@ -133,13 +183,22 @@ impl Sender {
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
-    /// Sends a group in this order, within a memory share that the caller holds as long as it keeps the answers.
+    /// Sends a group in this order, within a memory share that the caller holds as long as it keeps the answers. A group that asks for more
+    /// sponsorships than the run may still get is not sent.
     pub(crate) async fn deliver_within(
         &self,
         group: &Group,
         order: Order,
         share: &mut MemoryPermit,
     ) -> Delivered {
+        let reserved = self.sponsorships().reserve(group).map_err(DeliveryError::OverBudget)?;
+        let delivered = self.deliver_unbounded(group, order, share).await;
+        let exchanges = delivered.as_deref().unwrap_or_default();
+        self.sponsorships().settle(reserved, exchanges);
+        delivered
+    }
+
+    async fn deliver_unbounded(&self, group: &Group, order: Order, share: &mut MemoryPermit) -> Delivered {
         let mut delivery = Delivery::new(self.checks);
         let (mut alone, mut open, mut came) = (None, Vec::new(), Vec::new());
         loop {
@@ -220,10 +279,12 @@ impl Sender {
         }
         let mut exchanges = Vec::with_capacity(group.members.len());
         let numbers: Vec<usize> = (0..group.members.len()).collect();
-        for chunk in numbers.chunks(width) {
+        for chunk in numbers.chunks(width.min(self.pace.burst())) {
+            // At once, so that they overlap at the target.
+            self.turns(chunk.len()).await?;
             let sending = chunk.iter().map(|number| async {
                 let mut connection = self.take_connection();
-                let exchange = self.send(&mut connection, group, *number, share, sending).await;
+                let exchange = self.send(&mut connection, group, *number, share, sending, true).await;
                 self.return_connection(connection);
                 exchange
             });
@@ -244,7 +305,7 @@ impl Sender {
     ) -> Delivered {
         let mut exchanges = Vec::with_capacity(group.members.len());
         for number in 0..group.members.len() {
-            let mut exchange = self.send(connection, group, number, share, sending).await?;
+            let mut exchange = self.send(connection, group, number, share, sending, false).await?;
             if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
                 exchange.on_chain = chain.simulate(&exchange, simulation).await;
             }
@@ -260,13 +321,18 @@ impl Sender {
         number: usize,
         share: &MemoryPermit,
         sending: Sending,
+        mut has_turn: bool,
     ) -> Result<Exchange, DeliveryError> {
         let member = &group.members[number];
         let mut attempts = Attempts::new(sending);
         loop {
-            self.turn().await?;
+            if !std::mem::take(&mut has_turn) {
+                self.turns(1).await?;
+            }
+            let in_flight = InFlight::begin(&self.in_flight);
             let exchange =
                 connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share).await;
+            drop(in_flight);
             self.report(&exchange, group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
@@ -315,12 +381,12 @@ impl Sender {
 
     /// Sends a body over a new connection.
     async fn probe(&self, body: Bytes) -> Result<Exchange, DeliveryError> {
-        self.turn().await?;
+        self.turns(1).await?;
         Ok(PooledConnection::default().exchange(&self.transport, body).await)
     }
 
-    async fn turn(&self) -> Result<(), DeliveryError> {
-        self.pace.turn(&self.stop).await.then_some(()).ok_or(DeliveryError::Stopped)
+    async fn turns(&self, requests: usize) -> Result<(), DeliveryError> {
+        self.pace.turns(requests, &self.stop).await.then_some(()).ok_or(DeliveryError::Stopped)
     }
 
     async fn sleep(&self, pause: Duration) -> Result<(), DeliveryError> {

@@ -26,6 +26,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
         pair: None,
         base: Value::Null,
         round: 0,
+        is_depth: false,
         first_id: 1,
         members: Vec::new(),
     };

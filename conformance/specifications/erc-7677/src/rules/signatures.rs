@@ -78,7 +78,8 @@ pub(crate) const RULES: &[Rule] = &[
         as_the_baseline,
     ),
     signed("data.concurrent", &CONCURRENT, "keep nothing of a request where another one finds it", concurrent)
-        .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::only_listed(knowledge))),
+        .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::only_listed(knowledge)))
+        .about_mix_ups(),
     rule(
         "call.same-operation",
         2,

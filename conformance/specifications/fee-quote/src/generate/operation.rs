@@ -69,6 +69,10 @@ const GAS_OF_CHAINS: [[u64; 3]; 4] = [
     [1_200_000, 650_000, 3_500_000],
 ];
 
+/// Fees of the cheapest of these chains, and gas limits of a transfer: what an operation has that the target may pay for.
+const CHEAP_FEES: [u64; 2] = FEES_OF_CHAINS[0];
+const CHEAP_GAS: [u64; 3] = GAS_OF_CHAINS[1];
+
 /// Fees (maximum, priority) of real chains, in wei: a rollup, a test network, a side chain, a main network, and a chain whose clients send
 /// one price as both.
 const FEES_OF_CHAINS: [[u64; 2]; 5] = [
@@ -82,6 +86,11 @@ const FEES_OF_CHAINS: [[u64; 2]; 5] = [
 /// The strategy of the operations for `draw`; none when the profile has none.
 pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
     let known = &context.profile.operations;
+    // The target may sponsor any of them.
+    let generated = |context: &Context, sender| match known.spending_limits().is_some() {
+        true => generated(context, sender).map(|operations| cheap(context, operations)),
+        false => generated(context, sender),
+    };
     match draw {
         Draw::Accepted | Draw::Sponsored => {
             let sponsorable = listed(context, &known.sponsorable);
@@ -112,6 +121,22 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
             Ok((!either.is_empty()).then(|| Union::new(either).boxed()))
         }
     }
+}
+
+/// Operations with the lowest gas limits and fees of real chains.
+fn cheap(context: &Context, operations: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    let (quantities, limits) = notations(context.dialect.amount_notation);
+    let cheaper = move |mut operation: Value| {
+        for (names, amounts, notation) in
+            [(&GAS[..], &CHEAP_GAS[..], limits), (&FEES, &CHEAP_FEES, quantities)]
+        {
+            for (name, amount) in names.iter().zip(amounts) {
+                operation[*name] = write(notation, *amount);
+            }
+        }
+        operation
+    };
+    operations.prop_map(cheaper).boxed()
 }
 
 /// A random operation, with a random sender unless one is given.
@@ -174,7 +199,7 @@ const VARIED: u64 = 50;
 
 /// One of the profile's operations. Members that it leaves out, and sometimes those that may vary, are drawn.
 fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStrategy<Value>, Unsupported> {
-    let fresh = generated(context, None)?;
+    let fresh = cheap(context, generated(context, None)?);
     let varying = varying(&context.profile.operations);
     let choice = drawn(move |rng| {
         let mut choice = rng.pick(&listed).clone();

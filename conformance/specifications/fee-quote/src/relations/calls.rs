@@ -27,7 +27,7 @@ pub static CALLS: Relation = Relation::new(
     Rounds::Share(100),
     single,
 )
-.quick(2);
+.first(2);
 
 /// Valid calls whose operation the target does not sponsor.
 pub static REFUSED_CALLS: Relation = Relation::new(

@@ -27,7 +27,7 @@ pub static GAS_FIELDS: Relation = Relation::new(
     Rounds::scaled(16),
     gas_fields,
 )
-.quick(4);
+.first(4);
 
 /// The nine listed members, compared with the same and the members that some clients add.
 pub static LISTED_FIELDS: Relation = Relation::new(

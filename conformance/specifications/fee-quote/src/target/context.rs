@@ -12,6 +12,7 @@ use paymaster_engine::{
     message::request::Call,
     rules::{MissingLine, View},
     specification::Specification,
+    spending::SpendingLimits,
 };
 use paymaster_schemas::{Kind, Mode};
 use serde_json::{Map, Value, json};
@@ -220,6 +221,9 @@ impl Context {
         in_served_form: bool,
     ) -> Expectation {
         let operations = &self.profile.operations;
+        if self.excludes(pair) {
+            return Expectation::Unknown;
+        }
         let info = &mode_object["sponsorshipInfo"];
         let service = self.account_service(pair, info);
         // The profile lists operations for the plain sponsorshipInfo: with another one the target may decide otherwise.
@@ -346,7 +350,12 @@ impl Knowledge for Context {
     }
 
     fn may_serve(&self, kind: Kind) -> bool {
-        !self.profile.tokens.is_none_supported() || Mode::of(kind) == Mode::Sponsored
+        !self.excludes(kind)
+            && (!self.profile.tokens.is_none_supported() || Mode::of(kind) == Mode::Sponsored)
+    }
+
+    fn excludes(&self, kind: Kind) -> bool {
+        !self.profile.operations.serves(Mode::of(kind))
     }
 
     fn specification(&self) -> &'static Specification {
@@ -403,6 +412,17 @@ impl Knowledge for Context {
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {
         let dialect = Self::of(other).profile.dialect.clone();
         Arc::new(Self::new(Profile { dialect, ..self.profile.clone() }))
+    }
+
+    fn spending_limits(&self) -> SpendingLimits {
+        self.profile.operations.spending_limits()
+    }
+
+    fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge> {
+        let mut limited = self.clone();
+        let operations = &mut limited.profile.operations;
+        (operations.max_sponsorships, operations.max_cost) = (limits.sponsorships, limits.cost);
+        Arc::new(limited)
     }
 
     fn expected(&self) -> Arc<dyn Knowledge> {

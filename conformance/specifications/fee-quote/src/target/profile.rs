@@ -1,6 +1,10 @@
 //! The profile: what the user states about the target. Plain data, read from `paymaster.toml`.
 
-use paymaster_engine::specification::ProfileError;
+use paymaster_engine::{
+    specification::ProfileError,
+    spending::{SpendingLimits, Wei},
+};
+use paymaster_schemas::{Kind, Mode};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
@@ -90,10 +94,39 @@ pub enum Sponsors {
     None,
 }
 
+/// A mode, by its name in requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ServedMode {
+    /// The target pays.
+    Sponsored,
+    /// The user pays in a token.
+    Erc20,
+}
+
+/// The line which says that calls of these kinds are not served, where they are those of one mode.
+pub(crate) fn excluding_line(kinds: &[Kind]) -> Option<&'static str> {
+    let are_all_of = |mode| {
+        let of_mode = |kind: &&Kind| Mode::of(**kind) == mode;
+        kinds.iter().all(|kind| of_mode(&kind))
+            && kinds.len() == paymaster_schemas::kinds::ALL.iter().filter(of_mode).count()
+    };
+    if are_all_of(Mode::Erc20) {
+        Some(r#"operations.modes = ["SPONSORED"]"#)
+    } else if are_all_of(Mode::Sponsored) {
+        Some(r#"operations.modes = ["ERC20"]"#)
+    } else {
+        None
+    }
+}
+
 /// Which operations the target accepts, and which it refuses to sponsor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Operations {
+    /// The modes that it serves; empty where the profile does not state them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<ServedMode>,
     /// What it does with operations that are not listed.
     pub accepts: Accepts,
     /// Which of the accepted operations it sponsors. [`Operations::sponsors`] gives the default.
@@ -108,6 +141,12 @@ pub struct Operations {
     /// Members of listed operations that may have any other value: the target decides on the operation alike.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub vary: Vec<VaryingMember>,
+    /// How many sponsorships a run may get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_sponsorships: Option<u64>,
+    /// The most that the sponsorships of a run may pay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Wei>,
     /// The longest call data that it accepts, in bytes: the older name of `limits.call-data-bytes`.
     pub max_call_data_bytes: Option<usize>,
 }
@@ -154,6 +193,20 @@ impl Operations {
     /// Whether a member of a listed operation may have any other value.
     pub fn varies(&self, member: &str) -> bool {
         self.vary.iter().any(|varying| varying.name() == member)
+    }
+
+    /// Whether calls of that mode may be served.
+    pub fn serves(&self, mode: Mode) -> bool {
+        let served = match mode {
+            Mode::Sponsored => ServedMode::Sponsored,
+            Mode::Erc20 => ServedMode::Erc20,
+        };
+        self.modes.is_empty() || self.modes.contains(&served)
+    }
+
+    /// What a run may ask the target to pay for.
+    pub fn spending_limits(&self) -> SpendingLimits {
+        SpendingLimits { sponsorships: self.max_sponsorships, cost: self.max_cost }
     }
 
     /// Which of the accepted operations it sponsors. The default is [`Sponsors::Any`] for a profile that lists refused senders

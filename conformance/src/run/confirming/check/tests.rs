@@ -15,6 +15,7 @@ fn group(number: usize, nonce: &str) -> Arc<Group> {
         pair: None,
         base: body.clone(),
         round: 0,
+        is_depth: false,
         first_id: 1,
         members: vec![Member {
             role: Role::Call,

@@ -33,5 +33,5 @@ pub(crate) fn group_of(relation: &str, pair: Kind) -> Group {
     let pair = Some(pair);
     let seed = BuildInput { pair, base: &base, round: 0, context: &Context::default() };
     let members = (relation.members)(&seed, &mut Ids::starting_at(1));
-    Group { number: 0, relation, pair, members, base, round: 0, first_id: 1 }
+    Group { number: 0, relation, pair, members, base, round: 0, is_depth: false, first_id: 1 }
 }

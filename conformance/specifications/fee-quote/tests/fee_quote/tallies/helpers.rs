@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_engine::{
-    cases::{
-        case::{Group, Member, Role},
-        scope::Scope,
-    },
+    cases::case::{Group, Member, Role},
     rules::{Members, Rule, Violation},
     session::{
         judge::{Judgement, read},
@@ -47,6 +44,7 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
         pair: Some(kinds::SPONSOR_SPONSORED),
         base: request(),
         round: 0,
+        is_depth: false,
         first_id: 1,
         members: (0..members).map(member).collect(),
     }
@@ -114,8 +112,7 @@ pub(crate) fn outcome(
     known: &KnownFailureList,
     findings: &[Finding],
 ) -> RuleOutcome {
-    let (mut outcomes, _) =
-        tally.outcomes(&[rule(id)], findings, &Context::default(), known, true, &Scope::default());
+    let (mut outcomes, _) = tally.outcomes(&[rule(id)], findings, &Context::default(), known, true, false);
     outcomes.pop().expect("one rule was selected")
 }
 

@@ -1,13 +1,10 @@
 //! Listed rules, and rules that no attempt reproduces.
 
 use chrono::NaiveDate;
-use paymaster_engine::{
-    cases::scope::Scope,
-    verdict::{
-        conclusion::Verdict,
-        finding::{Attempt, Finding},
-        known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
-    },
+use paymaster_engine::verdict::{
+    conclusion::Verdict,
+    finding::{Attempt, Finding},
+    known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
 };
 use paymaster_fee_quote::target::context::Context;
 use paymaster_schemas::kinds;
@@ -50,15 +47,14 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     added(&mut tally, 0, &[result()], vec![judgement(ROW, 50, Vec::new()), judgement(ID, 50, Vec::new())]);
     let known = list(vec![entry(None, None)]);
     let (outcomes, states) =
-        tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true, &Scope::default());
+        tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true, false);
     assert_eq!(outcomes[0].verdict, Verdict::UnexpectedlyPassing);
     assert!(outcomes[0].reason.as_deref().is_some_and(|reason| reason.contains("delete")));
     assert_eq!(outcomes[1].verdict, Verdict::Passed);
     assert_eq!(states[0].state, EntryState::UnexpectedlyPassing);
     // What another rule broke does not matter.
     added(&mut tally, 1, &[result()], vec![judgement(ID, 0, vec![at(0, "/id")])]);
-    let (_, states) =
-        tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true, &Scope::default());
+    let (_, states) = tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true, false);
     assert_eq!(states[0].state, EntryState::UnexpectedlyPassing);
     // One that was broken elsewhere matches nothing; one that was not exercised neither.
     let mut elsewhere = empty();
@@ -66,7 +62,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     for tally in [elsewhere, empty()] {
         let known = list(vec![entry(Some(WATCHED_POINTER), None)]);
         let (_, states) =
-            tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true, &Scope::default());
+            tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true, false);
         assert_eq!(states[0].state, EntryState::MatchesNothing);
     }
 }

@@ -1,7 +1,6 @@
 //! From judgements to verdicts: what is counted, in whatever order, and how it ends a run.
 
 use paymaster_engine::{
-    cases::scope::Scope,
     rules::Rule,
     session::{
         outcomes::{AnswerKind, RequestPlace},
@@ -57,14 +56,8 @@ fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
         ..Profile::default()
     });
     let found = |tally: &Tally, refuses: &str| {
-        let (outcomes, _) = tally.outcomes(
-            &[rule(refuses)],
-            &[],
-            &context,
-            &KnownFailureList::default(),
-            true,
-            &Scope::default(),
-        );
+        let (outcomes, _) =
+            tally.outcomes(&[rule(refuses)], &[], &context, &KnownFailureList::default(), true, false);
         outcomes[0].verdict
     };
     for refuses in ["sponsor.refused-gets-0x", "error.refusal-is-none"] {

@@ -1,0 +1,153 @@
+//! What a run has asked its target to pay for, the limits on it, and whether the target stopped paying.
+
+use std::sync::Arc;
+
+use paymaster_engine::{
+    cases::case::Group,
+    knowledge::{Expectation, Knowledge, Requirement},
+    message::{answer::result_of, request::ParsedRequest},
+    specification::Specification,
+    spending::{Spending, SpendingLimits},
+};
+use paymaster_exchange::Exchange;
+use paymaster_settings::settings::Settings;
+use serde_json::Value;
+
+/// So many refusals in a row are chance with a lower probability than this where the target stopped sponsoring.
+const CHANCE: f64 = 0.001;
+
+/// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
+pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
+    let stated = settings.profile.spending_limits();
+    if settings.transport.target.is_loopback() { stated } else { stated.or(SpendingLimits::DEFAULT) }
+}
+
+/// The sponsorships of one run.
+#[derive(Debug)]
+pub(crate) struct Sponsorships {
+    specification: &'static Specification,
+    limits: SpendingLimits,
+    /// Granted, or asked for by requests that are not answered.
+    spent: Spending,
+    /// What is known of the target; none before discovery is over.
+    context: Option<Arc<dyn Knowledge>>,
+    granted: u64,
+    /// The ordinary requests for sponsorships that may be granted and were answered, and those until the last grant.
+    answered: u64,
+    until_granted: u64,
+}
+
+impl Sponsorships {
+    pub(crate) fn new(specification: &'static Specification, limits: SpendingLimits) -> Self {
+        Self {
+            specification,
+            limits,
+            spent: Spending::default(),
+            context: None,
+            granted: 0,
+            answered: 0,
+            until_granted: 0,
+        }
+    }
+
+    /// Takes from the limits what a group asks for. An error, with the limits, where they do not allow it.
+    pub(super) fn reserve(&mut self, group: &Group) -> Result<Spending, SpendingLimits> {
+        let bodies = group.members.iter().map(|member| &*member.body);
+        let asked = Spending::of(bodies, self.specification);
+        let spent = self.spent.plus(asked);
+        if asked.sponsorships > 0 && !self.limits.allow(spent) {
+            return Err(self.limits);
+        }
+        self.spent = spent;
+        Ok(asked)
+    }
+
+    /// Gives back what the answers to a group did not grant.
+    pub(super) fn settle(&mut self, reserved: Spending, exchanges: &[Exchange]) {
+        if reserved.sponsorships == 0 {
+            return;
+        }
+        let mut granted = Spending::default();
+        for exchange in exchanges {
+            let answers = self.answers(exchange);
+            // Which answer of a batch is to which call may not be certain.
+            let is_alone = answers.len() == 1 && !exchange.request.starts_with(b"[");
+            for (call, asked, is_granted) in answers {
+                self.answered += u64::from(is_alone && (is_granted || self.may_be_granted(&call)));
+                if is_granted {
+                    granted = granted.plus(asked);
+                    if is_alone {
+                        self.until_granted = self.answered;
+                    }
+                }
+            }
+        }
+        self.granted += granted.sponsorships;
+        self.spent = self.spent.minus(reserved.minus(granted));
+    }
+
+    /// What each call of a request asks for, and whether its answer grants it. In a batch, an answer is found by its id.
+    fn answers(&self, exchange: &Exchange) -> Vec<(Value, Spending, bool)> {
+        let each = |body: &[u8]| match serde_json::from_slice(body) {
+            Ok(Value::Array(each)) => each,
+            Ok(one) => vec![one],
+            Err(_) => Vec::new(),
+        };
+        let body = exchange.outcome.as_ref().map(|answer| &*answer.body).unwrap_or_default();
+        let (calls, answers) = (each(&exchange.request), each(body));
+        let grants = |call: &Value| {
+            let mut own = answers.iter().filter(|answer| calls.len() == 1 || answer["id"] == call["id"]);
+            own.any(|answer| answer.as_object().and_then(result_of).is_some_and(self.specification.grants))
+        };
+        let asked = |call: &Value| {
+            let cost = (self.specification.asks_for)(call)?;
+            Some((call.clone(), Spending { sponsorships: 1, cost }, grants(call)))
+        };
+        calls.iter().filter_map(asked).collect()
+    }
+
+    /// Whether a call is an ordinary one that nothing known of the target lets it refuse, or that it may grant.
+    fn may_be_granted(&self, call: &Value) -> bool {
+        let request = ParsedRequest::of(call.to_string().as_bytes(), self.specification);
+        let (Some(call), Some(context)) = (request.valid_call(), &self.context) else {
+            return false;
+        };
+        let Requirement { within_tables, beyond, expectation } = context.requirement(call);
+        let is_refused = matches!(expectation, Expectation::Refused | Expectation::NotSponsored);
+        within_tables && beyond.is_none() && !is_refused
+    }
+
+    /// What discovery learned of the target.
+    pub(crate) fn learn(&mut self, context: &Arc<dyn Knowledge>) {
+        self.context = Some(Arc::clone(context));
+    }
+
+    /// How many requests for sponsorships were answered, where the last of them was refused and the target sponsored before: the answers
+    /// to a group with such a request can be those of a target whose budget is used up.
+    pub(crate) fn doubtful(&self, group: &Group) -> Option<u64> {
+        let bodies = group.members.iter().map(|member| &*member.body);
+        (self.granted > 0
+            && self.answered > self.until_granted
+            && Spending::of(bodies, self.specification).sponsorships > 0)
+            .then_some(self.answered)
+    }
+
+    /// Why an answer says nothing about its request: the target sponsored nothing more from before it to the end of the run.
+    pub(crate) fn exhausted(&self, place: u64) -> Option<String> {
+        let refused = self.answered - self.until_granted;
+        #[expect(clippy::cast_precision_loss, reason = "a probability needs few digits")]
+        let chance = {
+            let before = self.until_granted.max(1) as f64;
+            let share = 1.0 - (self.granted as f64).min(before) / before;
+            share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
+        };
+        (place > self.until_granted && chance < CHANCE).then(|| {
+            format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
+        })
+    }
+
+    /// What was granted at most.
+    pub(crate) fn spent(&self) -> Spending {
+        self.spent
+    }
+}
