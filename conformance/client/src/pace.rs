@@ -414,7 +414,7 @@ mod tests {
     async fn requests_that_are_sent_at_once_keep_the_rate() {
         let (pace, stop) = (pace(Some(20.0)), Stop::default());
         assert_eq!(pace.burst(), 5);
-        assert_eq!(super::Pace::new(Some(3.0), None, Instant::now()).burst(), 1);
+        assert_eq!(Pace::new(Some(3.0), None, Instant::now()).burst(), 1);
         let start = Instant::now();
         let mut sent = Vec::new();
         for requests in [1, 5, 1] {
