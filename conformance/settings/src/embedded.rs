@@ -11,7 +11,7 @@ use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 pub const EMBEDDED_WARNING: &str = "the target is the embedded reference server: the result is about no other service; give the URL of yours";
 
 /// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
-const PIPED_URL: &str = "http://embedded.invalid/";
+const PIPED_URL: &str = "http://localhost/";
 
 /// A running reference server.
 #[derive(Debug)]

@@ -132,7 +132,7 @@ pub async fn check(
         Some(reason) => {
             let (end, mut cause) = early_end(&reason, &mut forecast, interval).await;
             if let Some(last) = last.filter(|_| end == End::GaveUp) {
-                cause = format!("{cause}; the last request before that was {last}");
+                cause = format!("{cause}; {last}");
             }
             Some((end, cause))
         }
@@ -244,8 +244,8 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
     }
 }
 
-/// Sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which one the
-/// target took last, in words.
+/// Sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which ones
+/// were the last, in words.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
@@ -327,8 +327,8 @@ async fn judge_plan(
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }
-    let last = work.last.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(last, _)| last);
-    (work.ended.reason(), work.judged.load(Ordering::Relaxed), last)
+    let last = work.last.lock().unwrap_or_else(PoisonError::into_inner).to_string();
+    (work.ended.reason(), work.judged.load(Ordering::Relaxed), Some(last))
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fmt,
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -44,8 +45,8 @@ pub(crate) struct Work {
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
-    /// The request that the target took last, in words, and whether it answered. Unanswered ones after an unanswered one do not count.
-    pub(crate) last: Mutex<Option<(String, bool)>>,
+    /// The last request that was answered, and the first one after it that was not.
+    pub(crate) last: Mutex<LastRequests>,
     /// When the plan ends, so that a third of the time is left.
     pub(crate) plan_ends: Instant,
     /// When its depth ends.
@@ -107,6 +108,34 @@ fn has_timeout(exchanges: &[Exchange]) -> bool {
     exchanges.iter().any(|exchange| matches!(exchange.outcome, Err(Failure::Timeout { .. })))
 }
 
+/// Two requests, in words. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
+#[derive(Debug, Default)]
+pub(crate) struct LastRequests {
+    answered: String,
+    unanswered: Option<String>,
+}
+
+impl LastRequests {
+    fn note(&mut self, group: &Group, is_answered: bool) {
+        let label = group.members.last().map_or("", |member| &*member.label);
+        let label = if label.is_empty() { group.relation.about } else { label };
+        let request = format!("{} ({label})", group.relation.id);
+        if is_answered {
+            *self = Self { answered: request, unanswered: None };
+        } else {
+            self.unanswered.get_or_insert(request);
+        }
+    }
+}
+
+impl fmt::Display for LastRequests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the last request that it answered was of {}", self.answered)?;
+        let first = |request| write!(f, ", and the first without an answer of {request}");
+        self.unanswered.as_ref().map_or(Ok(()), first)
+    }
+}
+
 impl Work {
     /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
     pub(crate) async fn run(self: Arc<Self>, place: usize) -> Vec<UnansweredGroup> {
@@ -133,9 +162,8 @@ impl Work {
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
-            if let Ok(exchanges) = &delivered {
-                self.note_last(&group, exchanges.iter().all(is_answered));
-            }
+            let answered = delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered));
+            self.last.lock().unwrap_or_else(PoisonError::into_inner).note(&group, answered);
             for exchange in delivered.iter().flatten() {
                 let took = u64::try_from(exchange.took.as_micros()).unwrap_or(u64::MAX);
                 self.took.fetch_add(took, Ordering::Relaxed);
@@ -212,17 +240,6 @@ impl Work {
             () = self.sender.stop.stopped() => None,
             delivered = self.sender.deliver(group) => delivered.ok(),
         }
-    }
-
-    fn note_last(&self, group: &Group, is_answered: bool) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if !is_answered && last.as_ref().is_some_and(|(_, is_answered)| !is_answered) {
-            return;
-        }
-        let label = group.members.last().map_or("", |member| &*member.label);
-        let label = if label.is_empty() { group.relation.about } else { label };
-        *last =
-            Some((format!("request {} of {}: {label}", group.members.len(), group.relation.id), is_answered));
     }
 
     /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.

@@ -30,6 +30,11 @@ fn profile() -> String {
 
 /// A node of this chain, and the methods that it was asked.
 fn node(chain: u64) -> (Server, Arc<Mutex<BTreeSet<String>>>) {
+    node_after(chain, 0)
+}
+
+/// The same, after that many operations of every sender: the contract for 0.6 counts them.
+fn node_after(chain: u64, operations: u64) -> (Server, Arc<Mutex<BTreeSet<String>>>) {
     let asked = Arc::new(Mutex::new(BTreeSet::new()));
     let methods = Arc::clone(&asked);
     let stated: toml::Value = toml::from_str(&profile()).unwrap();
@@ -40,7 +45,7 @@ fn node(chain: u64) -> (Server, Arc<Mutex<BTreeSet<String>>>) {
         methods.lock().unwrap().insert(method.to_owned());
         let mut answer = match method {
             "eth_chainId" => json!({ "result": format!("{chain:#x}") }),
-            _ => validated(&request["params"][0], chain, signer),
+            _ => validated(&request["params"][0], chain, signer, U256::from(operations)),
         };
         answer["jsonrpc"] = json!("2.0");
         answer["id"] = request["id"].clone();
@@ -51,7 +56,7 @@ fn node(chain: u64) -> (Server, Arc<Mutex<BTreeSet<String>>>) {
 }
 
 /// What `validatePaymasterUserOp` of the verifying paymaster does with a call of its EntryPoint.
-fn validated(call: &Value, chain: u64, signer: Address) -> Value {
+fn validated(call: &Value, chain: u64, signer: Address, sender_nonce: U256) -> Value {
     if call["to"].as_str().unwrap().eq_ignore_ascii_case(NOWHERE) {
         return json!({ "result": "0x" });
     }
@@ -66,7 +71,7 @@ fn validated(call: &Value, chain: u64, signer: Address) -> Value {
         if version == EntryPointVersion::V06 { ContractKind::Verifying06 } else { ContractKind::Verifying07 };
     let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": "0x" } });
     let Ok(terms) = kind.read(&operation) else { return revert() };
-    let Ok(recovered) = kind.signer(&operation, chain, U256::ZERO) else { return revert() };
+    let Ok(recovered) = kind.signer(&operation, chain, sender_nonce) else { return revert() };
     let word = U256::from(terms.window.valid_after) << 208
         | U256::from(terms.window.valid_until) << 160
         | U256::from(recovered != signer);
@@ -229,6 +234,29 @@ fn a_stub_that_reverts_or_whose_paymaster_is_missing_is_broken() {
         assert_eq!(code, 1, "{out}");
         assert!(out.contains(&format!("breaks {rule} ")) && out.contains(words), "{rule}: {out}");
     }
+}
+
+#[test]
+fn a_count_of_operations_and_a_suffix_of_0_9_that_are_wrong_are_broken() {
+    let (after, _) = node_after(chain_id(), 1);
+    let (code, out) = judged(&Injected::sound().url, &after, &profile());
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("breaks data.accepted ") && out.contains("EntryPoint 0.6"), "{out}");
+
+    // A paymasterSignature whose length is not the one that its suffix states.
+    let server = Server::changing(|_, request, answer| {
+        let version = request["params"][1].as_str().and_then(EntryPointVersion::at);
+        if request["method"] == "pm_getPaymasterData"
+            && version == Some(EntryPointVersion::V09)
+            && let Some(data) = answer["result"]["paymasterData"].as_str()
+        {
+            answer["result"]["paymasterData"] = format!("{data}aabb000522e325a297439656").into();
+        }
+    });
+    let (own, _) = node(chain_id());
+    let (code, out) = judged(&server.url(), &own, &profile());
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("breaks data.accepted ") && out.contains("AA33"), "{out}");
 }
 
 #[test]
