@@ -129,7 +129,7 @@ impl Work {
                 self.took.fetch_add(took, Ordering::Relaxed);
             }
             match delivered {
-                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&group).is_none() => {
+                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&exchanges).is_none() => {
                     let new = self.judge(&group, &exchanges);
                     drop((exchanges, share));
                     if let Some(fail_fast) = &self.fail_fast
@@ -139,7 +139,7 @@ impl Work {
                     }
                 }
                 Ok(exchanges) => unanswered.push(UnansweredGroup {
-                    doubtful: self.doubtful(&group),
+                    doubtful: self.doubtful(&exchanges),
                     group,
                     exchanges,
                     stamp: self.sender.target().liveness.last_stamp(),
@@ -225,7 +225,9 @@ impl Work {
     /// Judges a group with a missing answer. Where the target stopped answering, a group after its last answer is left out.
     pub(crate) fn settle(&self, unanswered: &UnansweredGroup, stopped_answering: bool) {
         let is_after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
-        let exhausted = unanswered.doubtful.and_then(|place| self.sender.sponsorships().exhausted(place));
+        let exhausted = unanswered
+            .doubtful
+            .and_then(|place| self.sender.sponsorships().exhausted(place, self.sender.jobs()));
         let is_answered = unanswered.exchanges.iter().all(is_answered);
         let is_broken =
             || self.sessions.with(|session| session.is_broken_by(&unanswered.group, &unanswered.exchanges));
@@ -239,8 +241,8 @@ impl Work {
         }
     }
 
-    fn doubtful(&self, group: &Group) -> Option<u64> {
-        self.sender.sponsorships().doubtful(group)
+    fn doubtful(&self, exchanges: &[Exchange]) -> Option<u64> {
+        self.sender.sponsorships().doubtful(exchanges)
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
