@@ -75,7 +75,9 @@ impl Spending {
         for body in bodies {
             match serde_json::from_slice(body) {
                 Ok(Value::Array(calls)) => {
-                    calls.iter().for_each(|call| asked.add_call(call, specification));
+                    for call in &calls {
+                        asked.add_call(call, specification);
+                    }
                 }
                 Ok(call) => asked.add_call(&call, specification),
                 Err(_) => {}

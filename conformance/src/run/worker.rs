@@ -169,7 +169,7 @@ impl Work {
                 self.took.fetch_add(took, Ordering::Relaxed);
             }
             match delivered {
-                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&group).is_none() => {
+                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&exchanges).is_none() => {
                     let new = self.judge(&group, &exchanges);
                     drop((exchanges, share));
                     if let Some(fail_fast) = &self.fail_fast
@@ -179,7 +179,7 @@ impl Work {
                     }
                 }
                 Ok(exchanges) => unanswered.push(UnansweredGroup {
-                    doubtful: self.doubtful(&group),
+                    doubtful: self.doubtful(&exchanges),
                     group,
                     exchanges,
                     stamp: self.sender.target().liveness.last_stamp(),
@@ -307,13 +307,13 @@ impl Work {
 
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
     fn exhausted(&self, group: &UnansweredGroup) -> Option<String> {
-        let cause = self.sender.sponsorships().exhausted(group.doubtful?)?;
+        let cause = self.sender.sponsorships().exhausted(group.doubtful?, self.sender.jobs())?;
         let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
         is_broken.then_some(cause)
     }
 
-    fn doubtful(&self, group: &Group) -> Option<u64> {
-        self.sender.sponsorships().doubtful(group)
+    fn doubtful(&self, exchanges: &[Exchange]) -> Option<u64> {
+        self.sender.sponsorships().doubtful(exchanges)
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {

@@ -195,10 +195,7 @@ fn a_sponsor_that_stops_in_the_middle_is_not_accused() {
     let (code, out, err) = run(folder.path(), &[&server.url(), "--allow-incomplete"]);
     assert_eq!(code, 0, "{out}{err}");
     let text = flat(&out);
-    assert!(
-        text.contains("the target sponsored 150 times, then refused ") && text.contains(": a budget?"),
-        "{out}"
-    );
+    assert!(text.contains("the target sponsored ") && text.contains(": a budget?"), "{out}");
 }
 
 /// A service without token mode: each valid request in it is refused with one message.

@@ -213,7 +213,7 @@ fn groups(wanted: Base, requests: Vec<Value>, context: &Context) -> Vec<Group> {
 
 fn note_token_mode(known: &mut BTreeMap<Option<String>, u64>, exchange: &Exchange) {
     let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
-    if !request.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Erc20) {
+    if request.valid_call().is_none_or(|call| Mode::of(call.pair) != Mode::Erc20) {
         return;
     }
     let answer = Answer::of(exchange);

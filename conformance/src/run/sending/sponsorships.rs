@@ -22,6 +22,9 @@ pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
     if settings.transport.target.is_loopback() { stated } else { stated.or(SpendingLimits::DEFAULT) }
 }
 
+/// How many answers to the requests of one group are counted before those of another that was in flight with it.
+const OVERLAP: u64 = 4;
+
 /// The sponsorships of one run.
 #[derive(Debug)]
 pub(crate) struct Sponsorships {
@@ -122,18 +125,20 @@ impl Sponsorships {
         self.context = Some(Arc::clone(context));
     }
 
-    /// How many requests for sponsorships were answered, where the last of them was refused and the target sponsored before: the answers
-    /// to a group with such a request can be those of a target whose budget is used up.
-    pub(crate) fn doubtful(&self, group: &Group) -> Option<u64> {
-        let bodies = group.members.iter().map(|member| &*member.body);
-        (self.granted > 0
-            && self.answered > self.until_granted
-            && Spending::of(bodies, self.specification).sponsorships > 0)
-            .then_some(self.answered)
+    /// How many requests for sponsorships were answered until these, where one of them was refused and the target sponsored before: they can
+    /// be the answers of a target whose budget is used up.
+    pub(crate) fn doubtful(&self, exchanges: &[Exchange]) -> Option<u64> {
+        let is_refused = |exchange| {
+            let mut answers = self.answers(exchange).into_iter();
+            answers.any(|(call, _, is_granted)| !is_granted && self.may_be_granted(&call))
+        };
+        (self.granted > 0 && exchanges.iter().any(is_refused)).then_some(self.answered)
     }
 
-    /// Why an answer says nothing about its request: the target sponsored nothing more from before it to the end of the run.
-    pub(crate) fn exhausted(&self, place: u64) -> Option<String> {
+    /// Why an answer says nothing about its request: the target sponsored nothing more from about its time to the end of the run. Answers to
+    /// requests that were in flight together are not counted in their order.
+    pub(crate) fn exhausted(&self, place: u64, jobs: usize) -> Option<String> {
+        let overlap = OVERLAP * jobs as u64;
         let refused = self.answered - self.until_granted;
         #[expect(clippy::cast_precision_loss, reason = "a probability needs few digits")]
         let chance = {
@@ -141,7 +146,7 @@ impl Sponsorships {
             let share = 1.0 - (self.granted as f64).min(before) / before;
             share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
         };
-        (place > self.until_granted && chance < CHANCE).then(|| {
+        (place + overlap > self.until_granted && chance < CHANCE).then(|| {
             format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
         })
     }

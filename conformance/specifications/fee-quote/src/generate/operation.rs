@@ -87,9 +87,9 @@ const FEES_OF_CHAINS: [[u64; 2]; 5] = [
 pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
     let known = &context.profile.operations;
     // The target may sponsor any of them.
-    let generated = |context: &Context, sender| match known.spending_limits().is_some() {
-        true => generated(context, sender).map(|operations| cheap(context, operations)),
-        false => generated(context, sender),
+    let generated = |context: &Context, sender| {
+        let operations = generated(context, sender)?;
+        Ok(if known.spending_limits().is_some() { cheap(context, operations) } else { operations })
     };
     match draw {
         Draw::Accepted | Draw::Sponsored => {
