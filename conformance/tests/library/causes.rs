@@ -56,7 +56,6 @@ fn matrix_of(faults: &[&str]) -> Matrix {
 fn no_cause_contradicts_what_a_fault_depends_on() {
     let matrix = matrix_of(&[
         "fee-decimal-of-previous",
-        "sponsoring-budget-spent",
         "id-cut-in-errors",
         "quote-cached-by-sender",
         "decision-cached-by-call-data",
@@ -74,11 +73,9 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
         let trial = trials.find(|trial| trial.deviation.name() == name);
         trial.expect("every fault has a trial").defects[0].cause.clone()
     };
-    for (name, words) in [
-        ("sponsoring-budget-spent", "times, then refused"),
-        ("id-cut-in-errors", "wrong with id"),
-        ("answers-cross", "only while other requests are in flight"),
-    ] {
+    for (name, words) in
+        [("id-cut-in-errors", "wrong with id"), ("answers-cross", "only while other requests are in flight")]
+    {
         let cause = first(name);
         assert!(cause.contains(words), "{name}: expected `{words}`, got `{cause}`");
     }

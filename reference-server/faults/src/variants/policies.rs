@@ -1,5 +1,6 @@
 //! Variants of what a server supports: which operations, accounts, tokens and modes. A profile of such a server states less.
 
+use paymaster_schemas::Pair;
 use serde_json::json;
 
 use super::{Statement, Variant};
@@ -25,6 +26,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     Variant::new("small-calls-sponsored", "sponsors calls of at most 100 bytes")
         .injects(UNSPONSORED)
         .when(|view| view.is_sponsored_mode() && view.byte_count("callData") > 100)
+        .untrue(&[Statement::SponsorsAny]),
+    Variant::new("sponsoring-budget", "sponsors 80 operations, and then no more")
+        .injects(UNSPONSORED)
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
     Variant::new("webhook-data-decides", "sponsors no request with webhookData of some content")
         .injects(UNSPONSORED)

@@ -136,24 +136,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.entry_point() == Some(EntryPoint::V06) && view.operation().get("initCode").is_none())
     .also(&["json-rpc.invalid-params"]),
     Fault::new(
-        "answer.http-message",
-        "unsupported-token-ends-the-process",
-        "ends when the context names an unsupported token",
-    )
-    .injects(Behaviour::Http(|_, response| response.framing = crate::injection::Framing::Nothing))
-    .when(|view| {
-        let token = view.request["params"][3]["token"].as_str();
-        let ends = token.is_some_and(|token| !view.supports(token));
-        let ended = "ended".to_owned();
-        if ends {
-            view.memory.seen_before(ended) || ends
-        } else {
-            view.memory.first(ended, &Value::Bool(false)).is_null()
-        }
-    })
-    .also(&["answer.*", "call.*", "operation.*", "stub.*", "data.*", "json-rpc.*", "endpoint.*"])
-    .depends_on_others(),
-    Fault::new(
         "answer.json-text",
         "html-for-stubs-of-08",
         "answers a stub request of 0.8 with the page of a gateway",

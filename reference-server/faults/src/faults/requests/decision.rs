@@ -166,11 +166,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .also(AND_SPONSORED)
         .depends_on_others(),
-    Fault::new(SPONSORED, "sponsoring-budget-spent", "sponsors 80 operations, and then no more")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && view.memory.count() > 80)
-        .also(&[INPUTS, "request.*"])
-        .depends_on_others(),
     Fault::new(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
         .injects(SPONSOR_NOTHING)
         .when(|view| is_sponsor_call(view) && view.is_one_in_25())
