@@ -10,8 +10,8 @@ use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 /// What every report shows where the embedded server was the target.
 pub const EMBEDDED_WARNING: &str = "the target is the embedded reference server: the result is about no other service; give the URL of yours";
 
-/// The URL of a server without a port: a name of this machine, since the limits for other machines do not hold for it.
-const PIPED_URL: &str = "http://localhost/";
+/// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
+const PIPED_URL: &str = "http://embedded.invalid/";
 
 /// A running reference server.
 #[derive(Debug)]

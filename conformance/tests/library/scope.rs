@@ -178,5 +178,21 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
     assert!(tried > 300, "{tried}");
 }
 
-/// Faults that show only while several requests are in flight, or only in the bytes of the HTTP response.
-const NEEDS_HTTP: &[&str] = &["quotes-cross", "answers-cross", "gzip-unannounced"];
+/// Faults that show only while several requests are in flight, only in the bytes of the HTTP response, or only where the sender compares what
+/// looks like an excuse.
+const NEEDS_HTTP: &[&str] = &[
+    "quotes-cross",
+    "answers-cross",
+    "gzip-unannounced",
+    "refused-sender-forbidden",
+    "refused-sender-throttled",
+    "token-mode-throttled",
+    "token-quotes-unavailable",
+    "one-token-unavailable",
+    "one-token-too-large",
+    "one-fee-token-bad-gateway",
+    "init-code-timeout",
+    "sponsor-requests-redirected",
+    "account-forbidden",
+    "absent-fee-token-forbidden",
+];

@@ -163,6 +163,11 @@ impl Connector {
         Self { in_process: Some(server), ..Self::direct(target) }
     }
 
+    /// Whether the server is in this process or on this machine.
+    pub fn stays_on_this_machine(&self) -> bool {
+        self.in_process.is_some() || self.target.is_loopback()
+    }
+
     /// Makes a connection. `stage` always names what it waits for, for the caller whose deadline interrupts it.
     pub async fn connect(&self, stage: &mut Stage) -> Result<Connected, ConnectError> {
         *stage = Stage::Connection;

@@ -19,7 +19,11 @@ const CHANCE: f64 = 0.001;
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
 pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
     let stated = settings.profile.spending_limits();
-    if settings.transport.target.is_loopback() { stated } else { stated.or(SpendingLimits::DEFAULT) }
+    if settings.transport.connector().stays_on_this_machine() {
+        stated
+    } else {
+        stated.or(SpendingLimits::DEFAULT)
+    }
 }
 
 /// How many answers to the requests of one group are counted before those of another that was in flight with it.

@@ -13,11 +13,11 @@ const TEXT: &str = "answer.json-text";
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(TEXT, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
         .injects(Behaviour::Http(|_, response| status(response, 403)))
-        .when(|view| has_sender(view))
+        .when(has_sender)
         .depends_on("/params/0/sender"),
     Fault::new(TEXT, "refused-sender-throttled", "answers requests of the refused sender with status 429")
         .injects(Behaviour::Http(|_, response| throttle(response, 429)))
-        .when(|view| has_sender(view))
+        .when(has_sender)
         .depends_on("/params/0/sender"),
 ];
 
