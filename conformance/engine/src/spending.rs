@@ -113,7 +113,8 @@ impl Spending {
 
 impl fmt::Display for Spending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} sponsorships worth {}", self.sponsorships, self.cost)
+        let plural = if self.sponsorships == 1 { "" } else { "s" };
+        write!(f, "{} sponsorship{plural} worth {}", self.sponsorships, self.cost)
     }
 }
 
@@ -150,10 +151,12 @@ impl SpendingLimits {
 
 impl fmt::Display for SpendingLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sponsorships = self.sponsorships.map(|most| format!("{most} sponsorships"));
-        let cost = self.cost.map(|most| format!("sponsorships worth {most}"));
-        let parts: Vec<String> = sponsorships.into_iter().chain(cost).collect();
-        f.write_str(&parts.join(" and "))
+        match self.sponsorships {
+            Some(1) => f.write_str("1 sponsorship")?,
+            Some(most) => write!(f, "{most} sponsorships")?,
+            None => f.write_str("sponsorships")?,
+        }
+        self.cost.map_or(Ok(()), |most| write!(f, " worth {most}"))
     }
 }
 
@@ -178,7 +181,7 @@ mod tests {
         let spending = |sponsorships, cost| Spending { sponsorships, cost: Wei(cost) };
         assert!(limits.allow(spending(2, ETHER / 10)));
         assert!(!limits.allow(spending(3, 0)) && !limits.allow(spending(1, ETHER)));
-        assert_eq!(limits.to_string(), "2 sponsorships and sponsorships worth 0.1 ETH");
+        assert_eq!(limits.to_string(), "2 sponsorships worth 0.1 ETH");
         assert!(SpendingLimits::default().allow(spending(u64::MAX, u128::MAX)));
     }
 }

@@ -90,7 +90,7 @@ pub async fn check(
     if stop.reason().is_none() && !access.is_permanently_denied() {
         (plan_end, judged, last) =
             judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
-        if session.is_shortened() {
+        if session.is_shortened() && forecast.depth_ends() <= Instant::now() {
             coverage.push(format!(
                 "{judged} requests of the plan were sent in the {} s that it has: every rule was exercised, the rest of its depth was not \
                  (--time-limit)",
@@ -327,8 +327,8 @@ async fn judge_plan(
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }
-    let last = work.last.lock().unwrap_or_else(PoisonError::into_inner).to_string();
-    (work.ended.reason(), work.judged.load(Ordering::Relaxed), Some(last))
+    let last = work.last.lock().unwrap_or_else(PoisonError::into_inner).in_words();
+    (work.ended.reason(), work.judged.load(Ordering::Relaxed), last)
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {

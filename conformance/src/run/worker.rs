@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fmt,
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -126,13 +125,14 @@ impl LastRequests {
             self.unanswered.get_or_insert(request);
         }
     }
-}
 
-impl fmt::Display for LastRequests {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the last request that it answered was of {}", self.answered)?;
-        let first = |request| write!(f, ", and the first without an answer of {request}");
-        self.unanswered.as_ref().map_or(Ok(()), first)
+    /// Both in a line; none where every request so far was answered, or none was.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let Self { answered, unanswered } = self;
+        let unanswered = unanswered.as_ref().filter(|_| !answered.is_empty())?;
+        Some(format!(
+            "the last request that it answered was of {answered}, and the first without an answer of {unanswered}"
+        ))
     }
 }
 

@@ -174,7 +174,7 @@ fn a_run_gets_no_more_sponsorships_than_the_profile_allows() {
     assert_eq!(code, 0, "{out}{err}");
     let granted = granted.load(Ordering::SeqCst);
     assert!((20..=30).contains(&granted), "{granted}");
-    let limits = "30 sponsorships and sponsorships worth 0.01 ETH (operations.max-sponsorships";
+    let limits = "30 sponsorships worth 0.01 ETH (operations.max-sponsorships";
     assert!(flat(&err).contains(&format!("at most {limits}")), "{err}");
     assert!(flat(&out).contains(&format!("the run may get no more than {limits}")), "{out}");
 }
