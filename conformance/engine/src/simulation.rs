@@ -10,7 +10,7 @@ pub type SimulationOf = fn(&Exchange, &NodeFacts) -> Option<Box<dyn Simulate>>;
 #[derive(Clone, Debug)]
 pub struct NodeFacts {
     /// Its chain.
-    pub chain_id: u64,
+    pub chain: u64,
     /// The address of the contract that takes operations, where the user gives one.
     pub entry_point: Option<String>,
 }

@@ -113,8 +113,8 @@ impl Spending {
 
 impl fmt::Display for Spending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.sponsorships == 1 { "" } else { "s" };
-        write!(f, "{} sponsorship{plural} worth {}", self.sponsorships, self.cost)
+        let noun = if self.sponsorships == 1 { "sponsorship" } else { "sponsorships" };
+        write!(f, "{} {noun} worth {}", self.sponsorships, self.cost)
     }
 }
 

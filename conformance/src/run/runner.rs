@@ -1,6 +1,5 @@
 //! A whole run: discovery, the plan, the confirmation of violations, the summary.
 
-use paymaster_engine::session::access::Access;
 use std::{
     collections::BTreeSet,
     sync::{
@@ -29,7 +28,13 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     knowledge::Knowledge,
-    session::{Ending, Session, clients::RefusedClients, conclude::End},
+    session::{
+        Ending, Session,
+        access::Access,
+        clients::RefusedClients,
+        conclude::End,
+        discovery::{Rounds, Sent},
+    },
     spending::SpendingLimits,
     verdict::summary::Summary,
 };
@@ -76,7 +81,8 @@ pub async fn check(
     });
     let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, reporter).await;
-    let (context, access) = discover(settings, suite, limits, &sender, &mut notices, reporter).await;
+    let Discovered { context, access, sent } =
+        discover(settings, suite, limits, &sender, &mut notices, reporter).await;
     sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     sender.sponsorships().learn(&context);
@@ -89,7 +95,8 @@ pub async fn check(
     let (mut plan_end, mut judged, mut coverage, mut last) = (None, 0, Vec::new(), None);
     if stop.reason().is_none() && !access.is_permanently_denied() {
         (plan_end, judged, last) =
-            judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
+            judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut notices, reporter)
+                .await;
         if session.is_shortened() && forecast.depth_ends() <= Instant::now() {
             coverage.push(format!(
                 "{judged} requests of the plan were sent in the {} s that it has: every rule was exercised, the rest of its depth was not \
@@ -97,8 +104,9 @@ pub async fn check(
                 (forecast.depth_ends() - started).as_secs()
             ));
         }
+    } else {
+        session.merge_access(access);
     }
-    session.merge_access(access);
     if limits.is_some() {
         coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
     }
@@ -180,6 +188,15 @@ async fn early_end(
     (end, cause)
 }
 
+/// What discovery found.
+struct Discovered {
+    context: Arc<dyn Knowledge>,
+    /// Whether requests got past HTTP to the service.
+    access: Access,
+    /// What was sent to the service and is still to be judged.
+    sent: Sent,
+}
+
 /// Sends the requests of discovery.
 async fn discover(
     settings: &Settings,
@@ -188,26 +205,28 @@ async fn discover(
     sender: &Sender,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> (Arc<dyn Knowledge>, Access) {
+) -> Discovered {
     let known = settings.profile.with_chain(suite.chain.is_some()).with_spending_limits(limits);
-    let mut discovery = known.discovery(settings.seed);
+    let mut rounds = Rounds::new(known.discovery(settings.seed));
     let mut answers = Vec::new();
-    while let Some(round) = discovery.next_round(&answers) {
-        match while_reporting(sender.deliver_round(round), notices, reporter).await {
-            Some(came) => answers = came,
-            None => return discovery.finish(),
-        }
-    }
-    let (known, access) = discovery.finish();
-    let mut clients = RefusedClients::new(known, settings.seed);
-    answers.clear();
-    while let Some(round) = clients.next_round(&answers) {
+    while let Some(round) = rounds.next_round(answers) {
         match while_reporting(sender.deliver_round(round), notices, reporter).await {
             Some(came) => answers = came,
             None => break,
         }
     }
-    (clients.finish(), access)
+    let (discovery, mut sent) = rounds.finish(suite.specification);
+    let (known, access) = discovery.finish();
+    let mut clients = RefusedClients::new(known, settings.seed);
+    let mut answers = Vec::new();
+    while let Some(round) = clients.next_round(&answers) {
+        match while_reporting(sender.deliver_round(round), notices, reporter).await {
+            Some(came) => answers = came,
+            None => break,
+        }
+        sent.extend(answers.iter().cloned());
+    }
+    Discovered { context: clients.finish(), access, sent }
 }
 
 /// Awaits `work`, and reports notices meanwhile.
@@ -244,12 +263,13 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
     }
 }
 
-/// Sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which ones
+/// Judges what discovery sent, and sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which ones
 /// were the last, in words.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
     sender: &Arc<Sender>,
+    discovered: Sent,
     forecast: &mut Forecast<'_>,
     session: &mut Session,
     notices: &mut UnboundedReceiver<Notice>,
@@ -292,7 +312,9 @@ async fn judge_plan(
     for place in 0..workers {
         running.spawn(Arc::clone(&work).run(place));
     }
-    let mut unanswered = Vec::new();
+    let discovered = discovered.into_iter();
+    let mut unanswered: Vec<_> =
+        discovered.filter_map(|(group, exchanges)| work.receive(Arc::new(group), exchanges).err()).collect();
     let mut reported = BTreeSet::new();
     let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
     loop {

@@ -169,21 +169,17 @@ impl Work {
                 self.took.fetch_add(took, Ordering::Relaxed);
             }
             match delivered {
-                Ok(exchanges) if exchanges.iter().all(is_answered) && self.doubtful(&exchanges).is_none() => {
-                    let new = self.judge(&group, &exchanges);
-                    drop((exchanges, share));
-                    if let Some(fail_fast) = &self.fail_fast
-                        && fail_fast.confirms(&self.sender, &group, new).await
-                    {
-                        self.ended.trigger(Reason::FirstViolation);
+                Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
+                    Ok(new) => {
+                        drop(share);
+                        if let Some(fail_fast) = &self.fail_fast
+                            && fail_fast.confirms(&self.sender, &group, new).await
+                        {
+                            self.ended.trigger(Reason::FirstViolation);
+                        }
                     }
-                }
-                Ok(exchanges) => unanswered.push(UnansweredGroup {
-                    doubtful: self.doubtful(&exchanges),
-                    group,
-                    exchanges,
-                    stamp: self.sender.target().liveness.last_stamp(),
-                }),
+                    Err(later) => unanswered.push(later),
+                },
                 Err(DeliveryError::Stopped) => return unanswered,
                 Err(cause) => {
                     if group.is_depth && matches!(cause, DeliveryError::OverBudget(_)) {
@@ -197,6 +193,20 @@ impl Work {
             }
         }
         unanswered
+    }
+
+    /// Judges a group that was sent, and gives the places that are newly broken; an error where it is judged at the end of the run.
+    pub(crate) fn receive(
+        &self,
+        group: Arc<Group>,
+        exchanges: Vec<Exchange>,
+    ) -> Result<Vec<NewlyBroken>, UnansweredGroup> {
+        let doubtful = self.sender.sponsorships().doubtful(&exchanges);
+        if doubtful.is_none() && exchanges.iter().all(is_answered) {
+            return Ok(self.judge(&group, &exchanges));
+        }
+        let stamp = self.sender.target().liveness.last_stamp();
+        Err(UnansweredGroup { group, exchanges, stamp, doubtful })
     }
 
     /// Judges the groups with a missing answer, after the plan. Where the target stopped answering, groups after its last answer are left out.
@@ -310,10 +320,6 @@ impl Work {
         let cause = self.sender.sponsorships().exhausted(group.doubtful?, self.sender.jobs())?;
         let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
         is_broken.then_some(cause)
-    }
-
-    fn doubtful(&self, exchanges: &[Exchange]) -> Option<u64> {
-        self.sender.sponsorships().doubtful(exchanges)
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {

@@ -10,7 +10,7 @@ use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
 };
-use paymaster_engine::{cases::case::Group, knowledge::Knowledge};
+use paymaster_engine::{knowledge::Knowledge, session::discovery::Rounds};
 use paymaster_exchange::Exchange;
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
@@ -24,11 +24,11 @@ pub(crate) async fn discover(
 ) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), RunError> {
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut progress) = (Instant::now(), 0, ProgressLine::default());
-    let mut discovery = target.profile.discovery(target.seed);
+    let mut rounds = Rounds::new(target.profile.discovery(target.seed));
     let mut connection = PooledConnection::default();
-    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
+    let mut answers = Vec::new();
     let (mut answered, mut failure) = (false, None);
-    while let Some(round) = discovery.next_round(&answers) {
+    while let Some(round) = rounds.next_round(answers) {
         answers = Vec::new();
         for group in round {
             let mut exchanges = Vec::new();
@@ -54,6 +54,7 @@ pub(crate) async fn discover(
         }
     }
     let seconds = began.elapsed().as_secs_f64();
+    let (discovery, _) = rounds.finish(target.profile.specification());
     let (known, _) = discovery.finish();
     Ok((known, DiscoveryCost { requests, seconds }))
 }

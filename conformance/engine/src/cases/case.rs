@@ -9,7 +9,9 @@ use paymaster_exchange::HeaderSet;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use crate::{knowledge::Knowledge, simulation::SimulationOf, specification::Specification};
+use crate::{
+    cases::protocol::DISCOVERY, knowledge::Knowledge, simulation::SimulationOf, specification::Specification,
+};
 
 /// How the members of a group are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,6 +340,16 @@ pub struct Group {
 }
 
 impl Group {
+    /// Whether it is part of the plan, and not of discovery before it.
+    pub fn is_planned(&self) -> bool {
+        !std::ptr::eq(self.relation, &DISCOVERY)
+    }
+
+    /// Its place among the groups of a run: discovery comes last, so that a finding shows a request of the plan if there is one.
+    pub fn place(&self) -> (bool, usize) {
+        (!self.is_planned(), self.number)
+    }
+
     /// The name, for people: `gas-fields/sponsor-erc20#12`.
     pub fn name(&self) -> String {
         match self.pair {

@@ -8,6 +8,7 @@ pub mod access;
 pub mod clients;
 pub mod conclude;
 pub mod contradictions;
+pub mod discovery;
 pub mod examples;
 pub mod judge;
 mod mend;

@@ -114,6 +114,7 @@ impl Tally {
             let count = self.rules.entry(rule.id).or_default();
             count.held += judgement.held;
             if !self.without_examples
+                && group.is_planned()
                 && let Some(member) = member_that_held(&judgement, group)
                 && let Some(view) = views.get(member)
             {
@@ -134,7 +135,10 @@ impl Tally {
             }
             self.rules.entry(rule.id).or_default().broken += answers.len() as u64;
         }
-        self.outcomes.add(group.number, views, requests);
+        // A cause is checked against requests that are made again from the seed: those of the plan.
+        if group.is_planned() {
+            self.outcomes.add(group.number, views, requests);
+        }
         new
     }
 
@@ -206,7 +210,7 @@ impl Tally {
     /// Every place at which a rule was broken, in the order of the plan.
     pub fn seen(&self) -> Vec<(&Key, &FirstViolation)> {
         let mut all: Vec<_> = self.seen.iter().collect();
-        all.sort_by_key(|(_, seen)| (seen.group.number, seen.violation.member));
+        all.sort_by_key(|(_, seen)| (seen.group.place(), seen.violation.member));
         all
     }
 
@@ -396,5 +400,5 @@ fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
 }
 
 fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {
-    (group.number, violation.member) < (known.group.number, known.violation.member)
+    (group.place(), violation.member) < (known.group.place(), known.violation.member)
 }

@@ -41,9 +41,9 @@ pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dy
     if announces_gas && operation.version != EntryPointVersion::V06 {
         questions.push_back(Question::ExactGas);
     }
-    let other_chain = (call.chain_id() != Some(node.chain_id)).then(|| {
+    let other_chain = (call.chain_id() != Some(node.chain)).then(|| {
         let asked = &call.envelope["params"][2];
-        format!("the node is of chain {}, and the request names {asked}", node.chain_id)
+        format!("the node is of chain {}, and the request names {asked}", node.chain)
     });
     // The account's delegate enters the hash, and an invented account has none.
     let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
@@ -51,7 +51,7 @@ pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dy
     let received = exchange.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
     Some(Box::new(OnChain {
         operation,
-        chain_id: node.chain_id,
+        chain_id: node.chain,
         received: received.map(|since| since.as_secs()),
         may_be_unsigned: is_stub && !is_final,
         unclear,
@@ -226,7 +226,7 @@ mod tests {
             Duration::ZERO,
         );
         exchange.received = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
-        simulation(&exchange, &NodeFacts { chain_id: CHAIN, entry_point: None }).unwrap()
+        simulation(&exchange, &NodeFacts { chain: CHAIN, entry_point: None }).unwrap()
     }
 
     /// What the contract returns: the aggregator, and the time until which the data are valid.

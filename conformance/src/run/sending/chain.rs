@@ -95,10 +95,10 @@ impl Chain {
     /// When the node does not answer, or there is no contract.
     pub async fn connect(transport: Transport, entry_point: Option<Address>) -> Result<Self, ChainError> {
         let address = transport.target.address();
-        let facts = NodeFacts { chain_id: 0, entry_point: entry_point.map(|address| address.to_string()) };
+        let facts = NodeFacts { chain: 0, entry_point: entry_point.map(|address| address.to_string()) };
         let mut node = Node { transport, facts };
         let failed = |cause| ChainError::Node { address: address.clone(), cause };
-        node.facts.chain_id = node.chain_id().await.map_err(failed)?;
+        node.facts.chain = node.chain_id().await.map_err(failed)?;
         if let Some(entry_point) = entry_point {
             let params = json!([entry_point.to_string(), "latest"]);
             let code = node.value(&mut PooledConnection::default(), "eth_getCode", &params).await;

@@ -45,10 +45,12 @@ impl Discovery {
                 continue;
             };
             // The first reading that is served becomes the dialect. Trials begin with the default.
-            if self.served.insert(trial.pair) && !learned {
-                self.context.dialect = trial.dialect.clone();
-                learned = true;
+            let decides = self.served.insert(trial.pair) && !learned || self.asks_again;
+            if decides && trial.dialect != self.context.dialect {
+                let before = std::mem::replace(&mut self.context.dialect, trial.dialect.clone());
+                self.replaced = Some((trial.pair, before)).filter(|_| !self.asks_again);
             }
+            learned |= decides;
             let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request, &SPECIFICATION) else {
                 continue;
             };

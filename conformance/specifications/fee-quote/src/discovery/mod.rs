@@ -2,8 +2,9 @@
 //!
 //! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
 //! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
-//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of requests are served,
-//! and where addresses in capital letters are. Discovery gives no verdict, and the profile takes precedence over what it finds.
+//! of feeTokenAddress. A reading that replaces the default in round 2 or 5 is kept only if the default is refused again afterwards.
+//! Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of requests are served, and where addresses in
+//! capital letters are. The profile takes precedence over what discovery finds.
 
 pub use paymaster_engine::cases::protocol::DISCOVERY;
 
@@ -49,6 +50,10 @@ pub struct Discovery {
     /// What each request of the current round tries.
     trials: Vec<Trial>,
     served: BTreeSet<Kind>,
+    /// The pair with which a reading replaced another one in this round, and the other one.
+    replaced: Option<(Kind, Dialect)>,
+    /// Whether this round asks for the replaced reading again.
+    asks_again: bool,
     access: Access,
 }
 
@@ -87,6 +92,11 @@ impl Discovery {
     /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
     pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
         self.learn(answers);
+        let replaced = self.replaced.take().map(|(pair, reading)| Trial::plain(pair, reading));
+        self.asks_again = replaced.is_some();
+        if let Some(trial) = replaced {
+            return Some(self.try_all(vec![trial.clone(), trial]));
+        }
         loop {
             self.round += 1;
             let groups = match self.round {

@@ -50,6 +50,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }))
         .of_fee_quote(),
+    Fault::new(
+        "answer.json-text",
+        "first-answers-fail",
+        "answers its first 25 requests with status 500 and a page",
+    )
+    .injects(Behaviour::Http(|view, response| {
+        if view.memory.count() <= 25 {
+            response.replace(500, "text/html", "<html><body>starting</body></html>");
+        }
+    })),
     Fault::new(STATUS, "result-with-500", "sends results with status 500")
         .injects(Behaviour::Http(|_, response| set_status(response, 500))),
     Fault::new(STATUS, "result-with-404", "sends results with status 404")

@@ -1,0 +1,56 @@
+//! The rounds of discovery, as every sender drives them. What they are answered is judged like all other answers.
+
+use std::mem;
+
+use paymaster_exchange::Exchange;
+
+use crate::{
+    cases::case::Group,
+    knowledge::Discover,
+    message::{answer::Answer, request::ParsedRequest},
+    specification::Specification,
+};
+
+/// Groups that were sent, each with its exchanges.
+pub type Sent = Vec<(Group, Vec<Exchange>)>;
+
+/// A discovery that sends a round without any result once more, so that a target which still starts is not taken for another one.
+pub struct Rounds {
+    discovery: Box<dyn Discover>,
+    round: Vec<Group>,
+    is_repeated: bool,
+    sent: Sent,
+}
+
+impl Rounds {
+    /// The rounds of this discovery.
+    pub fn new(discovery: Box<dyn Discover>) -> Self {
+        Self { discovery, round: Vec::new(), is_repeated: false, sent: Vec::new() }
+    }
+
+    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
+    pub fn next_round(&mut self, answers: Sent) -> Option<Vec<Group>> {
+        let exchanges = answers.iter().flat_map(|(_, exchanges)| exchanges);
+        let is_without_result = exchanges.clone().all(|exchange| Answer::of(exchange).result().is_none());
+        if exchanges.count() > 0 && is_without_result && !mem::replace(&mut self.is_repeated, true) {
+            self.sent.extend(answers);
+            return Some(self.round.clone());
+        }
+        let round = self.discovery.next_round(&answers);
+        self.sent.extend(answers);
+        self.is_repeated = false;
+        self.round = round.clone().unwrap_or_default();
+        round
+    }
+
+    /// The discovery, to be asked what it found, and what was sent to the service. A node behind the same URL may be asked something, too,
+    /// which is not the service's to answer.
+    pub fn finish(self, specification: &Specification) -> (Box<dyn Discover>, Sent) {
+        let is_of_service = |group: &Group| {
+            let requests = group.members.iter().map(|member| ParsedRequest::of(&member.body, specification));
+            requests.into_iter().all(|request| request.pair().is_some())
+        };
+        let sent = self.sent.into_iter().filter(|(group, _)| is_of_service(group)).collect();
+        (self.discovery, sent)
+    }
+}
