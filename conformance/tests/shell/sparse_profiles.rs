@@ -75,7 +75,8 @@ fn an_account_that_the_profile_names_must_be_served() {
 
 #[test]
 fn an_account_that_the_target_served_in_discovery_must_be_served_again() {
-    // Discovery is over after some tens of requests; after a hundred the server refuses every account.
+    // Discovery is over after some tens of requests; after a hundred the server refuses every account. That it stopped sponsoring may
+    // be a used-up budget, and that it stopped quoting is none.
     let server = Server::changing(|number, request, answer| {
         if number >= 100 && account(request).is_some() {
             refuse(answer, "unknown smart account");
@@ -83,7 +84,7 @@ fn an_account_that_the_target_served_in_discovery_must_be_served_again() {
     });
     let (code, out) = judged(&server, "[operations]\naccepts = \"any\"\n");
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains("sponsor.sponsored-result"), "{out}");
+    assert!(out.contains("breaks     quote.sponsored-result"), "{out}");
 }
 
 #[test]

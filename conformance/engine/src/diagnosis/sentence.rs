@@ -118,6 +118,10 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
             share.all
         )),
         (Some(cause), _) => Some(explanation(cause)),
+        (None, Some(share)) if share.broken == 0 && !finding.group.is_planned() => Some(format!(
+            "seen in the first requests of the run only; none of {} later ones of this kind shows it",
+            share.judged
+        )),
         (None, Some(share)) => Some(format!(
             "no cause found; {} of {} requests of this kind show it",
             share.broken, share.judged

@@ -3,6 +3,7 @@
 use std::mem;
 
 use paymaster_exchange::Exchange;
+use serde_json::Value;
 
 use crate::{
     cases::case::Group,
@@ -14,7 +15,11 @@ use crate::{
 /// Groups that were sent, each with its exchanges.
 pub type Sent = Vec<(Group, Vec<Exchange>)>;
 
-/// A discovery that sends a round without any result once more, so that a target which still starts is not taken for another one.
+/// The codes of errors that say what is wrong with a request: not JSON-RPC, an unknown method, wrong params (JSON-RPC 2.0, section 5.1).
+const REQUEST_IS_WRONG: [i32; 3] = [-32600, -32601, -32602];
+
+/// A discovery that sends a round once more if every request of it failed, so that a target which still starts is not taken for another
+/// one.
 pub struct Rounds {
     discovery: Box<dyn Discover>,
     round: Vec<Group>,
@@ -31,8 +36,8 @@ impl Rounds {
     /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
     pub fn next_round(&mut self, answers: Sent) -> Option<Vec<Group>> {
         let exchanges = answers.iter().flat_map(|(_, exchanges)| exchanges);
-        let is_without_result = exchanges.clone().all(|exchange| Answer::of(exchange).result().is_none());
-        if exchanges.count() > 0 && is_without_result && !mem::replace(&mut self.is_repeated, true) {
+        let all_failed = exchanges.clone().all(has_failed);
+        if exchanges.count() > 0 && all_failed && !mem::replace(&mut self.is_repeated, true) {
             self.sent.extend(answers);
             return Some(self.round.clone());
         }
@@ -52,5 +57,15 @@ impl Rounds {
         };
         let sent = self.sent.into_iter().filter(|(group, _)| is_of_service(group)).collect();
         (self.discovery, sent)
+    }
+}
+
+/// Whether the target failed, and did not refuse the request for what it says.
+fn has_failed(exchange: &Exchange) -> bool {
+    let answer = Answer::of(exchange);
+    let names_another_cause = |error: &Value| !REQUEST_IS_WRONG.iter().any(|code| error["code"] == *code);
+    match answer.response().map(|response| response.status) {
+        Some(200) => answer.error().is_some_and(names_another_cause),
+        status => status.is_none_or(|status| status >= 500),
     }
 }

@@ -4,6 +4,7 @@
 mod applicability;
 mod common;
 mod comparisons;
+mod discovery;
 mod first_draws;
 mod in_process;
 mod mutations;

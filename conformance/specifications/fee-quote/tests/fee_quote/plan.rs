@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use paymaster_engine::{
     cases::{
         case::Group,
-        plan::{FIRST_ID, group, numbered, plan, salt},
+        plan::{FIRST_ID, group, plan, salt},
         scope::Scope,
     },
     knowledge::Knowledge,
