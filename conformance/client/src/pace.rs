@@ -242,16 +242,13 @@ impl Pace {
         }
     }
 
-    /// Sends nothing for that long. Where the run would end first, it ends now; a pause of at most 10 s is kept all the same.
+    /// Sends nothing for that long after an answer that came `since`. Where the run would end first, it ends now; a pause of at most 10 s is
+    /// kept all the same.
     ///
     /// When three requests are throttled in one pause, and others were answered before it, the target has a rate limit. It is respected
     /// until it is not seen again for a long time.
-    pub fn pause(&self, pause: Duration, stop: &Stop) {
-        self.pause_at(Instant::now(), pause, stop);
-    }
-
-    fn pause_at(&self, now: Instant, pause: Duration, stop: &Stop) {
-        let until = now + pause;
+    pub fn pause(&self, since: Instant, pause: Duration, stop: &Stop) {
+        let until = since + pause;
         if until >= self.ends && self.answers() == 0 {
             stop.trigger(Reason::GaveUp(format!(
                 "the target put off every request, and asked to wait {} s, longer than the time limit leaves",
@@ -267,7 +264,7 @@ impl Pace {
             return;
         }
         let mut stretch = self.stretch();
-        if now >= stretch.until {
+        if since >= stretch.until {
             *stretch = stretch.ended_by(until, self.answers());
         }
         stretch.throttled += 1;
@@ -339,14 +336,14 @@ mod tests {
         for _ in 0..50 {
             pace.answered();
         }
-        pace.pause(Duration::from_secs(1), &stop);
-        pace.pause(Duration::from_secs(1), &stop);
+        pace.pause(Instant::now(), Duration::from_secs(1), &stop);
+        pace.pause(Instant::now(), Duration::from_secs(1), &stop);
         assert_eq!(interval(&pace), Duration::ZERO);
-        pace.pause(Duration::from_secs(1), &stop);
+        pace.pause(Instant::now(), Duration::from_secs(1), &stop);
         // 50 in a second and the short time of this test, and a margin of a tenth.
         assert!(interval(&pace) >= Duration::from_millis(22), "{:?}", interval(&pace));
         let detected = interval(&pace);
-        pace.pause(Duration::from_secs(1), &stop);
+        pace.pause(Instant::now(), Duration::from_secs(1), &stop);
         assert_eq!(interval(&pace), detected, "detected once in a pause");
         assert!(stop.reason().is_none());
     }
@@ -355,7 +352,7 @@ mod tests {
     fn no_rate_limit_is_taken_from_a_pause_before_which_nothing_was_served() {
         let (pace, stop) = (pace(None), Stop::default());
         for _ in 0..9 {
-            pace.pause(Duration::from_secs(1), &stop);
+            pace.pause(Instant::now(), Duration::from_secs(1), &stop);
         }
         assert_eq!(pace.interval(), None);
     }
@@ -382,7 +379,7 @@ mod tests {
         let throttle = |now: Instant| {
             pace.answered();
             for _ in 0..LIMITED {
-                pace.pause_at(now, second, &stop);
+                pace.pause(now, second, &stop);
             }
         };
         // The time until the interval is shorter, in seconds.
@@ -426,7 +423,7 @@ mod tests {
     #[test]
     fn a_pause_longer_than_the_run_ends_it() {
         let (pace, stop) = (pace(None), Stop::default());
-        pace.pause(Duration::from_hours(1), &stop);
+        pace.pause(Instant::now(), Duration::from_hours(1), &stop);
         assert!(matches!(stop.reason(), Some(Reason::GaveUp(_))));
     }
 
@@ -434,13 +431,13 @@ mod tests {
     fn a_target_that_answered_before_a_long_pause_is_rate_limited() {
         let (pace, stop) = (pace(None), Stop::default());
         pace.answered();
-        pace.pause(Duration::from_hours(1), &stop);
+        pace.pause(Instant::now(), Duration::from_hours(1), &stop);
         assert!(matches!(stop.reason(), Some(Reason::Limited(_))));
 
         let soon = Pace::new(None, None, Instant::now() + Duration::from_secs(2));
         let stop = Stop::default();
         soon.answered();
-        soon.pause(Duration::from_secs(5), &stop);
+        soon.pause(Instant::now(), Duration::from_secs(5), &stop);
         assert_eq!(stop.reason(), None, "the time limit ends it");
     }
 }

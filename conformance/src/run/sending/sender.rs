@@ -333,6 +333,8 @@ impl Sender {
             let exchange =
                 connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share).await;
             drop(in_flight);
+            // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
+            let came = tokio::time::Instant::now();
             self.report(&exchange, group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
@@ -353,7 +355,7 @@ impl Sender {
                 Next::Fail(cause) => return Err(cause),
                 Next::Reconnect(pause) => self.sleep(pause).await?,
                 Next::Pause(pause) => {
-                    self.pace.pause(pause, &self.stop);
+                    self.pace.pause(came, pause, &self.stop);
                     if self.stop.reason().is_some() {
                         return Err(DeliveryError::Stopped);
                     }
