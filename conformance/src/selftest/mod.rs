@@ -115,7 +115,7 @@ impl Trials<'_> {
         let mut all = Vec::new();
         for seed in self.seeds {
             for deviation in self.deviations {
-                let parts = (self.profile_parts)(deviation.specification());
+                let parts = (self.profile_parts)(*deviation);
                 all.extend(parts.into_iter().map(|part| (*deviation, *seed, part)));
             }
         }

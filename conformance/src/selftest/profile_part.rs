@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use paymaster_engine::{
-    knowledge::Knowledge,
-    specification::{self, Specification},
-};
+use paymaster_engine::{knowledge::Knowledge, specification};
 use paymaster_reference_server::{Config, Statement};
 use paymaster_settings::embedded;
 
@@ -25,17 +22,21 @@ pub enum ProfilePart {
 }
 
 /// The parts with which each deviation has a trial.
-pub type ProfileParts = fn(&Specification) -> Vec<ProfilePart>;
+pub type ProfileParts = fn(Deviation) -> Vec<ProfilePart>;
 
 impl ProfilePart {
     /// The whole profile alone.
-    pub fn whole(_: &Specification) -> Vec<Self> {
+    pub fn whole(_: Deviation) -> Vec<Self> {
         vec![Self::Whole]
     }
 
-    /// Every part but the whole profile.
-    pub fn sparse(specification: &Specification) -> Vec<Self> {
-        let named = specification.profile_parts.iter().map(Self::Named);
+    /// Every part but the whole profile. A variant of HTTP or JSON-RPC has them with the default specification; with another one, whose
+    /// profile says as little about it, an empty profile is enough.
+    pub fn sparse(deviation: Deviation) -> Vec<Self> {
+        if !deviation.is_of_specification() {
+            return vec![Self::Nothing];
+        }
+        let named = deviation.specification().profile_parts.iter().map(Self::Named);
         [Self::Nothing].into_iter().chain(named).chain([Self::Found]).collect()
     }
 

@@ -21,7 +21,7 @@ use paymaster_schemas::Basis;
 use paymaster_settings::{
     embedded::Embedded,
     settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
-    specifications::SPECIFICATIONS,
+    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
 };
 
 use crate::{
@@ -62,6 +62,15 @@ impl Deviation {
             Self::Fault(_, fault) => fault.name,
             Self::Variant(_, variant) => variant.name,
         }
+    }
+
+    /// Whether it is tried with its own specification: what is of HTTP or JSON-RPC counts as the default one's.
+    pub fn is_of_specification(self) -> bool {
+        let own = match self {
+            Self::Fault(_, fault) => fault.specification,
+            Self::Variant(_, variant) => variant.specification,
+        };
+        own.is_some() || self.specification().name == DEFAULT_SPECIFICATION.name
     }
 
     /// The specification that the server is judged by.

@@ -7,7 +7,6 @@ use paymaster_client::stop::Stop;
 use paymaster_conformance::selftest::{
     self, Cases, Deviation, ProfilePart, ProfileParts, Trials, every_deviation,
 };
-use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;
@@ -46,10 +45,7 @@ fn a_fault_of_every_clause_is_caught_by_its_rule_and_by_no_unrelated_one() {
 /// Every variant of a specification, and those of HTTP and JSON-RPC with the default one alone. `selftest --sparse-profiles`, which CI runs
 /// too, tries all of them with each, and with profiles that leave most out.
 fn variants() -> Vec<Deviation> {
-    let is_tried = |deviation: &Deviation| match deviation {
-        Deviation::Fault(..) => false,
-        Deviation::Variant(of, variant) => variant.specification.is_some() || *of == DEFAULT_SPECIFICATION,
-    };
+    let is_tried = |deviation: &Deviation| deviation.fault().is_none() && deviation.is_of_specification();
     let variants: Vec<Deviation> = every_deviation().into_iter().filter(is_tried).collect();
     assert!(variants.len() >= 90);
     variants
