@@ -7,20 +7,17 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { concat, createPublicClient, createWalletClient, getCreate2Address, http, pad } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { foundry } from "viem/chains";
 
+import { VERSIONS, startChain } from "../lib/anvil.mjs";
 import { guarded } from "../lib/script.mjs";
 import { has, setting, start } from "../lib/server.mjs";
 import { Table } from "../lib/table.mjs";
 
-const require = createRequire(import.meta.url);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const EXPECTED = here("expected.json");
 const PAGE = here("../../docs/compatibility.md");
@@ -32,36 +29,8 @@ Whether \`stub-and-data.zero-bytes\` is broken by the mock is chance: its stub h
 The mock passes unknown methods on to a bundler; it had none, so \`json-rpc.method-not-found\` says nothing of it.
 `;
 
-/** The deployer of contracts at addresses that follow from their code, which anvil has from its start. */
-const CREATE2 = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
-/** The salts with which the EntryPoints have their published addresses. */
-const SALTS = {
-  "0.6": pad("0x0", { size: 32 }),
-  0.7: "0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3",
-  0.8: "0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9",
-};
-// A TEST KEY, known to everyone: the first account of anvil's default mnemonic.
-const DEPLOYER = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
 // The signer of the package, whose key is in its source.
 const SIGNER = privateKeyToAccount(`0x${"b".repeat(64)}`).address;
-
-async function startNode() {
-  const bin = require.resolve("@foundry-rs/anvil/bin.mjs");
-  const args = [bin, "--host", "127.0.0.1", "--port", "0", "--chain-id", String(foundry.id)];
-  const anvil = await start("anvil", process.execPath, args, /Listening on (\S+)/);
-  const url = `http://${anvil.url}`;
-  const node = createPublicClient({ chain: foundry, transport: http(url), pollingInterval: 20 });
-  const wallet = createWalletClient({ chain: foundry, transport: http(url), account: DEPLOYER });
-  for (const [version, salt] of Object.entries(SALTS)) {
-    const { bytecode } = require(`entry-point-${version.replace(".", "")}/artifacts/EntryPoint.json`);
-    const hash = await wallet.sendTransaction({ to: CREATE2, data: concat([salt, bytecode]), gas: 15_000_000n });
-    await node.waitForTransactionReceipt({ hash });
-    const address = getCreate2Address({ from: CREATE2, salt, bytecode });
-    assert.ok(await node.getCode({ address }), `EntryPoint ${version} has no code`);
-  }
-  return { ...anvil, url };
-}
-
 
 async function startMock(node, survive) {
   const args = ["--import", here("loopback.mjs"), here("mock.mjs"), node.url];
@@ -72,7 +41,7 @@ async function startMock(node, survive) {
 /** The report of a run against the service, with its exit code; with a node, the contract is asked as well. */
 function judge(binary, url, version, jobs, node) {
   const folder = mkdtempSync(join(tmpdir(), "foreign-"));
-  const lines = ['spec = "erc-7677"', "[service]", `entry-points = ["${version}"]`, `chain-id = ${foundry.id}`];
+  const lines = ['spec = "erc-7677"', "[service]", `entry-points = ["${version}"]`, `chain-id = ${chain.id}`];
   // Its contract for 0.8 is not the published one of that version: what it signs is what the one for 0.7 does.
   if (node && version !== "0.8") lines.push("[contract]", `kind = { "${version}" = "singleton-${version}" }`, `signer = "${SIGNER}"`);
   writeFileSync(join(folder, "paymaster.toml"), `${lines.join("\n")}\n`);
@@ -111,7 +80,7 @@ await guarded(async () => {
   if (!binary) throw new Error("give --conformance PATH");
   const table = new Table("@pimlico/mock-paymaster 0.0.7 on anvil 1.7.1");
   const expected = has("--write") ? {} : JSON.parse(readFileSync(EXPECTED, "utf8"));
-  const node = await startNode();
+  const node = await startChain();
   const check = async (name, survive, version, chain, look) => {
     const mock = await startMock(node, survive);
     // The service is for tests, and asks its node for each request. One at a time shows which request ended it.
@@ -129,7 +98,7 @@ await guarded(async () => {
     }
   };
   try {
-    for (const version of Object.keys(SALTS).sort()) {
+    for (const version of VERSIONS) {
       await check(`EntryPoint ${version}, as published`, false, version, undefined, async (judged, mock) => {
         // A run for 0.8 alone has no request with a token.
         if (version === "0.8") return "";
@@ -159,7 +128,7 @@ await guarded(async () => {
 /** The page of `matrix` with the kept reports. */
 async function compatibility(binary) {
   const folder = mkdtempSync(join(tmpdir(), "foreign-"));
-  const names = ["reference-server", ...Object.keys(SALTS).sort().map((version) => `mock-paymaster-${version}`)];
+  const names = ["reference-server", ...VERSIONS.map((version) => `mock-paymaster-${version}`)];
   const reports = names.map((name) => join(here("reports"), `${name}.json`));
   const child = spawn(resolve(binary), ["matrix", ...reports, "-o", "page.md"], { cwd: folder, stdio: "ignore" });
   const [exit] = await once(child, "close");
