@@ -12,6 +12,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { privateKeyToAccount } from "viem/accounts";
+import { foundry } from "viem/chains";
 
 import { VERSIONS, startChain } from "../lib/anvil.mjs";
 import { guarded } from "../lib/script.mjs";
@@ -41,7 +42,7 @@ async function startMock(node, survive) {
 /** The report of a run against the service, with its exit code; with a node, the contract is asked as well. */
 function judge(binary, url, version, jobs, node) {
   const folder = mkdtempSync(join(tmpdir(), "foreign-"));
-  const lines = ['spec = "erc-7677"', "[service]", `entry-points = ["${version}"]`, `chain-id = ${chain.id}`];
+  const lines = ['spec = "erc-7677"', "[service]", `entry-points = ["${version}"]`, `chain-id = ${foundry.id}`];
   // Its contract for 0.8 is not the published one of that version: what it signs is what the one for 0.7 does.
   if (node && version !== "0.8") lines.push("[contract]", `kind = { "${version}" = "singleton-${version}" }`, `signer = "${SIGNER}"`);
   writeFileSync(join(folder, "paymaster.toml"), `${lines.join("\n")}\n`);

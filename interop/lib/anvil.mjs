@@ -97,12 +97,19 @@ export async function startChain() {
       const creation = { abi: artifact(version, "SimpleAccountFactory").abi, args: [OWNER.address, index] };
       const sender = await node.readContract({ ...creation, address: factory, functionName: "getAddress" });
       const factoryData = encodeFunctionData({ ...creation, functionName: "createAccount" });
+      const initCode = concat([factory, factoryData]);
+      const isDeployed = async () => (await node.getCode({ address: sender })) !== undefined;
       return {
         sender,
         factory,
         factoryData,
-        initCode: concat([factory, factoryData]),
-        isDeployed: async () => (await node.getCode({ address: sender })) !== undefined,
+        initCode,
+        isDeployed,
+        /** The members of an operation that deploy the account, as long as it has no code. */
+        async creation() {
+          if (version === "0.6") return { initCode: (await isDeployed()) ? "0x" : initCode };
+          return (await isDeployed()) ? {} : { factory, factoryData };
+        },
         nonce: (key = 0n) => node.readContract({ ...entryPoint, functionName: "getNonce", args: [sender, key] }),
         execute: (to, value, data) =>
           encodeFunctionData({ abi: artifact(version, "SimpleAccount").abi, functionName: "execute", args: [to, value, data] }),

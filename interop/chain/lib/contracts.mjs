@@ -40,7 +40,7 @@ export async function deployAll(chain) {
       return {
         sender,
         nonce: await account.nonce(),
-        initCode: deployed ? "0x" : account.initCode,
+        ...(await account.creation()),
         callData: account.execute(chain.call.to, chain.call.value, chain.call.data),
         callGasLimit: 100_000n,
         verificationGasLimit: deployed ? 150_000n : 600_000n,
