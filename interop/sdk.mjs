@@ -36,7 +36,7 @@ const TYPED = Object.fromEntries(
 /** The one that names no token; what is no method of this service is not judged. */
 const OUTSIDE_THE_SCHEMAS = 1;
 
-await against("@biconomy/sdk 0.0.29", [], OUTSIDE_THE_SCHEMAS, async (table, url) => {
+await against("@biconomy/sdk 0.0.29", [], { outside: OUTSIDE_THE_SCHEMAS }, async (table, url) => {
   const client = createBicoPaymasterClient({ paymasterUrl: `${url}/api/v2/31337/a-key` });
   const quotes = (tokenList) => client.getTokenPaymasterQuotes({ userOp: TYPED, tokenList });
   const request = (method, mode, change = {}) => client.request({ method, params: [{ ...DECIMAL, ...change }, mode] });

@@ -33,7 +33,7 @@ function succeeded(outcome) {
 
 await guarded(async () => {
   const anvil = await startChain();
-  const table = new Table("paymasterAndData of the reference server on anvil 1.7.1, EntryPoint v0.6");
+  const table = new Table("paymasterAndData of the reference server on anvil 1.7.1, EntryPoint v0.6", "0.6");
   const servers = [];
   try {
     const chain = await deployAll(anvil);

@@ -22,11 +22,12 @@ import { foundry } from "viem/chains";
 
 import { OWNER, SIGNER, SIGNER_KEY, VERSIONS, artifact, startChain } from "../lib/anvil.mjs";
 import { answers } from "../lib/network.mjs";
-import { Proxy } from "../lib/proxy.mjs";
+import { Proxy, profileErc7677 } from "../lib/proxy.mjs";
 import { TOKENS } from "../lib/sample.mjs";
 import { guarded } from "../lib/script.mjs";
 import { start, startServer } from "../lib/server.mjs";
 import { Table } from "../lib/table.mjs";
+import { DUMMY_SIGNATURE, viemAccount } from "../lib/viem-account.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const HANDLED = parseAbiItem(
@@ -38,36 +39,15 @@ const BUNDLER_KEYS = [
   "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
   "0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
 ];
-const DUMMY_SIGNATURE =
-  "0xfffffffffffffffffffffffffffffff0000000000000000000000000000000007aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1c";
 
 /** Each client: how it sends one operation, whose hash it gives; and for which EntryPoints it can not, with the reason. */
 const CLIENTS = [
   {
     name: "viem 2.57.20",
     async send({ chain, version, account, bundler, paymaster, client }) {
-      const smartAccount = await accountAbstraction.toSmartAccount({
-        client,
-        entryPoint: {
-          abi: accountAbstraction[`entryPoint${version.replace(".", "")}Abi`],
-          address: chain.entryPoints[version],
-          version,
-        },
-        getAddress: async () => account.sender,
-        getNonce: ({ key } = {}) => account.nonce(key),
-        getFactoryArgs: async () => ({ factory: account.factory, factoryData: account.factoryData }),
-        encodeCalls: async ([{ to, value, data }]) => account.execute(to, value, data),
-        getStubSignature: async () => DUMMY_SIGNATURE,
-        signUserOperation: async ({ chainId = foundry.id, ...operation }) =>
-          account.sign(
-            accountAbstraction.getUserOperationHash({
-              chainId,
-              entryPointAddress: chain.entryPoints[version],
-              entryPointVersion: version,
-              userOperation: { ...operation, sender: account.sender },
-            }),
-          ),
-      });
+      const abi = accountAbstraction[`entryPoint${version.replace(".", "")}Abi`];
+      const entryPoint = chain.entryPoints[version];
+      const smartAccount = await viemAccount(accountAbstraction, { client, version, abi, entryPoint, account });
       const transport = http(bundler);
       const sender = accountAbstraction.createBundlerClient({ account: smartAccount, client, chain: foundry, transport, paymaster });
       return sender.sendUserOperation({ calls: [chain.call] });
@@ -223,16 +203,7 @@ async function against(table, chain, bundler, version) {
   const { paymaster, kind } = await deployPaymaster(chain, version);
   const factory = await chain.deploy(artifact(version, "SimpleAccountFactory"), [chain.entryPoints[version]]);
   const server = await startPaymaster(chain, version, paymaster);
-  const profile = `spec = "erc-7677"
-[service]
-entry-points = ["${version}"]
-chain-id = ${chain.id}
-[operations]
-accepts = "any"
-[contract]
-kind = { "${version}" = "${kind}" }
-signer = "${SIGNER}"
-`;
+  const profile = profileErc7677({ [version]: kind }, SIGNER);
   try {
     for (const [index, client] of CLIENTS.entries()) {
       const what = [client.name, version];

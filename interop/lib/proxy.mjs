@@ -19,6 +19,25 @@ accepts = "any"
 refused-senders = ["${REFUSED_SENDER}"]
 `;
 
+/** What is known of a server of ERC-7677: the contract of each version of EntryPoint, and who signs for all of them. */
+export function profileErc7677(kinds, signer) {
+  const versions = Object.keys(kinds).sort();
+  return `spec = "erc-7677"
+
+[service]
+entry-points = ${JSON.stringify(versions)}
+chain-id = 31337
+
+[operations]
+accepts = "any"
+refused = [{ sender = "${REFUSED_SENDER}" }]
+
+[contract]
+kind = { ${versions.map((version) => `"${version}" = "${kinds[version]}"`).join(", ")} }
+signer = "${signer}"
+`;
+}
+
 export class Proxy {
   #folder;
   #started;

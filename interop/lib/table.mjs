@@ -48,7 +48,9 @@ export class Table {
     if (SUMMARY) {
       const whole = { cells: [this.title, this.entryPoint], state: count("failed") > 0 ? "failed" : "ok", note: passed };
       const pairs = this.#rows.filter(({ what }) => Array.isArray(what)).map(({ what, ...row }) => ({ ...row, cells: what }));
-      for (const row of pairs.length > 0 ? pairs : [whole]) appendFileSync(SUMMARY, `${JSON.stringify(row)}\n`);
+      const others = this.#rows.filter(({ what, state }) => !Array.isArray(what) && state === "failed");
+      const rows = [...pairs, ...others.map(({ what, ...row }) => ({ ...row, cells: [`${this.title}: ${what}`, ""] }))];
+      for (const row of pairs.length > 0 ? rows : [whole]) appendFileSync(SUMMARY, `${JSON.stringify(row)}\n`);
     }
     process.exitCode = count("failed") > 0 ? 1 : 0;
   }
