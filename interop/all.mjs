@@ -42,8 +42,8 @@ const failed = 1;
 const couldNotTest = 3;
 
 for (const folder of FOLDERS.filter((folder) => !existsSync(here(`${folder}/node_modules`)))) {
-  const args = ["ci", "--prefix", here(folder), "--ignore-scripts", "--no-audit", "--no-fund"];
-  // The folder is also the working directory: npm reads the .npmrc that is there.
+  // In the folder itself, where npm finds its .npmrc.
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
   const { status } = spawnSync("npm", args, { cwd: here(folder), stdio: "inherit" });
   if (status !== 0) process.exit(couldNotTest);
 }

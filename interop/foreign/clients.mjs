@@ -170,8 +170,9 @@ const LIMITS = { callGasLimit: 100_000n, verificationGasLimit: 600_000n, preVeri
 
 /**
  * Deploys the sample VerifyingPaymaster. Its package has it up to 0.7, and it refuses EntryPoints of other versions when it is deployed, so
- * that for 0.8 the code of 0.7 stands at the address meanwhile. (The contract for 0.8 of @pimlico/mock-paymaster signs what the one for
- * 0.7 does, and not what the published contract for 0.8 does, so that the server's layout for it is no use there.)
+ * that for 0.8 the code of 0.7 stands at the address meanwhile. The SingletonPaymasterV8 of @pimlico/mock-paymaster 0.0.7 would do without
+ * that, but it is an edition whose signatures are over the hash of the one for 0.7: it refuses (AA34) what the server signs for the later
+ * edition, whose hash knows EIP-7702.
  */
 async function deployPaymaster(chain, version) {
   const address = chain.entryPoints[version];
