@@ -8,7 +8,6 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { createSmartAccountClient as aaSdkClient, erc7677Middleware, getEntryPoint, split, toSmartContractAccount } from "@aa-sdk/core";
 import { GenericFeeEstimator, PimlicoFeeEstimator } from "@safe-global/relay-kit";
@@ -25,20 +24,15 @@ import { answers } from "../lib/network.mjs";
 import { Proxy, profileErc7677 } from "../lib/proxy.mjs";
 import { TOKENS } from "../lib/sample.mjs";
 import { guarded } from "../lib/script.mjs";
-import { start, startServer } from "../lib/server.mjs";
+import { startServer } from "../lib/server.mjs";
 import { Table } from "../lib/table.mjs";
 import { DUMMY_SIGNATURE, viemAccount } from "../lib/viem-account.mjs";
+import { startBundler } from "./start.mjs";
 
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const HANDLED = parseAbiItem(
   "event UserOperationEvent(bytes32 indexed userOpHash, address indexed sender, address indexed paymaster, uint256 nonce, bool success, uint256 actualGasCost, uint256 actualGasUsed)",
 );
 const INCLUSION_TIMEOUT_MS = 30_000;
-// TEST KEYS, known to everyone: two further accounts of anvil's default mnemonic.
-const BUNDLER_KEYS = [
-  "0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6",
-  "0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a",
-];
 
 /** Each client: how it sends one operation, whose hash it gives; and for which EntryPoints it can not, with the reason. */
 const CLIENTS = [
@@ -251,16 +245,6 @@ async function included(chain, version, userOpHash, paymaster) {
     await new Promise((tell) => setTimeout(tell, 100));
   }
   throw new Error(`${userOpHash} is in no block after ${INCLUSION_TIMEOUT_MS} ms`);
-}
-
-/** The bundler, on a free port, bound to this machine. */
-function startBundler(chain) {
-  const args = ["--import", here("loopback.mjs"), here("node_modules/@pimlico/alto/esm/cli/alto.js"), "--port", "0"];
-  args.push("--rpc-url", chain.url, "--entrypoints", Object.values(chain.entryPoints).join(","), "--log-level", "warn");
-  args.push("--executor-private-keys", BUNDLER_KEYS[0], "--utility-private-key", BUNDLER_KEYS[1]);
-  // It simulates with tracers that anvil has not.
-  args.push("--safe-mode", "false");
-  return start("alto", process.execPath, args, /listening on (\S+)/);
 }
 
 /** The reference server for one EntryPoint and its paymaster. */

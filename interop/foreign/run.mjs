@@ -1,12 +1,12 @@
 // Judges services that others wrote, and compares the broken rules with the list of `expected.json` for each EntryPoint, each entry of which
 // was checked by hand against the text of ERC-7677 and with one request by cURL.
 //
-// `node run.mjs --conformance PATH [--write]`; `--write` writes the list, the reports into reports/, and docs/compatibility.md. Exit codes as in ../lib/script.mjs.
+// `node run.mjs --conformance PATH [--write]`; `--write` writes the list, the reports into reports/, and docs/compatibility.md. Exit codes
+// as in ../lib/script.mjs.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,9 +15,11 @@ import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 
 import { VERSIONS, startChain } from "../lib/anvil.mjs";
+import { reportOf } from "../lib/report.mjs";
 import { guarded } from "../lib/script.mjs";
-import { has, setting, start } from "../lib/server.mjs";
+import { has, setting } from "../lib/server.mjs";
 import { Table } from "../lib/table.mjs";
+import { startMock } from "./start.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const EXPECTED = here("expected.json");
@@ -33,37 +35,19 @@ The mock passes unknown methods on to a bundler; it had none, so \`json-rpc.meth
 // The signer of the package, whose key is in its source.
 const SIGNER = privateKeyToAccount(`0x${"b".repeat(64)}`).address;
 
-function startMock(chain, survive) {
-  const args = ["--import", here("loopback.mjs"), here("mock.mjs"), chain.url];
-  const environment = survive ? { ...process.env, SURVIVE: "1" } : process.env;
-  return start("the mock paymaster", process.execPath, args, /listening on (\S+)/, { env: environment });
-}
-
 /** The report of a run against the service, with its exit code; with a chain, the contract is asked as well. */
 function judge(binary, url, version, { jobs, chain }) {
-  const folder = mkdtempSync(join(tmpdir(), "foreign-"));
   const lines = ['spec = "erc-7677"', "[service]", `entry-points = ["${version}"]`, `chain-id = ${foundry.id}`];
   // Its contract for 0.8 is not the published one of that version: what it signs is what the one for 0.7 does.
   if (chain && version !== "0.8") lines.push("[contract]", `kind = { "${version}" = "singleton-${version}" }`, `signer = "${SIGNER}"`);
-  writeFileSync(join(folder, "paymaster.toml"), `${lines.join("\n")}\n`);
   const args = [url, "--jobs", String(jobs), "--cases", "40", ...(chain ? ["--rpc-url", chain.url] : [])];
-  return run(binary, args, folder);
+  return judged(binary, args, `${lines.join("\n")}\n`);
 }
 
-async function run(binary, args, folder) {
-  const report = join(mkdtempSync(join(tmpdir(), "foreign-")), "report.json");
-  // Not synchronously: the service writes a line for each refusal, and waits for a reader when the pipe is full.
-  const child = spawn(resolve(binary), [...args, "--report", `json=${report}`], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.on("data", (data) => {
-    said += data;
-  });
-  const [exit] = await once(child, "close");
-  assert.ok([0, 1, 4].includes(exit), `exit code ${exit}:\n${said}`);
-  return { exit, report: JSON.parse(readFileSync(report, "utf8")) };
+async function judged(binary, args, profile) {
+  const { code, said, report } = await reportOf(binary, args, profile);
+  assert.ok([0, 1, 4].includes(code), `exit code ${code}:\n${said}`);
+  return { exit: code, report };
 }
 
 /** Rules that chance decides: the zero bytes of eight signatures. */
@@ -87,10 +71,10 @@ await guarded(async () => {
     try {
       await table.check([`@pimlico/mock-paymaster 0.0.7, ${how}`, version], async () => {
         // The service is for tests, and asks its node for each request. One at a time shows which request ended it.
-        const judged = await judge(binary, mock.url, version, survive ? { jobs: 4, chain } : { jobs: 1 });
-        assert.equal(judged.exit, 1);
-        const rules = broken(judged.report);
-        return `broken: ${rules.join(", ")}${await look(rules, judged, mock)}`;
+        const found = await judge(binary, mock.url, version, survive ? { jobs: 4, chain } : { jobs: 1 });
+        assert.equal(found.exit, 1);
+        const rules = broken(found.report);
+        return `broken: ${rules.join(", ")}${await look(rules, found, mock)}`;
       });
     } finally {
       await mock.stop();
@@ -98,10 +82,10 @@ await guarded(async () => {
   };
   try {
     for (const version of VERSIONS) {
-      await check("kept alive, on its chain", version, true, (rules, judged) => {
+      await check("kept alive, on its chain", version, true, (rules, found) => {
         if (has("--write")) {
           expected[version] = rules;
-          keep(`mock-paymaster-${version}`, judged);
+          keep(`mock-paymaster-${version}`, found);
         }
         assert.deepEqual(rules, expected[version]);
         return "";
@@ -121,10 +105,10 @@ await guarded(async () => {
   }
   if (has("--write")) {
     writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`);
-    keep("reference-server", await run(binary, ["--spec", "erc-7677", "--jobs", "4"], tmpdir()));
+    keep("reference-server", await judged(binary, ["--spec", "erc-7677", "--jobs", "4"]));
   }
-  await table.check("docs/compatibility.md is made of the kept reports", async () => {
-    const page = await compatibility(binary);
+  await table.check("docs/compatibility.md is made of the kept reports", () => {
+    const page = compatibility(binary);
     if (has("--write")) writeFileSync(PAGE, page);
     assert.equal(readFileSync(PAGE, "utf8"), page);
   });
@@ -132,14 +116,16 @@ await guarded(async () => {
 });
 
 /** The page of `matrix` with the kept reports. */
-async function compatibility(binary) {
+function compatibility(binary) {
   const folder = mkdtempSync(join(tmpdir(), "foreign-"));
   const names = ["reference-server", ...VERSIONS.map((version) => `mock-paymaster-${version}`)];
   const reports = names.map((name) => join(here("reports"), `${name}.json`));
-  const child = spawn(resolve(binary), ["matrix", ...reports, "-o", "page.md"], { cwd: folder, stdio: "ignore" });
-  const [exit] = await once(child, "close");
-  assert.equal(exit, 0);
-  return `${HEAD}\n${readFileSync(join(folder, "page.md"), "utf8")}`;
+  try {
+    execFileSync(resolve(binary), ["matrix", ...reports, "-o", "page.md"], { cwd: folder, stdio: "ignore" });
+    return `${HEAD}\n${readFileSync(join(folder, "page.md"), "utf8")}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Keeps of a report what `matrix` reads. Requests and answers are long, and the page shows none of them. */
