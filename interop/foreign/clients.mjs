@@ -24,7 +24,7 @@ import { answers } from "../lib/network.mjs";
 import { Proxy, profileErc7677 } from "../lib/proxy.mjs";
 import { TOKENS } from "../lib/sample.mjs";
 import { guarded } from "../lib/script.mjs";
-import { startServer } from "../lib/server.mjs";
+import { setting, startServer } from "../lib/server.mjs";
 import { Table } from "../lib/table.mjs";
 import { DUMMY_SIGNATURE, viemAccount } from "../lib/viem-account.mjs";
 import { startBundler } from "./start.mjs";
@@ -180,6 +180,7 @@ async function deployPaymaster(chain, version) {
 }
 
 await guarded(async () => {
+  if (!setting("--conformance", "PAYMASTER_CONFORMANCE")) throw new Error("give --conformance PATH");
   const table = new Table("Clients of ERC-7677 on anvil 1.7.1 with @pimlico/alto 0.0.20");
   const chain = await startChain();
   let bundler;
