@@ -5,7 +5,7 @@ import { OUTSIDE_THE_SCHEMAS, drive } from "./lib/hybrid-paymaster.mjs";
 
 import { createPaymaster } from "@biconomy/paymaster";
 
-await against("@biconomy/paymaster 4.1.1", ["--error-status", "400"], OUTSIDE_THE_SCHEMAS, async (table, url) => {
+await against("@biconomy/paymaster 4.1.1", ["--error-status", "400"], { outside: OUTSIDE_THE_SCHEMAS }, async (table, url) => {
   const paymaster = await createPaymaster({ paymasterUrl: `${url}/api/v1/31337/a-key` });
   await drive(table, paymaster, { told: (error) => error.message, hasApprovalValue: (value) => value === "0x00" });
 });

@@ -6,11 +6,12 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 
+import { startChain } from "../lib/anvil.mjs";
 import { setting, startServer } from "../lib/server.mjs";
 import { guarded } from "../lib/script.mjs";
 import { Table } from "../lib/table.mjs";
 import { checkOnChain } from "./lib/conformance.mjs";
-import { deployAll, startAnvil } from "./lib/contracts.mjs";
+import { deployAll } from "./lib/contracts.mjs";
 import { Sponsor } from "./lib/sponsor.mjs";
 
 /** Long enough that no slow machine is late; the chain's clock is turned, nobody waits. */
@@ -31,11 +32,11 @@ function succeeded(outcome) {
 }
 
 await guarded(async () => {
-  const anvil = await startAnvil();
-  const table = new Table("paymasterAndData of the reference server on anvil 1.7.1, EntryPoint v0.6");
+  const anvil = await startChain();
+  const table = new Table("paymasterAndData of the reference server on anvil 1.7.1, EntryPoint v0.6", "0.6");
   const servers = [];
   try {
-    const chain = await deployAll(anvil.url);
+    const chain = await deployAll(anvil);
     const own = {
       "--config": fileURLToPath(new URL("server.toml", import.meta.url)),
       "--chain-id": String(chain.id),

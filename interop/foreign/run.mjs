@@ -1,26 +1,26 @@
-// Judges services that others wrote, and compares the broken rules with the list of `expected.json`, each entry of which was checked by hand
-// against the text of ERC-7677 and with one request by cURL.
+// Judges services that others wrote, and compares the broken rules with the list of `expected.json` for each EntryPoint, each entry of which
+// was checked by hand against the text of ERC-7677 and with one request by cURL.
 //
-// `node run.mjs --conformance PATH [--write]`; `--write` writes the list, the reports into reports/, and docs/compatibility.md. Exit codes as in ../lib/script.mjs.
+// `node run.mjs --conformance PATH [--write]`; `--write` writes the list, the reports into reports/, and docs/compatibility.md. Exit codes
+// as in ../lib/script.mjs.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
-import { createRequire } from "node:module";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { concat, createPublicClient, createWalletClient, getCreate2Address, http, pad } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
 
+import { VERSIONS, startChain } from "../lib/anvil.mjs";
+import { reportOf } from "../lib/report.mjs";
 import { guarded } from "../lib/script.mjs";
-import { has, setting, start } from "../lib/server.mjs";
+import { has, setting } from "../lib/server.mjs";
 import { Table } from "../lib/table.mjs";
+import { startMock } from "./start.mjs";
 
-const require = createRequire(import.meta.url);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const EXPECTED = here("expected.json");
 const PAGE = here("../../docs/compatibility.md");
@@ -32,68 +32,22 @@ Whether \`stub-and-data.zero-bytes\` is broken by the mock is chance: its stub h
 The mock passes unknown methods on to a bundler; it had none, so \`json-rpc.method-not-found\` says nothing of it.
 `;
 
-/** The deployer of contracts at addresses that follow from their code, which anvil has from its start. */
-const CREATE2 = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
-/** The salts with which the EntryPoints have their published addresses. */
-const SALTS = {
-  "0.6": pad("0x0", { size: 32 }),
-  0.7: "0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3",
-  0.8: "0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9",
-};
-// A TEST KEY, known to everyone: the first account of anvil's default mnemonic.
-const DEPLOYER = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
 // The signer of the package, whose key is in its source.
 const SIGNER = privateKeyToAccount(`0x${"b".repeat(64)}`).address;
 
-async function startNode() {
-  const bin = require.resolve("@foundry-rs/anvil/bin.mjs");
-  const args = [bin, "--host", "127.0.0.1", "--port", "0", "--chain-id", String(foundry.id)];
-  const anvil = await start("anvil", process.execPath, args, /Listening on (\S+)/);
-  const url = `http://${anvil.url}`;
-  const node = createPublicClient({ chain: foundry, transport: http(url), pollingInterval: 20 });
-  const wallet = createWalletClient({ chain: foundry, transport: http(url), account: DEPLOYER });
-  for (const [version, salt] of Object.entries(SALTS)) {
-    const { bytecode } = require(`entry-point-${version.replace(".", "")}/artifacts/EntryPoint.json`);
-    const hash = await wallet.sendTransaction({ to: CREATE2, data: concat([salt, bytecode]), gas: 15_000_000n });
-    await node.waitForTransactionReceipt({ hash });
-    const address = getCreate2Address({ from: CREATE2, salt, bytecode });
-    assert.ok(await node.getCode({ address }), `EntryPoint ${version} has no code`);
-  }
-  return { ...anvil, url };
-}
-
-
-async function startMock(node, survive) {
-  const args = ["--import", here("loopback.mjs"), here("mock.mjs"), node.url];
-  const environment = survive ? { ...process.env, SURVIVE: "1" } : process.env;
-  return start("the mock paymaster", process.execPath, args, /listening on (\S+)/, { env: environment });
-}
-
-/** The report of a run against the service, with its exit code; with a node, the contract is asked as well. */
-function judge(binary, url, version, jobs, node) {
-  const folder = mkdtempSync(join(tmpdir(), "foreign-"));
+/** The report of a run against the service, with its exit code; with a chain, the contract is asked as well. */
+function judge(binary, url, version, { jobs, chain }) {
   const lines = ['spec = "erc-7677"', "[service]", `entry-points = ["${version}"]`, `chain-id = ${foundry.id}`];
   // Its contract for 0.8 is not the published one of that version: what it signs is what the one for 0.7 does.
-  if (node && version !== "0.8") lines.push("[contract]", `kind = { "${version}" = "singleton-${version}" }`, `signer = "${SIGNER}"`);
-  writeFileSync(join(folder, "paymaster.toml"), `${lines.join("\n")}\n`);
-  const args = [url, "--jobs", String(jobs), "--cases", "40", ...(node ? ["--rpc-url", node.url] : [])];
-  return run(binary, args, folder);
+  if (chain && version !== "0.8") lines.push("[contract]", `kind = { "${version}" = "singleton-${version}" }`, `signer = "${SIGNER}"`);
+  const args = [url, "--jobs", String(jobs), "--cases", "40", ...(chain ? ["--rpc-url", chain.url] : [])];
+  return judged(binary, args, `${lines.join("\n")}\n`);
 }
 
-async function run(binary, args, folder) {
-  const report = join(mkdtempSync(join(tmpdir(), "foreign-")), "report.json");
-  // Not synchronously: the service writes a line for each refusal, and waits for a reader when the pipe is full.
-  const child = spawn(resolve(binary), [...args, "--report", `json=${report}`], {
-    cwd: folder,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.on("data", (data) => {
-    said += data;
-  });
-  const [exit] = await once(child, "close");
-  assert.ok([0, 1, 4].includes(exit), `exit code ${exit}:\n${said}`);
-  return { exit, report: JSON.parse(readFileSync(report, "utf8")) };
+async function judged(binary, args, profile) {
+  const { code, said, report } = await reportOf(binary, args, profile);
+  assert.ok([0, 1, 4].includes(code), `exit code ${code}:\n${said}`);
+  return { exit: code, report };
 }
 
 /** Rules that chance decides: the zero bytes of eight signatures. */
@@ -101,55 +55,60 @@ const SOMETIMES = ["stub-and-data.zero-bytes"];
 /** The service passes unknown methods on to a bundler, and has none here. */
 const OURS = ["json-rpc.method-not-found"];
 
-function broken({ exit, report }) {
+function broken(report) {
   const rules = report.rules.filter((rule) => ["failed", "flaky"].includes(rule.verdict)).map((rule) => rule.id);
-  return { exit, broken: rules.filter((id) => ![...SOMETIMES, ...OURS].includes(id)).sort() };
+  return rules.filter((id) => ![...SOMETIMES, ...OURS].includes(id)).sort();
 }
 
 await guarded(async () => {
   const binary = setting("--conformance", "PAYMASTER_CONFORMANCE");
   if (!binary) throw new Error("give --conformance PATH");
-  const table = new Table("@pimlico/mock-paymaster 0.0.7 on anvil 1.7.1");
+  const table = new Table("Services of ERC-7677 on anvil 1.7.1");
   const expected = has("--write") ? {} : JSON.parse(readFileSync(EXPECTED, "utf8"));
-  const node = await startNode();
-  const check = async (name, survive, version, chain, look) => {
-    const mock = await startMock(node, survive);
-    // The service is for tests, and asks its node for each request. One at a time shows which request ended it.
-    const jobs = survive ? 4 : 1;
+  const chain = await startChain();
+  const check = async (how, version, survive, look) => {
+    const mock = await startMock(chain, survive);
     try {
-      await table.check(name, async () => {
-        const judged = await judge(binary, mock.url, version, jobs, chain);
-        const found = broken(judged);
-        if (has("--write")) expected[name] = found;
-        assert.deepEqual(found, expected[name]);
-        return `exit ${found.exit}, broken: ${found.broken.join(", ")}${await look(judged, mock)}`;
+      await table.check([`@pimlico/mock-paymaster 0.0.7, ${how}`, version], async () => {
+        // The service is for tests, and asks its node for each request. One at a time shows which request ended it.
+        const found = await judge(binary, mock.url, version, survive ? { jobs: 4, chain } : { jobs: 1 });
+        assert.equal(found.exit, 1);
+        const rules = broken(found.report);
+        return `broken: ${rules.join(", ")}${await look(rules, found, mock)}`;
       });
     } finally {
       await mock.stop();
     }
   };
   try {
-    for (const version of Object.keys(SALTS).sort()) {
-      await check(`EntryPoint ${version}, as published`, false, version, undefined, async (judged, mock) => {
+    for (const version of VERSIONS) {
+      await check("kept alive, on its chain", version, true, (rules, found) => {
+        if (has("--write")) {
+          expected[version] = rules;
+          keep(`mock-paymaster-${version}`, found);
+        }
+        assert.deepEqual(rules, expected[version]);
+        return "";
+      });
+      await check("as published", version, false, async (rules, { report }, mock) => {
+        // What the request that ended the service left to be judged depends on the order of requests.
+        const others = rules.filter((rule) => !expected[version].includes(rule));
+        assert.deepEqual(others, []);
         // A run for 0.8 alone has no request with a token.
         if (version === "0.8") return "";
-        assert.match(judged.report.cut_short ?? "", /an unsupported token in the context/);
+        assert.match(report.cut_short ?? "", /an unsupported token in the context/);
         return `; the service: ${await mock.gone} after an unsupported token`;
-      });
-      await check(`EntryPoint ${version}, kept alive, on its chain`, true, version, node, async (judged) => {
-        if (has("--write")) keep(`mock-paymaster-${version}`, judged);
-        return "";
       });
     }
   } finally {
-    await node.stop();
+    await chain.stop();
   }
   if (has("--write")) {
     writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`);
-    keep("reference-server", await run(binary, ["--spec", "erc-7677", "--jobs", "4"], tmpdir()));
+    keep("reference-server", await judged(binary, ["--spec", "erc-7677", "--jobs", "4"]));
   }
-  await table.check("docs/compatibility.md is made of the kept reports", async () => {
-    const page = await compatibility(binary);
+  await table.check("docs/compatibility.md is made of the kept reports", () => {
+    const page = compatibility(binary);
     if (has("--write")) writeFileSync(PAGE, page);
     assert.equal(readFileSync(PAGE, "utf8"), page);
   });
@@ -157,14 +116,16 @@ await guarded(async () => {
 });
 
 /** The page of `matrix` with the kept reports. */
-async function compatibility(binary) {
+function compatibility(binary) {
   const folder = mkdtempSync(join(tmpdir(), "foreign-"));
-  const names = ["reference-server", ...Object.keys(SALTS).sort().map((version) => `mock-paymaster-${version}`)];
+  const names = ["reference-server", ...VERSIONS.map((version) => `mock-paymaster-${version}`)];
   const reports = names.map((name) => join(here("reports"), `${name}.json`));
-  const child = spawn(resolve(binary), ["matrix", ...reports, "-o", "page.md"], { cwd: folder, stdio: "ignore" });
-  const [exit] = await once(child, "close");
-  assert.equal(exit, 0);
-  return `${HEAD}\n${readFileSync(join(folder, "page.md"), "utf8")}`;
+  try {
+    execFileSync(resolve(binary), ["matrix", ...reports, "-o", "page.md"], { cwd: folder, stdio: "ignore" });
+    return `${HEAD}\n${readFileSync(join(folder, "page.md"), "utf8")}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Keeps of a report what `matrix` reads. Requests and answers are long, and the page shows none of them. */

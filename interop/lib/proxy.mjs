@@ -19,19 +19,38 @@ accepts = "any"
 refused-senders = ["${REFUSED_SENDER}"]
 `;
 
+/** What is known of a server of ERC-7677: the contract of each version of EntryPoint, and who signs for all of them. */
+export function profileErc7677(kinds, signer) {
+  const versions = Object.keys(kinds).sort();
+  return `spec = "erc-7677"
+
+[service]
+entry-points = ${JSON.stringify(versions)}
+chain-id = 31337
+
+[operations]
+accepts = "any"
+refused = [{ sender = "${REFUSED_SENDER}" }]
+
+[contract]
+kind = { ${versions.map((version) => `"${version}" = "${kinds[version]}"`).join(", ")} }
+signer = "${signer}"
+`;
+}
+
 export class Proxy {
   #folder;
   #started;
   #report;
 
-  /** A proxy on a free port, in front of `upstream`. */
-  static async start(upstream) {
+  /** A proxy on a free port, in front of `upstream`, which `profile` describes. */
+  static async start(upstream, profile = PROFILE) {
     const proxy = new Proxy();
     proxy.#folder = mkdtempSync(join(tmpdir(), "paymaster-proxy-"));
     proxy.#report = join(proxy.#folder, "report.json");
     const binary = resolve(setting("--conformance", "PAYMASTER_CONFORMANCE"));
     const fixed = ["--listen", "127.0.0.1:0", "--strict", "--allow-incomplete", "--replay-dir", join(proxy.#folder, "replays")];
-    writeFileSync(join(proxy.#folder, "paymaster.toml"), PROFILE);
+    writeFileSync(join(proxy.#folder, "paymaster.toml"), profile);
     const args = ["proxy", "--upstream", upstream, ...fixed, "--report", `json=${proxy.#report}`];
     proxy.#started = await start("the proxy", binary, args, /listening on (http:\S+?)\/? /, { cwd: proxy.#folder });
     return proxy;
@@ -41,10 +60,24 @@ export class Proxy {
     return this.#started.url;
   }
 
+  /** Stops the proxy; gives its report. */
+  async #finished() {
+    await this.#started.stop();
+    return JSON.parse(readFileSync(this.#report, "utf8"));
+  }
+
+  /** Stops the proxy; gives what it found in a few words. Any violation is an error. */
+  async verdict() {
+    const { recorded, findings, rules, conclusion } = await this.#finished();
+    assert.deepEqual(findings, []);
+    assert.equal(this.#started.child.exitCode, 0, conclusion);
+    const held = rules.filter((rule) => rule.held > 0).length;
+    return `proxy: ${conclusion}, ${held} rules held in ${recorded.exchanges} exchanges`;
+  }
+
   /** Stops the proxy and adds what it found to the table. */
   async check(table, outside) {
-    await this.#started.stop();
-    const { recorded, reached, findings, rules } = JSON.parse(readFileSync(this.#report, "utf8"));
+    const { recorded, reached, findings, rules } = await this.#finished();
     const valid = Object.values(reached).reduce((sum, each) => sum + each.results + each.errors + each.unreadable, 0);
     const requests = recorded.exchanges;
     await table.check("through the proxy: requests are valid against our schemas", () => {

@@ -18,17 +18,18 @@ export async function guarded(body) {
 
 /**
  * Starts the server with `args`, lets `body` check things, stops the server and prints the table. With a conformance binary the
- * client talks to the server through its `proxy`, which judges every exchange; of the requests, `outside` may be none that the
- * schemas take.
+ * client talks to the server through its `proxy`, which judges every exchange: with a `profile` by that; otherwise by the one of the
+ * server's default configuration, where `outside` requests may be none that the schemas take.
  */
-export function against(title, args, outside, body) {
+export function against(title, args, { outside, profile }, body) {
   return guarded(async () => {
     const server = await startServer(args);
-    const table = new Table(title);
-    const proxy = setting("--conformance", "PAYMASTER_CONFORMANCE") && (await Proxy.start(server.url));
+    const table = new Table(title, "0.6");
+    const proxy = setting("--conformance", "PAYMASTER_CONFORMANCE") && (await Proxy.start(server.url, profile));
     try {
       await body(table, proxy ? proxy.url : server.url);
-      if (proxy) await proxy.check(table, outside);
+      if (proxy && profile) await table.check("through the proxy: every answer conforms", () => proxy.verdict());
+      else if (proxy) await proxy.check(table, outside);
     } finally {
       await proxy?.stop();
       await server.stop();

@@ -1,22 +1,35 @@
 // The table of what was checked: one line a check, and an exit code that says whether all of them held.
 
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
 
 import { asked, refused } from "./network.mjs";
 
+/** The file to which each table adds its lines for the table of everything, as JSON, if all.mjs wants one. */
+const SUMMARY = process.env.PAYMASTER_INTEROP_SUMMARY;
+const MARKS = { ok: "ok    ", failed: "FAILED", skipped: "-     " };
+
+/** A line's `what` is a text, or a client and a version of EntryPoint: then the table of everything has this line too. */
 export class Table {
   #rows = [];
 
-  constructor(title) {
+  /** A table about one version of EntryPoint, or about none in particular. */
+  constructor(title, entryPoint = "") {
     this.title = title;
+    this.entryPoint = entryPoint;
+  }
+
+  /** A line that cannot be checked, with the reason. */
+  skip(what, reason) {
+    this.#rows.push({ what, state: "skipped", note: reason });
   }
 
   /** Runs `check`; what it throws is the reason why the line fails, what it returns is shown beside a line that holds. */
   async check(what, check) {
     try {
-      this.#rows.push({ what, note: (await check()) ?? "" });
+      this.#rows.push({ what, state: "ok", note: (await check()) ?? "" });
     } catch (error) {
-      this.#rows.push({ what, failed: true, note: words(error) });
+      this.#rows.push({ what, state: "failed", note: words(error) });
     }
   }
 
@@ -24,17 +37,31 @@ export class Table {
   finish() {
     if (refused.length > 0) {
       const note = `asked ${refused.join(", ")}`;
-      this.#rows.push({ what: "no request leaves this machine", failed: true, note });
+      this.#rows.push({ what: "no request leaves this machine", state: "failed", note });
     }
-    const width = Math.max(...this.#rows.map((row) => row.what.length));
-    const failures = this.#rows.filter((row) => row.failed).length;
+    const count = (state) => this.#rows.filter((row) => row.state === state).length;
     const catalogue = asked.catalogue > 0 ? `, error catalogue answered locally ${asked.catalogue} times` : "";
+    const passed = `${count("ok")} of ${this.#rows.length - count("skipped")} passed`;
     console.log(this.title);
-    for (const row of this.#rows) {
-      console.log(`  ${row.failed ? "FAILED" : "ok    "}  ${row.what.padEnd(width)}  ${row.note}`.trimEnd());
+    printRows(this.#rows.map(({ what, ...row }) => ({ ...row, cells: [[what].flat().join(", EntryPoint ")] })));
+    console.log(`  ${passed}${catalogue}\n`);
+    if (SUMMARY) {
+      const whole = { cells: [this.title, this.entryPoint], state: count("failed") > 0 ? "failed" : "ok", note: passed };
+      const pairs = this.#rows.filter(({ what }) => Array.isArray(what)).map(({ what, ...row }) => ({ ...row, cells: what }));
+      const others = this.#rows.filter(({ what, state }) => !Array.isArray(what) && state === "failed");
+      const rows = [...pairs, ...others.map(({ what, ...row }) => ({ ...row, cells: [`${this.title}: ${what}`, ""] }))];
+      for (const row of pairs.length > 0 ? rows : [whole]) appendFileSync(SUMMARY, `${JSON.stringify(row)}\n`);
     }
-    console.log(`  ${this.#rows.length - failures} of ${this.#rows.length} passed${catalogue}\n`);
-    process.exitCode = failures > 0 ? 1 : 0;
+    process.exitCode = count("failed") > 0 ? 1 : 0;
+  }
+}
+
+/** Prints lines with a mark, cells of equal width, and a note. */
+export function printRows(rows) {
+  const widths = rows[0].cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column].length)));
+  for (const { state, cells, note } of rows) {
+    const padded = cells.map((cell, column) => cell.padEnd(widths[column]));
+    console.log(`  ${MARKS[state]}  ${padded.join("  ")}  ${note}`.trimEnd());
   }
 }
 
