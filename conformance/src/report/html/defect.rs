@@ -11,6 +11,7 @@ use crate::report::{
         marks,
     },
     model::{Defect, Finding, JudgedRule},
+    text::words,
 };
 
 /// Longer values are cut in titles, in characters.
@@ -57,8 +58,9 @@ impl Page<'_> {
     }
 
     fn body(&self, defect: &Defect, shown: &Finding) -> Markup {
-        let findings =
-            defect.findings.iter().filter_map(|number| Some((*number, self.report.findings.get(*number)?)));
+        let all = defect.findings.iter();
+        let findings: Vec<(usize, &Finding)> =
+            all.filter_map(|number| Some((*number, self.report.findings.get(*number)?))).collect();
         html! {
             dl.what {
                 @if let Some(cause) = &defect.cause_in_words { div { dt { "cause" } dd { (escape_controls(cause)) } } }
@@ -68,16 +70,15 @@ impl Page<'_> {
             }
             (evidence(shown))
             (contrast(shown))
-            @for (place, (number, finding)) in findings.enumerate() {
-                @if place == 0 {
-                    (self.repeat(number, finding))
-                } @else {
+            @if let Some(((number, _), others)) = findings.split_first() {
+                (self.repeat(*number, shown))
+                @if !others.is_empty() {
                     details.more {
-                        summary {
-                            "Also " (finding.call()) " at "
-                            code { (escape_controls(finding.at())) } ", " (marks::id(&finding.rule))
+                        summary { "The same at " (words::count(others.len() as u128, "other place")) }
+                        @for (number, finding) in others {
+                            p.label { (finding.call()) " at " code { (escape_controls(finding.at())) } ", " (marks::id(&finding.rule)) }
+                            (self.finding(*number, finding))
                         }
-                        (self.finding(number, finding))
                     }
                 }
             }

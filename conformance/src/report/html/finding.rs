@@ -104,7 +104,7 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
         @if !wrong {
             details.more { summary { (title) } (pair) }
         } @else {
-            @if of > 1 { h4 { (title) " " span.here { "broken here" } } }
+            @if of > 1 { p.label { (title) " " span.here { "broken here" } } }
             (pair)
         }
     }

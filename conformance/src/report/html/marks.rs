@@ -36,7 +36,7 @@ pub(super) fn legend() -> Markup {
             summary { "What the signs and words mean" }
             div.columns {
                 div {
-                    h4 { "Verdict" }
+                    p.label { "Verdict" }
                     dl {
                         @for state in RuleState::ALL {
                             div { dt { (mark(state)) (state.word()) } dd { (verdict(state)) } }
@@ -44,7 +44,7 @@ pub(super) fn legend() -> Markup {
                     }
                 }
                 div {
-                    h4 { "Basis" }
+                    p.label { "Basis" }
                     dl {
                         @for basis in Basis::ALL { div { dt { (basis.name()) } dd { (reason(basis)) } } }
                     }
