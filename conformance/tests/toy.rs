@@ -261,10 +261,6 @@ impl Knowledge for Nothing {
         Map::new()
     }
 
-    fn dialect_in_words(&self) -> String {
-        String::new()
-    }
-
     fn kept_lines(&self, _: &View<'_>, _: &mut dyn FnMut(&'static str, usize, bool)) {}
 
     fn stated(&self, _: &str, _: usize) -> Option<Statement> {

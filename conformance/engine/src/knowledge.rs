@@ -58,9 +58,6 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     /// What the target uses of what the specification leaves open, for reports: names and values.
     fn dialect(&self) -> Map<String, Value>;
 
-    /// The same in a line, for people.
-    fn dialect_in_words(&self) -> String;
-
     /// Says of each line of the profile that an answer is about whether the target kept it: its list, as `tokens.supported`, its place in
     /// that list, and whether it was kept.
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool));

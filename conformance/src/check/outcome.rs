@@ -125,11 +125,8 @@ impl fmt::Display for Outcome {
         let rules = words::count(report.rules.len() as u128, "rule");
         writeln!(f, "{}", report.target)?;
         writeln!(f, "{rules}: {} · {}", report.counts().line(), words::sent(&report))?;
-        for warning in &report.warnings {
-            writeln!(f, "warning: {warning}")?;
-        }
-        if let Some(cause) = &report.cut_short {
-            writeln!(f, "cut short: {}", escape_controls(cause))?;
+        for (title, limit) in words::limits(&report) {
+            writeln!(f, "{}: {limit}", title.to_lowercase())?;
         }
         for rule in &report.rules {
             let label = match report.state(rule) {
@@ -146,7 +143,9 @@ impl fmt::Display for Outcome {
                 write_finding(f, finding)?;
             }
         }
-        for (reason, rules) in words::by_reason(&report, Verdict::Inconclusive) {
+        let not_judged = words::not_judged(&report).into_iter();
+        let inconclusive = not_judged.filter(|one| one.verdict == Verdict::Inconclusive);
+        for (reason, rules) in inconclusive.flat_map(|one| one.by_reason) {
             let rules = words::count(rules.len() as u128, "rule");
             writeln!(f, "\ninconclusive: {rules}: {}", escape_controls(reason))?;
         }

@@ -9,7 +9,10 @@ use paymaster_settings::{
     duration,
 };
 
-use crate::{cli::examples, report::formats};
+use crate::{
+    cli::examples,
+    report::{formats, terminal::Extent},
+};
 
 /// Where the proxy listens by default.
 const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
@@ -267,6 +270,8 @@ pub(crate) struct ReportArgs {
     /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
     #[arg(short = 'o', long, value_name = "[FORMAT=]PATH", help = about_reports())]
     pub(crate) report: Vec<String>,
+    #[command(flatten)]
+    pub(crate) extent: Extent,
 }
 
 fn about_reports() -> String {

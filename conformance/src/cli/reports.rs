@@ -22,14 +22,19 @@ use crate::{
         Finished, ReportLog,
         formats::{self, FORMATS, Format, Render},
         model::Report,
-        replay_folder, terminal,
+        replay_folder,
+        terminal::{self, Extent},
     },
     run::Reporter,
 };
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.
 #[derive(Default)]
-pub(crate) struct Reports(Vec<RequestedReport>);
+pub(crate) struct Reports {
+    requested: Vec<RequestedReport>,
+    /// How much the terminal shows.
+    extent: Extent,
+}
 
 struct RequestedReport {
     format: &'static Format,
@@ -48,14 +53,14 @@ impl Reports {
     /// Reads the arguments. A format that does not exist is an error; a file that cannot be written is only a warning, and the run goes
     /// on for the other reports.
     pub(crate) fn requested(args: &ReportArgs) -> Result<Self, CommandError> {
-        let mut reports = Self::default();
+        let mut reports = Self { extent: args.extent, ..Self::default() };
         let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
         for text in &args.report {
             let requested =
                 report_file::parse(text, formats::DEFAULT_STEM, &names).map_err(|cause| cause.to_string())?;
             reports.add(&FORMATS[requested.format], requested.destination)?;
         }
-        for report in &reports.0 {
+        for report in &reports.requested {
             if let Destination::File(path) = &report.destination
                 && let Err(cause) = check_writable(path)
             {
@@ -67,20 +72,20 @@ impl Reports {
     }
 
     fn add(&mut self, format: &'static Format, destination: Destination) -> Result<(), CommandError> {
-        if self.0.iter().any(|report| report.destination == destination) {
+        if self.requested.iter().any(|report| report.destination == destination) {
             let name = match &destination {
                 Destination::Stdout => "standard output".to_owned(),
                 Destination::File(path) => path.display().to_string(),
             };
             return Err(format!("two reports cannot both go to {name}: give each a path of its own").into());
         }
-        self.0.push(RequestedReport { format, destination, log: None });
+        self.requested.push(RequestedReport { format, destination, log: None });
         Ok(())
     }
 
     /// Opens the reports that are logs. Must be called before the run starts.
     pub(crate) fn begin(&mut self, place: &ShownTarget, redactor: &Redactor) {
-        for report in &mut self.0 {
+        for report in &mut self.requested {
             let Render::Log(open) = report.format.render else {
                 continue;
             };
@@ -111,14 +116,14 @@ impl Reports {
     /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.
     fn write(self, whole: &Report, environment: &Environment) -> Vec<String> {
         let mut errors = Vec::new();
-        let stdout_taken = self.0.iter().any(|report| report.destination == Destination::Stdout);
-        let text = terminal::render(whole, output::paint(environment, stdout_taken));
+        let stdout_taken = self.requested.iter().any(|report| report.destination == Destination::Stdout);
+        let text = terminal::render(whole, self.extent, output::paint(environment, stdout_taken));
         if stdout_taken {
             output::eprint(&text);
         } else if let Err(cause) = output::print(&text) {
             errors.push(format!("the report could not be written: {cause}"));
         }
-        for report in self.0 {
+        for report in self.requested {
             let (format, destination) = (report.format, report.destination.clone());
             if let Err(cause) = report.write(whole) {
                 errors.push(not_written(format, &named(&destination, &cause)));
@@ -166,13 +171,13 @@ impl OpenLog {
 
 impl Reporter for Reports {
     fn event(&mut self, event: &Event<'_>) {
-        for open in self.0.iter_mut().filter_map(|report| report.log.as_mut()) {
+        for open in self.requested.iter_mut().filter_map(|report| report.log.as_mut()) {
             open.attempt(|log, out| log.event(event, out));
         }
     }
 
     fn wants_exchanges(&self) -> bool {
-        let mut logs = self.0.iter().filter_map(|report| report.log.as_ref());
+        let mut logs = self.requested.iter().filter_map(|report| report.log.as_ref());
         logs.any(|open| open.out.is_ok() && open.log.wants_exchanges())
     }
 }

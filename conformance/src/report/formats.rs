@@ -284,7 +284,14 @@ mod tests {
         });
         sample.place.embedded = true;
         let paint = paymaster_settings::output::terminal::Paint::default();
-        let terminal = ("terminal", terminal::render(&sample.report(), paint));
+        let terminal = (
+            "terminal",
+            terminal::render(
+                &sample.report(),
+                terminal::Extent { verbose: true, ..Default::default() },
+                paint,
+            ),
+        );
         let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.report()).unwrap()));
         for (name, text) in files.chain([terminal]) {
             assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'), "{name}");

@@ -29,7 +29,7 @@ use crate::report::{
         Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request,
         Response, Skipped, Tool, Unjudged,
     },
-    text::{contradictions, curl, words},
+    text::{contradictions, curl, hint, words},
 };
 
 /// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.
@@ -111,7 +111,6 @@ impl Report {
                 took: summary.took,
                 is_refused: summary.refusal.is_some(),
                 contradicted: summary.contradictions.iter().map(|one| text(&one.line)).collect(),
-                dialect_in_words: text(&context.dialect_in_words()),
                 exports: curl::needs(place),
                 own_headers: maker.own_headers(),
                 known: context.saved(),
@@ -276,6 +275,7 @@ impl Maker<'_> {
                     exchanges: self.exchanges(&contrast.exchanges),
                 }),
                 is_recorded: group.relation.id == RECORDED.id,
+                hint: self.text(&hint::of(finding)),
                 made_for: (group.pair.map(|pair| pair.name.to_owned()), group.round),
                 ..FindingDetails::default()
             },
@@ -340,13 +340,19 @@ impl Maker<'_> {
                     cause: made.details.cause.clone(),
                     contrast: made.details.contrast.clone(),
                     number: 0,
+                    label: String::new(),
                     cause_in_words: sentence::cause_of(shown).map(|cause| self.text(&cause)),
                 })
             })
             .collect();
         defects.sort_by_key(|defect| !defect.fails);
+        let failing = defects.iter().filter(|defect| defect.fails).count();
         for (number, defect) in (1..).zip(&mut defects) {
             defect.number = number;
+            defect.label = match number.checked_sub(failing) {
+                Some(own @ 1..) => format!("Warning {own}"),
+                _ => format!("Defect {number}"),
+            };
         }
         defects
     }
@@ -398,6 +404,7 @@ mod tests {
         verdict::summary::{Recorded, Summary},
     };
     use paymaster_schemas::kinds;
+    use paymaster_settings::output::terminal::Paint;
     use serde_json::json;
 
     use super::*;
@@ -536,8 +543,11 @@ mod tests {
             assert!(value.contains(REDACTED), "the secret does not reach {pointer}: {value}");
         }
         assert!(report.findings.iter().all(|finding| finding.curl.is_none()), "a line that would send `***`");
-        let mut texts =
-            vec![terminal::render(&report, paymaster_settings::output::terminal::Paint::default())];
+        let mut texts = vec![terminal::render(
+            &report,
+            terminal::Extent { verbose: true, ..Default::default() },
+            Paint::default(),
+        )];
         texts.extend(FORMATS.iter().map(|format| format.render(&report).unwrap()));
         texts.extend((0..report.findings.len()).map(|number| {
             let replay = ReplayFile::of(number, &report).unwrap();
@@ -546,8 +556,7 @@ mod tests {
         }));
         let names = SideNames { before: "a.json".to_owned(), after: "b.json".to_owned(), targets: false };
         let other = sample::violations().report();
-        let paint = paymaster_settings::output::terminal::Paint::default();
-        texts.push(render(&compare(&other, &report), &names, paint));
+        texts.push(render(&compare(&other, &report), &names, Paint::default()));
         texts.push(matrix::page(&[Column { name: "a".to_owned(), run: report }]));
         for text in texts {
             assert!(!text.contains(CANARY), "{text}");

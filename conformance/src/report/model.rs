@@ -19,11 +19,17 @@ use paymaster_engine::{
     },
 };
 use paymaster_schemas::Basis;
-use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+use paymaster_settings::{output::terminal::escape_controls, specifications::DEFAULT_SPECIFICATION};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::report::{machine::profile_place::ProfilePlace, text::contradictions::ShownContradiction};
+use crate::report::{
+    machine::profile_place::ProfilePlace,
+    text::{
+        compact::{self, cut},
+        contradictions::ShownContradiction,
+    },
+};
 
 /// Longer answer bodies are cut in the JSON report, in characters; it has their length.
 const LONGEST_BODY: usize = 16 * 1024;
@@ -88,7 +94,6 @@ pub(crate) struct Details {
     pub(crate) contradictions: Vec<ShownContradiction>,
     /// What the line of the profile is for that most inconclusive rules wait for, and the line.
     pub(crate) missing_line: Option<(String, String)>,
-    pub(crate) dialect_in_words: String,
     /// The environment variables that must be exported before command lines work.
     pub(crate) exports: Option<String>,
     /// The user's own headers, with variables in place of secrets.
@@ -207,6 +212,8 @@ pub(crate) struct FindingDetails {
     pub(crate) is_recorded: bool,
     /// The line of the profile that it is about.
     pub(crate) place: Option<ProfilePlace>,
+    /// What to change in the answer.
+    pub(crate) hint: String,
     /// The command line that replays it.
     pub(crate) replay: Option<String>,
     /// What a replay needs to show that it is fixed; none while the run goes on.
@@ -296,6 +303,9 @@ pub(crate) struct Defect {
     /// Its number in the reports, from 1.
     #[serde(skip)]
     pub(crate) number: usize,
+    /// `Defect 1`; `Warning 1` where it only warns: warnings have numbers of their own.
+    #[serde(skip)]
+    pub(crate) label: String,
     /// What decides, or that no cause was found and how many requests show it; none where no cause was looked for.
     #[serde(skip)]
     pub(crate) cause_in_words: Option<String>,
@@ -432,6 +442,7 @@ impl Report {
         let failing = self.rules_of(defect).filter(|rule| self.fails(rule)).count();
         match (failing, defect.rules.len() - failing) {
             (failing, 0) => breaks(failing),
+            (0, 1) => format!("{} that only warns", breaks(1)),
             (0, warned) => format!("{} that only warn", breaks(warned)),
             (failing, warned) => format!("{}, and {warned} that only warn", breaks(failing)),
         }
@@ -455,7 +466,30 @@ impl Report {
     }
 }
 
+impl Defect {
+    /// The id of its part of the HTML page.
+    pub(crate) fn anchor(&self) -> String {
+        self.label.to_lowercase().replace(' ', "-")
+    }
+}
+
+impl KnownFailure {
+    /// What to do about an entry that fails the run; of any other, its state, reason, owner and end.
+    pub(crate) fn in_words(&self) -> String {
+        let Self { advice, reason, owner, expires, .. } = self;
+        match self.state.fails_the_run() {
+            true => escape_controls(advice),
+            false => escape_controls(&format!("{advice}: {reason} ({owner}, until {expires})")),
+        }
+    }
+}
+
 impl JudgedRule {
+    /// The statement that it checks, its id, section and basis, each with the words before it.
+    pub(crate) fn line(&self, id: &str) -> String {
+        format!("{} ({id}, section {}, {})", self.text, self.section, self.basis)
+    }
+
     /// The basis of its clause. An unknown name counts as a basis that cannot fail a run.
     pub(crate) fn basis(&self) -> Basis {
         let known = Basis::ALL.into_iter().find(|basis| basis.name() == self.basis);
@@ -479,6 +513,13 @@ impl Finding {
     /// The place in the answer at which the rule is broken.
     pub(crate) fn at(&self) -> &str {
         if self.pointer.is_empty() { "the whole answer" } else { &self.pointer }
+    }
+
+    /// What was expected and what was found, each cut to so many characters.
+    pub(crate) fn what(&self, longest: usize) -> String {
+        let [expected, found] =
+            [&self.expected, &self.actual].map(|text| cut(&escape_controls(text), longest));
+        format!("expected {expected}; found: {found}")
     }
 
     /// The kind of call, for people.
@@ -519,6 +560,26 @@ impl Exchanged {
             }
             Err(failure) => failure.clone(),
         }
+    }
+
+    /// The answer on several lines, with the place marked at which it breaks a rule: whole, or the rest folded. None where it is no object,
+    /// or the whole answer breaks the rule: it is shown as it was received then.
+    pub(crate) fn marked(
+        &self,
+        pointer: Option<&str>,
+        is_whole: bool,
+        indent: usize,
+        width: usize,
+    ) -> Option<String> {
+        let response = self.answer.as_ref().ok()?;
+        let value: Value = serde_json::from_str(&response.body.text).ok().filter(Value::is_object)?;
+        let marks: Vec<&str> = pointer.into_iter().collect();
+        let text = match is_whole {
+            _ if pointer == Some("") => return None,
+            true => compact::pretty_marked(&value, &marks, indent, width),
+            false => compact::folded(&value, &marks, &["/result", "/error"], indent, width),
+        };
+        Some(format!("HTTP {}  {text}", response.status))
     }
 }
 

@@ -83,7 +83,7 @@ for (const name of ["good", "broken"]) {
         await page.evaluate(axe.source);
         const { violations } = await page.evaluate(() => window.axe.run());
         const told = violations.map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
-        assert.deepEqual(told.filter((fault) => /^(serious|critical)/.test(fault)), []);
+        assert.deepEqual(told, []);
         await context.close();
       });
     }

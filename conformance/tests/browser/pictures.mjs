@@ -48,9 +48,9 @@ async function serve(...args) {
   throw new Error(`${server} did not start: ${log.join("\n")}`);
 }
 
-/** Opens a page of this width. */
-async function open(url, width, height = 900) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: "light" });
+/** Opens a page of this width; a pixel of the picture shows 1 / `scale` of the page. */
+async function open(url, width, scale = 1) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, deviceScaleFactor: scale, colorScheme: "light" });
   const page = await context.newPage();
   await page.goto(url);
   return page;
@@ -78,14 +78,15 @@ async function load() {
 
 /** A conformance run against a server with a fault, and its matrix with one that conforms. */
 async function runs() {
-  const broken = await serve("--fault", "nonce-zero-refused");
+  const faults = ["fee-decimal-string", "content-type-plain", "mode-member-missing"];
+  const broken = await serve(...faults.flatMap((fault) => ["--fault", fault]));
   await ends(1, conformance, broken.url, "--cases", "40", "--report", "html=broken.html", "--report", "json=broken.json");
   const good = await serve();
   await ends(0, conformance, good.url, "--cases", "40", "--report", "json=good.json");
   await ends(0, conformance, "matrix", "good.json", "broken.json", "-o", "matrix.html");
-  const page = await open(pathToFileURL(join(folder, "broken.html")).href, 1000);
-  const exchange = await page.locator(".defect .exchange").first().boundingBox();
-  await picture(page, "conformance-report", { x: 0, y: 0, width: 1000, height: exchange.y + exchange.height + 16 });
+  const page = await open(pathToFileURL(join(folder, "broken.html")).href, 1000, 0.8);
+  const warnings = await page.locator("#warned").boundingBox();
+  await picture(page, "conformance-report", { x: 0, y: 0, width: 1000, height: warnings.y + warnings.height });
   const matrix = await open(pathToFileURL(join(folder, "matrix.html")).href, 1000);
   await matrix.locator("#differences").click();
   const table = await matrix.locator("#matrix").boundingBox();

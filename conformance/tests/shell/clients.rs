@@ -80,12 +80,13 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
             "--config=p.toml",
             "--cases=12",
             "--allow-incomplete",
+            "-v",
             "--report=json=r.json",
             "--report=har=r.har",
         ],
     );
     assert_eq!(code, 0, "a warning: {out}{err}");
-    assert!(out.contains("WARNING  ") && out.contains("breaks     request.headers"), "{out}");
+    assert!(out.contains("WARNING 1  ") && out.contains("breaks     request.headers"), "{out}");
     assert!(out.contains("the headers of web3j"), "{out}");
     assert!(out.contains("-H 'content-type: application/json; charset=utf-8'"), "{out}");
     let read = |name| {

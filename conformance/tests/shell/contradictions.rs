@@ -45,7 +45,7 @@ fn a_listed_token_or_operation_that_is_never_served_is_named() {
         for page in pages {
             let below = page.split("contradict each other").nth(1).unwrap();
             assert!(below.contains(line) && below.contains(place), "{below}");
-            assert!(below.contains("Cause: "), "{below}");
+            assert!(below.contains("cause: "), "{below}");
         }
     }
 }

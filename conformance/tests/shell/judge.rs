@@ -169,8 +169,8 @@ fn a_browsers_recording_is_judged_and_tells_no_secret() {
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.contains("https://paymaster.example/***"), "{out}");
     assert!(out.contains("1 recorded exchange\n"), "{out}");
-    assert!(out.contains("left out 1: not a POST request"), "{out}");
-    assert!(out.contains("left out 1: no call of a method of a specification"), "{out}");
+    assert!(out.contains("left out: 1 exchange: not a POST request"), "{out}");
+    assert!(out.contains("left out: 1 exchange: no call of a method of a specification"), "{out}");
     assert!(out.contains("recorded   entry 2"), "{out}");
     for secret in ["s3cret-segment", "k3y-of-the-wallet"] {
         assert!(!out.contains(secret), "{secret}: {out}");
@@ -204,7 +204,7 @@ fn one_endpoint_is_judged_at_a_time() {
         let (code, out, err) = judge(&["--endpoint", choice]);
         assert_eq!(code, 1, "{err}");
         assert!(out.contains("2 recorded exchanges"), "{out}");
-        assert!(out.contains("left out 1: a call to another endpoint"), "{out}");
+        assert!(out.contains("left out: 1 exchange: a call to another endpoint"), "{out}");
     }
     let (code, _, err) = judge(&["--endpoint", "3"]);
     assert_eq!(code, 2);

@@ -124,7 +124,7 @@ fn judged(url: &str, node: &Server, profile: &str) -> (i32, String) {
     std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let rpc = node.url();
     let mut arguments =
-        vec![url, "--spec", "erc-7677", "--rpc-url", &rpc, "--strict", "--cases", "24", "--no-shrink"];
+        vec![url, "--spec", "erc-7677", "--rpc-url", &rpc, "--strict", "--cases", "24", "--no-shrink", "-v"];
     arguments.extend(RULES.iter().flat_map(|rule| ["--rule", rule]));
     let (code, out, err) = run(folder.path(), &arguments);
     (code, format!("{}{err}", flat(&out)))

@@ -167,7 +167,7 @@ fn traffic_passes_unchanged() {
     assert!(sent.starts_with("OPTIONS /base?k=v HTTP/1.1\r\n"), "{sent}");
     let (code, out, err) = proxy.end();
     assert_eq!(code, 3, "nothing was there to judge: {out}{err}");
-    assert!(out.contains("left out 2: not a POST request"), "{out}");
+    assert!(out.contains("left out: 2 exchanges: not a POST request"), "{out}");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn an_upstream_that_is_not_there_is_told_and_not_judged() {
     assert!(error["error"]["message"].as_str().unwrap().contains("no connection"), "{error}");
     let (code, out, err) = proxy.end();
     assert_eq!(code, 3, "{out}{err}");
-    assert!(out.contains("left out 1: the upstream was not reached"), "{out}");
+    assert!(out.contains("left out: 1 exchange: the upstream was not reached"), "{out}");
     assert!(!err.contains("FAILED"), "{err}");
 }
 

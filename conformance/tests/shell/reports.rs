@@ -157,7 +157,7 @@ fn nothing_from_the_target_reaches_the_terminal_raw() {
         .lines()
         // Lines to paste are one line each.
         .filter(|line| !line.starts_with("  cURL") && !line.starts_with("  replay"))
-        .filter(|line| line.chars().count() > 110)
+        .filter(|line| line.chars().count() > 100)
         .collect();
     assert!(too_wide.is_empty(), "{too_wide:#?}");
 }
@@ -177,7 +177,7 @@ fn secrets_stand_in_no_output() {
     command
         .env("KEY", "env-secret-4")
         .args([&url, "--cases", "6", "--report", "json=report.json", "--report", "junit=junit.xml"])
-        .args(["-H", "x-a: header-secret-3", "-H", "x-b: Bearer ${KEY}"]);
+        .args(["-v", "-H", "x-a: header-secret-3", "-H", "x-b: Bearer ${KEY}"]);
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 1, "{out}{err}");
     let mut everything = vec![("stdout".to_owned(), out.clone()), ("stderr".to_owned(), err)];

@@ -160,7 +160,7 @@ fn no_artefact_tells_a_secret_that_the_target_echoes() {
     let folder = tempdir().unwrap();
     let server = echoing();
     let mut command = plant(folder.path(), &server.url());
-    command.args(["--cases", "40", "--jobs", "4"]).args(formats());
+    command.args(["--cases", "40", "--jobs", "4", "-v"]).args(formats());
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.contains("\"$PAYMASTER_URL\"") && out.contains("-H \"x-env: Bearer ${CANARY}\""), "{out}");
@@ -230,7 +230,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     let url = format!("{server}key/{PATH}?apikey={QUERY}");
     let header = format!("x-key: {HEADER}");
     let mut command = binary(folder.path());
-    let (code, out, err) = finish(command.args([&url, "--cases", "4", "-H", &header]));
+    let (code, out, err) = finish(command.args([&url, "--cases", "4", "-v", "-H", &header]));
     assert_eq!(code, 1, "{out}{err}");
     search(&artefacts(folder.path(), (out.clone(), err)));
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL "));

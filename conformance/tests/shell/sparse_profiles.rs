@@ -19,7 +19,7 @@ callData = "0xb61d27f6"
 fn judged(server: &Server, profile: &str) -> (i32, String) {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-    let (code, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--no-shrink"]);
+    let (code, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--no-shrink", "-v"]);
     (code, out)
 }
 

@@ -13,7 +13,7 @@ use crate::{
     server::{Server, raw, read_request, write},
 };
 
-const SMALL: &[&str] = &["--cases", "8", "--allow-incomplete", "--no-shrink"];
+const SMALL: &[&str] = &["-v", "--cases", "8", "--allow-incomplete", "--no-shrink"];
 
 fn small(url: &str, more: &[&str]) -> (i32, String, String) {
     let folder = tempdir().unwrap();
@@ -101,7 +101,7 @@ fn plain_and_tls_are_two_defects() {
     });
     let (code, out, _) = small(&silent.replace("http:", "https:"), &["--timeout", "300ms"]);
     assert_eq!(code, 3, "{out}");
-    assert!(out.contains("TLS handshake"), "{out}");
+    assert!(flat(&out).contains("TLS handshake"), "{out}");
 }
 
 /// What cURL, given a key that is missing, has to be told.

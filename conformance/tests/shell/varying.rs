@@ -22,7 +22,8 @@ fn judged(url: &str, profile: &str) -> (i32, String) {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let rules = ["--rule", "request.nonce-*", "--rule", "request.init-code", "--rule", "request.call-data"];
-    let (code, out, err) = run(folder.path(), &[&[url, "--cases", "20", "--no-shrink"], &rules[..]].concat());
+    let (code, out, err) =
+        run(folder.path(), &[&[url, "--cases", "20", "--no-shrink", "-v"], &rules[..]].concat());
     (code, flat(&out) + &err)
 }
 

@@ -173,7 +173,7 @@ fn rules_that_do_not_apply_are_named_with_the_reason() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("p.toml"), "[operations]\naccepts = \"listed\"\n").unwrap();
     let server = sound();
-    let (code, out) = report(folder.path(), &server, &["--config", "p.toml", "--allow-incomplete"]);
+    let (code, out) = report(folder.path(), &server, &["--config", "p.toml", "--allow-incomplete", "-v"]);
     assert_eq!(code, 0, "{out}");
     let json: Value = serde_json::from_str(&read(folder.path(), "r.json")).unwrap();
     let rules = json["rules"].as_array().unwrap();
@@ -185,7 +185,7 @@ fn rules_that_do_not_apply_are_named_with_the_reason() {
     assert!(unmet.len() >= 3, "{unmet:?}");
     let reason = "the profile says that only listed operations are accepted";
     let text = flat(&out);
-    let (_, named) = text.split_once("Not applicable: these rules were not judged ").unwrap();
+    let (_, named) = text.split_once(" not applicable: the run did not judge them ").unwrap();
     assert!(named.contains(&format!(" -> {reason}")), "{out}");
     for rule in &unmet {
         assert!(named.contains(rule), "{rule}: {out}");

@@ -191,7 +191,7 @@ impl first_profile::Survey for Survey {
             Some(&lines::SPONSORABLE)
         };
         let mut findings: Vec<String> = self.reached.lines(&KINDS).collect();
-        findings.push(paymaster_engine::knowledge::Knowledge::dialect_in_words(&self.target));
+        findings.push(self.target.dialect_in_words());
         FirstProfile { findings, tables: self.tables(), needs, access: self.access }
     }
 }

@@ -88,6 +88,18 @@ const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerification
 const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
 impl Target {
+    /// The dialect in a line, for people.
+    pub(crate) fn dialect_in_words(&self) -> String {
+        let chain =
+            self.chain_id().map_or_else(|| "chain unknown".to_owned(), |chain| format!("chain {chain}"));
+        let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
+        let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
+        let versions = if versions.is_empty() { "none known".to_owned() } else { versions.join(", ") };
+        let mut parts = vec![chain, format!("EntryPoint {versions}")];
+        parts.extend(self.found.dialect.iter().map(|(name, value)| format!("{name} {value}")));
+        parts.join(" · ")
+    }
+
     /// What is known of a target of this specification.
     ///
     /// # Panics
@@ -308,17 +320,6 @@ impl Knowledge for Target {
         known.insert("entry-points".to_owned(), versions.map(|version| version.to_string()).collect());
         known.extend(self.found.dialect.iter().map(|(name, value)| (name.clone(), json!(value))));
         known
-    }
-
-    fn dialect_in_words(&self) -> String {
-        let chain =
-            self.chain_id().map_or_else(|| "chain unknown".to_owned(), |chain| format!("chain {chain}"));
-        let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
-        let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
-        let versions = if versions.is_empty() { "none known".to_owned() } else { versions.join(", ") };
-        let mut parts = vec![chain, format!("EntryPoint {versions}")];
-        parts.extend(self.found.dialect.iter().map(|(name, value)| format!("{name} {value}")));
-        parts.join(" · ")
     }
 
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {

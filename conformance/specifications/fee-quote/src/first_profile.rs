@@ -232,7 +232,7 @@ impl Tables<'_> {
         }
         for line in larger {
             self.text.only_you(
-                "found: this size was served, which is more than wallets send. With the key it must always be.",
+                "found: the target served a request of this size, larger than those that wallets send. A run with this line fails when such a request is refused.",
                 &[&line],
             );
         }

@@ -8,11 +8,11 @@ use paymaster_schemas::find_clause;
 use crate::report::{
     comparison::badge,
     counts::{Counts, RuleState},
-    html::{id, mark, shell},
+    html::{id, mark, observed, shell},
     model::Report,
-    text::{compact::cut, sections, words},
+    text::{sections, words},
 };
-use paymaster_settings::{embedded::EMBEDDED_WARNING, output::terminal::escape_controls};
+use paymaster_settings::embedded::EMBEDDED_WARNING;
 
 /// A report and the name of its column.
 #[derive(Debug)]
@@ -20,9 +20,6 @@ pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) run: Report,
 }
-
-/// How many values of one observation are listed. The rest is counted.
-const MOST_VALUES: usize = 4;
 
 /// The page.
 pub(crate) fn page(columns: &[Column]) -> String {
@@ -66,7 +63,7 @@ pub(crate) fn page(columns: &[Column]) -> String {
                     }
                 }
             }
-            (fingerprint(columns))
+            (observed(&columns.iter().map(|column| (column.name.as_str(), &column.run)).collect::<Vec<_>>()))
             (badges(columns))
         }
         footer { p { "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION")) "." } }
@@ -219,51 +216,6 @@ fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
                 }
             }
             td.total { (tally(&Counts::of_states(states.iter().flatten().copied()))) }
-        }
-    }
-}
-
-/// The section on dialect and behaviour.
-fn fingerprint(columns: &[Column]) -> Markup {
-    let mut dialect: Vec<&String> = columns.iter().flat_map(|column| column.run.dialect.keys()).collect();
-    let mut clauses: Vec<&String> =
-        columns.iter().flat_map(|column| column.run.observations.keys()).collect();
-    for names in [&mut dialect, &mut clauses] {
-        names.sort();
-        names.dedup();
-    }
-    html! {
-        section #fingerprint {
-            h2 { "Dialect and behaviour" }
-            p { "What the specification leaves open. None of this is a failure." }
-            div.scroll tabindex="0" role="region" aria-label="Dialect and behaviour by implementation" {
-                table {
-                    thead { tr { th scope="col" { "observed" } @for column in columns { th scope="col" { (column.name) } } } }
-                    tbody {
-                        @for name in dialect {
-                            tr {
-                                th scope="row" { (name.replace('-', " ")) }
-                                @for column in columns { td { @if let Some(value) = column.run.dialect.get(name) { code { (escape_controls(value.as_str().unwrap_or_default())) } } } }
-                            }
-                        }
-                        @for clause in clauses {
-                            tr { th scope="row" { (clause) } @for column in columns { td { (values(column.run.observations.get(clause))) } } }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn values(seen: Option<&BTreeMap<String, u64>>) -> Markup {
-    let sorted = seen.map(words::by_frequency).unwrap_or_default();
-    html! {
-        ul.values {
-            @for (value, times) in sorted.iter().take(MOST_VALUES) {
-                li { code { (cut(&escape_controls(value), 60)) } " " span.held { (times) "×" } }
-            }
-            @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
         }
     }
 }

@@ -7,11 +7,15 @@ use crate::report::{
     counts::RuleState,
     html::{
         Page, escape_controls,
-        finding::{Shown, evidence, pair},
+        finding::{Shown, evidence, facts, pair},
         marks,
     },
     model::{Defect, Finding, JudgedRule},
+    text::words,
 };
+
+/// Longer values are cut in titles, in characters.
+const LONGEST_VALUE: usize = 132;
 
 impl Page<'_> {
     /// The defects: those that fail the run, then those that only warn.
@@ -25,8 +29,7 @@ impl Page<'_> {
                 @if own.len() + unexplained.len() > 0 {
                     section id=(state.name()) {
                         h2 { (title) }
-                        @if own.len() > 1 { (self.contents(&own)) }
-                        @for defect in &own { (self.defect(defect, state)) }
+                        @for defect in own { (self.defect(defect, state)) }
                         @if !unexplained.is_empty() {
                             p { "Broken, without a request that shows it:" }
                             ul.breaks { @for rule in unexplained { li { (rule_line(rule)) } } }
@@ -37,44 +40,46 @@ impl Page<'_> {
         }
     }
 
+    /// A defect; a warning, as a line that folds open.
     fn defect(&self, defect: &Defect, state: RuleState) -> Markup {
-        let rules: Vec<&JudgedRule> = self.report.rules_of(defect).collect();
-        let findings =
-            defect.findings.iter().filter_map(|number| Some((*number, self.report.findings.get(*number)?)));
+        let Some(shown) = self.report.shown(defect) else { return html! {} };
+        let title = html! {
+            span.number { (defect.label) }
+            span.said { (shown.what(LONGEST_VALUE)) }
+            span.held { (shown.call()) ", " (self.report.extent(defect)) }
+        };
         html! {
-            article.defect id=(id(defect)) data-state=(state.name()) {
-                h3 { span.number { (defect.number) } (escape_controls(&defect.headline)) "." }
-                @if let Some(cause) = &defect.cause_in_words { p.cause { b { "Cause: " } (escape_controls(cause)) "." } }
-                @if let Some(finding) = self.report.shown(defect) {
-                    (evidence(finding))
-                    (contrast(finding))
-                }
-                h4 { "It " (self.report.extent(defect)) }
-                ul.breaks { @for rule in &rules { li { (rule_line(rule)) } } }
-                @if let Some(rule) = rules.iter().find(|rule| !rule.hint.is_empty()) { p.hint { b { "Where to look: " } (rule.hint) } }
-                @for (place, (number, finding)) in findings.enumerate() {
-                    @if place == 0 {
-                        (self.repeat(number, finding))
-                    } @else {
-                        details.more {
-                            summary {
-                                "Also " (finding.call()) " at "
-                                code { (escape_controls(finding.at())) } ", " (marks::id(&finding.rule))
-                            }
-                            (self.finding(number, finding))
-                        }
-                    }
-                }
+            @if defect.fails {
+                article.defect id=(defect.anchor()) data-state=(state.name()) { h3 { (title) } (self.body(defect, shown)) }
+            } @else {
+                details.defect id=(defect.anchor()) data-state=(state.name()) { summary { h3 { (title) } } (self.body(defect, shown)) }
             }
         }
     }
 
-    /// The links to the defects, where there are several.
-    fn contents(&self, defects: &[&Defect]) -> Markup {
+    fn body(&self, defect: &Defect, shown: &Finding) -> Markup {
+        let all = defect.findings.iter();
+        let findings: Vec<(usize, &Finding)> =
+            all.filter_map(|number| Some((*number, self.report.findings.get(*number)?))).collect();
         html! {
-            ol.defects {
-                @for defect in defects {
-                    li { span.number { (defect.number) } a href=(format!("#{}", id(defect))) { (escape_controls(&defect.headline)) } " " span.held { (self.report.extent(defect)) } }
+            dl.what {
+                @if let Some(cause) = &defect.cause_in_words { div { dt { "cause" } dd { (escape_controls(cause)) } } }
+                (facts(shown))
+                div { dt { "breaks" } dd { ul.breaks { @for rule in self.report.rules_of(defect) { li { (rule_line(rule)) } } } } }
+                @if !shown.details.hint.is_empty() { div { dt { "hint" } dd { (escape_controls(&shown.details.hint)) } } }
+            }
+            (evidence(shown))
+            (contrast(shown))
+            @if let Some(((number, _), others)) = findings.split_first() {
+                (self.repeat(*number, shown))
+                @if !others.is_empty() {
+                    details.more {
+                        summary { "The same at " (words::count(others.len() as u128, "other place")) }
+                        @for (number, finding) in others {
+                            p.label { (finding.call()) " at " code { (escape_controls(finding.at())) } ", " (marks::id(&finding.rule)) }
+                            (self.finding(*number, finding))
+                        }
+                    }
                 }
             }
         }
@@ -107,9 +112,4 @@ fn rule_line(rule: &JudgedRule) -> Markup {
         a.rule-id href=(format!("#{}", rule.id)) { (marks::id(&rule.id)) }
         " " span.held { "section " (rule.section) ", " (rule.basis) }
     }
-}
-
-/// The id of a defect's part of the page.
-pub(super) fn id(defect: &Defect) -> String {
-    format!("defect-{}", defect.number)
 }

@@ -34,9 +34,8 @@ impl Page<'_> {
     pub(super) fn finding(&self, number: usize, finding: &Finding) -> Markup {
         html! {
             article.finding {
-                @if let Some(entry) = &finding.details.known {
-                    p.excused { "Known to fail: " (escape_controls(&entry.reason)) " (" (escape_controls(&entry.owner)) ", until " (entry.expires) ")" }
-                }
+                @if let Some(entry) = &finding.details.known { p.excused { "Known: " (entry.in_words()) } }
+                dl.what { (facts(finding)) }
                 (evidence(finding))
                 (self.repeat(number, finding))
             }
@@ -48,12 +47,12 @@ impl Page<'_> {
         let (line, replay) = (&finding.curl, &finding.details.replay);
         html! {
             (attempts(finding))
-            @match line {
-                Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
-                None => p.meta { "The request is too long for a command line, or has a secret." },
-            }
-            @if let Some(replay) = replay {
-                (copyable(&format!("replay-{number}"), "Replay", replay))
+            div.commands {
+                @if let Some(replay) = replay { (copyable(&format!("replay-{number}"), "Replay", replay)) }
+                @match line {
+                    Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
+                    None => p.meta { "The request is too long for a command line, or has a secret." },
+                }
             }
             @if line.is_some() || replay.is_some() {
                 @if let Some(names) = &self.report.details.exports { p.meta { "Export " code { (names) } " first." } }
@@ -62,22 +61,25 @@ impl Page<'_> {
     }
 }
 
-/// What was expected, and the requests with their answers.
+/// What was expected and found, and where.
+pub(super) fn facts(finding: &Finding) -> Markup {
+    html! {
+        @if let Some(member) = words::recorded(finding) {
+            div { dt { "recorded" } dd { (escape_controls(&member.label)) } }
+        }
+        div.expected { dt { "expected" } dd { code { (escape_controls(&finding.expected)) } } }
+        div.actual { dt { "found" } dd { code { (cut(&escape_controls(&finding.actual), LONGEST_TEXT)) } " at " code.at { (escape_controls(finding.at())) } } }
+        div { dt { "call" } dd {
+            @if let Some(call) = &finding.details.call_in_words { (call) ", " }
+            (words::seen(finding))
+        } }
+    }
+}
+
+/// The requests with their answers.
 pub(super) fn evidence(finding: &Finding) -> Markup {
     let shown = shown(finding);
     html! {
-        dl.what {
-            @if let Some(member) = words::recorded(finding) {
-                div { dt { "recorded" } dd { (escape_controls(&member.label)) } }
-            }
-            div { dt { "at" } dd { code { (escape_controls(finding.at())) } } }
-            div.expected { dt { "expected" } dd { code { (escape_controls(&finding.expected)) } } }
-            div.actual { dt { "actual" } dd { code { (cut(&escape_controls(&finding.actual), LONGEST_TEXT)) } } }
-            div { dt { "call" } dd {
-                @if let Some(call) = &finding.details.call_in_words { (call) ", " }
-                (words::seen(finding))
-            } }
-        }
         @for member in &shown {
             (exchange(finding, *member))
         }
@@ -95,11 +97,16 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
     let wrong = member == finding.member;
     let (request_marks, answer_marks) =
         if wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { (Vec::new(), Vec::new()) };
+    let title = html! { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) };
+    let pair =
+        pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong });
     html! {
-        @if of > 1 {
-            h4 { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) @if wrong { " " span.here { "broken here" } } }
+        @if !wrong {
+            details.more { summary { (title) } (pair) }
+        } @else {
+            @if of > 1 { p.label { (title) " " span.here { "broken here" } } }
+            (pair)
         }
-        (pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong }))
     }
 }
 
@@ -128,13 +135,14 @@ pub(super) fn pair(shown: &Shown<'_>) -> Markup {
     }
 }
 
+/// What the same request got when it was sent again, where that was not the same each time.
 fn attempts(finding: &Finding) -> Markup {
     let gist = |attempt: &Attempt| match &attempt.actual {
         Some(actual) => format!("broken again: {}", cut(&escape_controls(actual), 200)),
         None => "held".to_owned(),
     };
     html! {
-        @if !finding.attempts.is_empty() {
+        @if finding.attempts.iter().any(|attempt| attempt.actual.as_ref() != Some(&finding.actual)) {
             details.more {
                 summary { "The same bytes sent again: " (words::reproduced(finding)) }
                 ol { @for attempt in &finding.attempts { li { (gist(attempt)) } } }

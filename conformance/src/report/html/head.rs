@@ -39,7 +39,6 @@ impl Page<'_> {
                         }
                     }
                     dl.facts {
-                        div { dt { "target" } dd { (report.target) } }
                         div { dt { "specification" } dd { (report.details.specification) } }
                         div { dt { "profile" } dd { (escape_controls(&report.details.profile)) } }
                         @if let Some(recorded) = &report.recorded {
@@ -49,28 +48,13 @@ impl Page<'_> {
                             div { dt { "requests" } dd { (report.requests) } }
                             div { dt { "duration" } dd { (words::time(report.details.took)) } }
                         }
-                        div { dt { "rules" } dd { (counts.rules()) } }
                         div { dt { "exit code" } dd { (report.exit_code) } }
                         @if report.strict { div { dt { "strict" } dd { "yes" } } }
                     }
-                    @for warning in &report.warnings {
-                        p.note { b { "Warning: " } (warning) }
-                    }
+                    @for (title, limit) in words::limits(report) { p.note { b { (title) ": " } (limit) } }
                     (self.contradictions())
                     @if let Some((about, line)) = &report.details.missing_line {
                         div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
-                    }
-                    @if let Some(cause) = &report.cut_short {
-                        p.note { b { "Cut short: " } (escape_controls(cause)) }
-                    }
-                    @for skipped in report.recorded.iter().flat_map(|recorded| &recorded.skipped) {
-                        p.note { b { "Left out: " } (words::count(skipped.entries, "exchange")) ", " (escape_controls(&skipped.reason)) }
-                    }
-                    @for unjudged in &report.unjudged {
-                        p.note {
-                            b { "Not judged: " }
-                            (words::count(unjudged.groups as u128, "group")) " of requests: " (escape_controls(&unjudged.reason))
-                        }
                     }
                 }
             }
@@ -87,11 +71,8 @@ impl Page<'_> {
                     ul {
                         @for one in all {
                             li {
-                                p { code { (one.entry) } @if let Some(place) = &one.place { " (" (place) ")" } " states that " (one.states) "." }
-                                p {
-                                    b { "Cause: " } (one.cause) "."
-                                    @if let Some(number) = one.defect { " " a href=(format!("#defect-{number}")) { "Defect " (number) } " shows it." }
-                                }
+                                p { code { (one.title()) } ": the profile states that " (one.states) }
+                                p { (one.cause()) }
                                 @if let Some(answer) = &one.answer { pre tabindex="0" { code { (answer) } } }
                             }
                         }

@@ -5,9 +5,6 @@ use paymaster_schemas::Basis;
 
 use crate::report::counts::RuleState;
 
-/// The state under which observed clauses are filtered.
-pub(super) const OBSERVED: &str = "observed";
-
 /// An id that a narrow window breaks after a dot, never in a word.
 pub(crate) fn id(id: &str) -> Markup {
     html! {
@@ -32,11 +29,6 @@ pub(crate) fn mark(state: RuleState) -> Markup {
     html! { span.mark data-state=(state.name()) aria-hidden="true" { (state.sign()) } }
 }
 
-/// The sign of what is only observed.
-pub(super) fn observed_mark() -> Markup {
-    html! { span.mark data-state=(OBSERVED) aria-hidden="true" { "○" } }
-}
-
 /// The legend.
 pub(super) fn legend() -> Markup {
     html! {
@@ -44,16 +36,15 @@ pub(super) fn legend() -> Markup {
             summary { "What the signs and words mean" }
             div.columns {
                 div {
-                    h4 { "Verdict" }
+                    p.label { "Verdict" }
                     dl {
                         @for state in RuleState::ALL {
                             div { dt { (mark(state)) (state.word()) } dd { (verdict(state)) } }
                         }
-                        div { dt { (observed_mark()) "observed" } dd { "recorded only: the specification leaves it open" } }
                     }
                 }
                 div {
-                    h4 { "Basis" }
+                    p.label { "Basis" }
                     dl {
                         @for basis in Basis::ALL { div { dt { (basis.name()) } dd { (reason(basis)) } } }
                     }

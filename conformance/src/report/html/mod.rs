@@ -3,7 +3,6 @@
 
 mod defect;
 mod finding;
-mod fingerprint;
 mod head;
 pub(crate) mod json;
 mod marks;
@@ -12,17 +11,21 @@ mod tree;
 
 pub(crate) use marks::{id, mark};
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use maud::{Markup, html};
 
 use crate::report::{
-    model::{JudgedRule, KnownFailure, Report},
-    text::words,
+    model::{KnownFailure, Report},
+    text::words::{self, NotJudged},
 };
-use paymaster_engine::verdict::{conclusion::Verdict, line::VerdictLine};
+use marks::code_spans;
+use paymaster_engine::verdict::{
+    conclusion::{Conclusion, Verdict},
+    line::VerdictLine,
+};
+use paymaster_schemas::find_clause;
 use paymaster_settings::output::terminal::escape_controls;
-
-/// Longer lists of rules that could not be judged for one reason are folded.
-const MOST_RULES: usize = 6;
 
 /// The page.
 pub(crate) fn page(report: &Report) -> String {
@@ -33,10 +36,9 @@ pub(crate) fn page(report: &Report) -> String {
         main {
             (page.broken())
             (page.known())
-            (page.inconclusive())
+            (page.not_judged())
             (page.rules())
-            (page.fingerprint())
-            (page.reached())
+            (observed(&[("values, and how often", report)]))
         }
         footer {
             p {
@@ -65,18 +67,9 @@ impl Page<'_> {
                     h2 { "Known failures" }
                     ul.known {
                         @for known in stale {
-                            li.stale {
-                                (self.scope(known))
-                                p { b { "Out of date, which fails the run: " } (escape_controls(&known.advice)) }
-                            }
+                            li.stale { (self.scope(known)) p { b { "Out of date, which fails the run: " } (known.in_words()) } }
                         }
-                        @for known in rest {
-                            li {
-                                (self.scope(known))
-                                p { (known.advice) ": " (escape_controls(&known.reason)) }
-                                p.meta { (escape_controls(&known.owner)) ", until " (known.expires) }
-                            }
-                        }
+                        @for known in rest { li { (self.scope(known)) p { (known.in_words()) } } }
                     }
                 }
             }
@@ -92,23 +85,28 @@ impl Page<'_> {
         }
     }
 
-    /// The inconclusive rules, grouped by what would make them conclusive, or by why they are not.
-    fn inconclusive(&self) -> Markup {
-        let by_advice = words::by_reason(self.report, Verdict::Inconclusive);
+    /// The rules that were not judged: those that decide the verdict open, the others behind a line.
+    fn not_judged(&self) -> Markup {
+        let all = words::not_judged(self.report);
+        let is_incomplete = self.report.conclusion == Conclusion::Incomplete;
         html! {
-            // A target that never answered is the only reason, and the head of the page names it.
-            @if !by_advice.is_empty() && !self.report.is_untested() {
+            @if !all.is_empty() {
                 section #inconclusive {
                     h2 { "What could not be judged" }
-                    p { "These rules were exercised too seldom to pass, for these reasons:" }
-                    ul.advice {
-                        @for (advice, rules) in by_advice {
-                            li {
-                                @if !advice.is_empty() { p { (escape_controls(advice)) } }
-                                @if rules.len() > MOST_RULES {
-                                    details.more { summary { (rules.len()) " rules" } (those(&rules)) }
-                                } @else {
-                                    (those(&rules))
+                    @for NotJudged { verdict, title, by_reason } in all {
+                        details.more open[is_incomplete && verdict == Verdict::Inconclusive] {
+                            summary { (title) }
+                            ul.advice {
+                                @for (reason, rules) in by_reason {
+                                    li {
+                                        @if !reason.is_empty() { p { (escape_controls(reason)) } }
+                                        p.those {
+                                            @for rule in rules {
+                                                a href=(format!("#{}", rule.id)) { (id(&rule.id)) }
+                                                span.held { (words::progress(rule)) } " "
+                                            }
+                                        }
+                                    }
                                 }
                             }
                         }
@@ -119,15 +117,34 @@ impl Page<'_> {
     }
 }
 
-/// Links to rules that could not be judged.
-fn those(rules: &[&JudgedRule]) -> Markup {
+/// What targets do where the specification leaves it open, and what valid requests reached: a column for each report, with its title.
+pub(crate) fn observed(columns: &[(&str, &Report)]) -> Markup {
+    let all: Vec<BTreeMap<String, String>> =
+        columns.iter().map(|(_, report)| words::observed(report).into_iter().collect()).collect();
+    let names: BTreeSet<&String> = all.iter().flat_map(BTreeMap::keys).collect();
     html! {
-        p.those {
-            @for rule in rules {
-                a href=(format!("#{}", rule.id)) { (id(&rule.id)) }
-                " "
-                span.held { (rule.held) " of " (rule.quota) " times" }
-                " "
+        @if !names.is_empty() {
+            section #observed {
+                h2 { "What was observed" }
+                details.more {
+                    summary { (names.len()) " observations where the specification leaves it open: none of them is a failure" }
+                    div.scroll tabindex="0" role="region" aria-label="What was observed" {
+                        table {
+                            thead { tr { th scope="col" { "observed" } @for (title, _) in columns { th scope="col" { (title) } } } }
+                            tbody {
+                                @for name in names {
+                                    tr {
+                                        th scope="row" {
+                                            (id(name))
+                                            @if let Some(clause) = find_clause(name) { p.meta { (code_spans(clause.text)) } }
+                                        }
+                                        @for seen in &all { td { @if let Some(text) = seen.get(name) { (text) } } }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }

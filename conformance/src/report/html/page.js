@@ -59,7 +59,6 @@
   if (!search) return;
   const rules = all(".rule");
   const parts = all(".part");
-  const folds = all(".fold");
   const chips = all("[data-filter]");
   const clear = byId("clear");
   const unfold = byId("unfold");
@@ -83,11 +82,10 @@
       if (fits) shown += 1;
     }
     const filtered = states.length + bases.length + words.length > 0;
-    for (const fold of folds) {
-      fold.hidden = !all(".rule", fold).some((rule) => !rule.hidden);
-      fold.open = filtered || unfold.getAttribute("aria-pressed") === "true";
+    for (const part of parts) {
+      part.hidden = !all(".rule", part).some((rule) => !rule.hidden);
+      part.open = filtered || unfold.getAttribute("aria-pressed") === "true";
     }
-    for (const part of parts) part.hidden = !all(".rule", part).some((rule) => !rule.hidden);
     document.querySelector(".nothing").hidden = shown > 0;
     clear.hidden = !filtered;
     byId("shown").textContent = clear.hidden ? "" : `${shown} of ${rules.length} shown`;
@@ -110,7 +108,7 @@
   unfold.addEventListener("click", () => {
     const open = unfold.getAttribute("aria-pressed") !== "true";
     unfold.setAttribute("aria-pressed", String(open));
-    for (const rule of [...rules, ...folds]) rule.open = open;
+    for (const fold of [...parts, ...rules]) fold.open = open;
   });
 
   // Links to a rule open it, whatever the filters say.

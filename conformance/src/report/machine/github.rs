@@ -18,7 +18,7 @@ pub(crate) fn text(report: &Report) -> String {
     }
     for defect in &report.defects {
         let (level, list) = if defect.fails { ("error", &mut errors) } else { ("warning", &mut warnings) };
-        let title = format!("Paymaster defect {} of {}", defect.number, report.defects.len());
+        let title = format!("Paymaster {}", defect.label.to_lowercase());
         let place = report.shown(defect).and_then(|finding| finding.details.place.as_ref());
         let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
         let extent = format!("{}: {}", report.extent(defect), defect.rules.join(", "));

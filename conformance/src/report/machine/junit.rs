@@ -91,7 +91,7 @@ fn sentence(defect: &Defect) -> String {
 
 /// A defect with all rules that it breaks.
 fn whole(defect: &Defect, report: &Report) -> String {
-    let head = format!("defect {} of {}: {}", defect.number, report.defects.len(), defect.headline);
+    let head = format!("{}: {}", defect.label, defect.headline);
     let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
     let extent = format!("{}: {}", report.extent(defect), defect.rules.join(", "));
     [Some(head), cause, Some(extent)]

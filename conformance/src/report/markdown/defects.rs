@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use crate::report::{
     counts::RuleState,
-    markdown::{code, fenced},
+    markdown::{code, details, fenced},
     model::{Defect, Exchanged, JudgedRule, Report, Request},
     text::{compact, words},
 };
+use maud::html;
 use paymaster_settings::output::terminal::escape_controls;
 
 /// The longest answer, in characters.
@@ -25,18 +26,11 @@ pub(super) fn broken(report: &Report, room: usize) -> String {
             let _ = write!(text, "\n### {title}\n");
         }
         for defect in own {
-            let head = head(defect, report);
-            let folded = folded(defect, report);
-            let used = text.len() + head.len();
-            if used > room {
-                left_out += 1;
-                continue;
-            }
-            text.push_str(&head);
-            if used + folded.len() <= room {
-                text.push_str(&folded);
-            } else {
-                text.push_str("\nThe request is in the other reports.\n");
+            let fits = |part: &String| text.len() + part.len() <= room;
+            let mut parts = [true, false].into_iter().map(|is_whole| part(defect, report, is_whole));
+            match parts.find(fits) {
+                Some(part) => text.push_str(&part),
+                None => left_out += 1,
             }
         }
         for rule in unexplained {
@@ -50,22 +44,35 @@ pub(super) fn broken(report: &Report, room: usize) -> String {
     text
 }
 
-/// Headline, cause and broken rules of a defect.
-fn head(defect: &Defect, report: &Report) -> String {
-    let mut text = format!("\n#### {}. {}\n", defect.number, code(&defect.headline));
+/// Headline, cause and broken rules of a defect, and its requests; of a warning, below a line that folds open.
+fn part(defect: &Defect, report: &Report, is_whole: bool) -> String {
+    let mut text = String::new();
     if let Some(cause) = &defect.cause_in_words {
         let _ = write!(text, "\nCause: {}\n", code(cause));
+    }
+    if let Some(finding) = report.shown(defect).filter(|finding| !finding.details.hint.is_empty()) {
+        let _ = write!(text, "\nHint: {}\n", code(&finding.details.hint));
     }
     let _ = write!(text, "\nIt {}:\n\n", report.extent(defect));
     for rule in report.rules_of(defect) {
         let _ = writeln!(text, "- {}", rule_line(rule));
     }
-    text
+    text.push_str(&if is_whole {
+        folded(defect, report)
+    } else {
+        "\nThe request is in the other reports.\n".to_owned()
+    });
+    let headline = escape_controls(&defect.headline);
+    if defect.fails {
+        format!("\n#### {}: {}\n{text}", defect.label, code(&headline))
+    } else {
+        details(&html! { (defect.label) ": " code { (headline) } }.into_string(), &text)
+    }
 }
 
 /// The statement that a rule checks, its id and its section.
 fn rule_line(rule: &JudgedRule) -> String {
-    format!("{} ({}, section {}, {})", rule.text, code(&rule.id), rule.section, rule.basis)
+    rule.line(&code(&rule.id))
 }
 
 /// What unfolds below a defect: request, answer, the nearest request that does not break the rule, and how to repeat it.
@@ -77,14 +84,16 @@ fn folded(defect: &Defect, report: &Report) -> String {
         "\n<details>\n<summary>Request, answer and how to repeat it: {}</summary>\n",
         words::seen(finding),
     );
-    if let Some(rule) = report.rules_of(defect).find(|rule| !rule.hint.is_empty()) {
-        let _ = write!(text, "\nWhere to look: {}\n", rule.hint);
-    }
-    text.push_str(&exchange(["Request", "Answer"], finding.request(), finding.exchange()));
+    text.push_str(&exchange(
+        ["Request", "Answer"],
+        finding.request(),
+        finding.exchange(),
+        Some(&finding.pointer),
+    ));
     if let Some(contrast) = &finding.details.contrast {
         let titles = ["The nearest request that does not break it", "Its answer"];
         let nearest = contrast.requests.get(contrast.member);
-        text.push_str(&exchange(titles, nearest, contrast.exchanges.get(contrast.member)));
+        text.push_str(&exchange(titles, nearest, contrast.exchanges.get(contrast.member), None));
     }
     if let Some(line) = &finding.curl {
         let needs = report
@@ -103,8 +112,13 @@ fn folded(defect: &Defect, report: &Report) -> String {
     text
 }
 
-/// A request and its answer, each below its title.
-fn exchange(titles: [&str; 2], sent: Option<&Request>, answered: Option<&Exchanged>) -> String {
+/// A request and its answer, each below its title. What breaks a rule at that place of the answer is marked.
+fn exchange(
+    titles: [&str; 2],
+    sent: Option<&Request>,
+    answered: Option<&Exchanged>,
+    pointer: Option<&str>,
+) -> String {
     let mut text = String::new();
     if let Some(Request { body, .. }) = sent {
         let pretty = serde_json::from_str(&body.text)
@@ -112,7 +126,8 @@ fn exchange(titles: [&str; 2], sent: Option<&Request>, answered: Option<&Exchang
         let _ = write!(text, "\n{}\n\n{}", titles[0], fenced("json", &pretty));
     }
     if let Some(exchange) = answered {
-        let answer = compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER);
+        let as_received = || compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER);
+        let answer = exchange.marked(pointer, true, 0, 100).unwrap_or_else(as_received);
         let _ = write!(text, "\n{}\n\n{}", titles[1], fenced("", &answer));
     }
     text

@@ -5,12 +5,16 @@ mod defects;
 use std::fmt::Write as _;
 
 use crate::report::{
-    counts::RuleState,
-    model::{JudgedRule, Report},
-    text::{compact, words},
+    model::{KnownFailure, Report},
+    text::{
+        compact::cut,
+        words::{self, NotJudged},
+    },
 };
-use paymaster_engine::verdict::conclusion::Verdict;
 use paymaster_settings::output::terminal::escape_controls;
+
+/// What was observed at one point is cut at this length, in characters.
+const LONGEST_VALUES: usize = 400;
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -28,26 +32,14 @@ pub(crate) fn text(report: &Report) -> String {
         report.details.specification
     );
     // Writing to a String cannot fail.
-    for warning in &report.warnings {
-        let _ = write!(text, "\nWarning: {}\n", code(warning));
+    for (title, limit) in words::limits(report) {
+        let _ = write!(text, "\n{title}: {}\n", code(&limit));
     }
     text.push_str(&contradicted(report));
-    if let Some(cause) = &report.cut_short {
-        let _ = write!(text, "\nCut short: {}\n", code(cause));
-    }
-    for unjudged in &report.unjudged {
-        let groups = words::count(unjudged.groups as u128, "group");
-        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&unjudged.reason));
-    }
     if let Some((about, line)) = &report.details.missing_line {
         let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", line));
     }
-    let tail = stale(report)
-        + &known(report)
-        + &inconclusive(report)
-        + &unjudged(report, Verdict::Covered, "covered by known failures")
-        + &unjudged(report, Verdict::NotApplicable, "not applicable: not judged")
-        + &fingerprint(report);
+    let tail = known(report) + &not_judged(report) + &observed(report);
     let room = LONGEST.saturating_sub(text.len() + tail.len());
     text + &defects::broken(report, room) + &tail
 }
@@ -62,83 +54,52 @@ fn contradicted(report: &Report) -> String {
     for one in all {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "- {}: the profile states that {}", code(&one.title()), code(&one.states));
-        let shows = one.defect.map_or_else(String::new, |number| format!(" (defect {number} shows it)"));
-        let _ = writeln!(text, "  - Cause: {}{shows}", one.cause);
+        let _ = writeln!(text, "  - {}", one.cause());
         if let Some(answer) = &one.answer {
-            let _ = writeln!(text, "  - Answer: {}", code(answer));
+            let _ = writeln!(text, "  - answer: {}", code(answer));
         }
     }
     text
 }
 
-/// The out-of-date entries of the list of known failures.
-fn stale(report: &Report) -> String {
-    let (stale, _) = report.stale_and_known();
-    if stale.is_empty() {
-        return String::new();
-    }
-    let mut text = "\n### Known failures that are out of date\n\n".to_owned();
-    for known in stale {
-        let _ = writeln!(text, "- {}: {}", code(&known.scope), code(&known.advice));
+/// The list of known failures: the entries that are out of date, then the others.
+fn known(report: &Report) -> String {
+    let (stale, rest) = report.stale_and_known();
+    let lines = |all: &[&KnownFailure]| {
+        let lines =
+            all.iter().map(|known| format!("- {}: {}\n", code(&known.scope), code(&known.in_words())));
+        lines.collect::<String>()
+    };
+    let stale = match stale.as_slice() {
+        [] => String::new(),
+        stale => format!("\n### Known failures that are out of date\n\n{}", lines(stale)),
+    };
+    stale + &details(&format!("{} on the list of known failures", rest.len()), &lines(&rest))
+}
+
+fn not_judged(report: &Report) -> String {
+    let mut text = String::new();
+    for NotJudged { title, by_reason, .. } in words::not_judged(report) {
+        let mut lines = String::new();
+        for (reason, rules) in by_reason {
+            let ids: Vec<String> =
+                rules.iter().map(|rule| code(&format!("{}{}", rule.id, words::progress(rule)))).collect();
+            // Reasons quote requests and the network.
+            let reason = if reason.is_empty() { String::new() } else { format!("{}: ", code(reason)) };
+            let _ = writeln!(lines, "- {reason}{}", ids.join(", "));
+        }
+        text.push_str(&details(&title, &lines));
     }
     text
 }
 
-fn known(report: &Report) -> String {
-    let (_, excused) = report.stale_and_known();
-    let mut text = String::new();
-    for known in &excused {
-        let (scope, reason, owner) = (code(&known.scope), code(&known.reason), code(&known.owner));
-        let _ = writeln!(text, "- {scope} ({}): {reason} ({owner}, until {})", known.advice, known.expires);
-    }
-    details(&format!("{} on the list of known failures", excused.len()), &text)
-}
-
-fn inconclusive(report: &Report) -> String {
-    let number = report.counts().get(RuleState::Inconclusive);
-    let mut text = String::new();
-    for (advice, rules) in words::by_reason(report, Verdict::Inconclusive) {
-        let held =
-            |rule: &&JudgedRule| format!("{} (held {} of {} times)", code(&rule.id), rule.held, rule.quota);
-        let held: Vec<String> = rules.iter().map(held).collect();
-        // Other reasons quote requests and the network.
-        let waits = rules.iter().all(|rule| rule.waits);
-        let advice = if waits { escape_controls(advice) } else { code(advice) };
-        let _ = writeln!(text, "- {advice}: {}", held.join(", "));
-    }
-    details(&format!("{} inconclusive: why", words::count(number as u128, "rule")), &text)
-}
-
-fn unjudged(report: &Report, verdict: Verdict, meaning: &str) -> String {
-    let by_reason = words::by_reason(report, verdict);
-    let rules: usize = by_reason.iter().map(|(_, rules)| rules.len()).sum();
-    let mut text = String::new();
-    for (reason, rules) in by_reason {
-        let ids: Vec<String> = rules.iter().map(|rule| code(&rule.id)).collect();
-        let _ = writeln!(text, "- {}: {}", escape_controls(reason), ids.join(", "));
-    }
-    details(&format!("{} {meaning}", words::count(rules as u128, "rule")), &text)
-}
-
-fn fingerprint(report: &Report) -> String {
-    if report.observations.is_empty() {
-        return String::new();
-    }
-    let mut text = String::new();
-    for (name, value) in compact::members(&report.dialect) {
-        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&value));
-    }
-    for (clause, values) in &report.observations {
-        let listed: Vec<String> = values
-            .iter()
-            .take(8)
-            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&escape_controls(value), 60))))
-            .collect();
-        let more = values.len().saturating_sub(listed.len());
-        let more = if more > 0 { format!(", {more} more") } else { String::new() };
-        let _ = writeln!(text, "- {}: {}{more}", code(clause), listed.join(", "));
-    }
-    details("Dialect and behaviour", &text)
+fn observed(report: &Report) -> String {
+    let observed = words::observed(report);
+    let lines: String = observed
+        .iter()
+        .map(|(name, text)| format!("- {name}: {}\n", code(&cut(text, LONGEST_VALUES))))
+        .collect();
+    details(&format!("{} observations", observed.len()), &lines)
 }
 
 /// A text on one line as inline code, so that nothing in it is markup, a link or a mention.
@@ -225,10 +186,10 @@ mod tests {
         let defect = |number| Defect { findings: vec![number], links: Vec::new() };
         sample.summary.defects = (0..200).map(defect).collect();
         let text = text(&sample.report());
-        assert!(text.len() <= LONGEST + 200, "{}", text.len());
+        assert!(text.len() <= LONGEST + 400, "{}", text.len());
         assert!(text.contains("more defects in the other reports"));
         assert!(text.contains("The request is in the other reports"));
-        assert!(text.contains("inconclusive: why"));
+        assert!(text.contains("inconclusive: exercised too seldom"));
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //! repeat it.
 
 use crate::report::{
-    model::{Contrast, Defect, Exchanged, Finding},
+    model::{Contrast, Defect, Exchanged, Finding, JudgedRule},
     terminal::{Page, WIDTH},
     text::{compact, words},
 };
 use paymaster_engine::cases::case::Role;
 use paymaster_settings::output::terminal::{escape_controls, wrapped};
+use serde_json::Value;
 
 /// Longest part of an answer that is shown on one line, in characters.
 const LONGEST_ANSWER: usize = 320;
@@ -15,23 +16,23 @@ const LONGEST_ANSWER: usize = 320;
 /// The column of the values.
 const COLUMN: usize = 13;
 
-/// Writes a defect: its first finding in full, and each rule that it breaks in one line.
+/// How many rules and other replay files of a defect are shown. The rest is counted.
+const MOST: usize = 3;
+
+/// Writes a defect: its first finding, and each rule that it breaks. A warning has three lines, unless everything is shown.
 pub(crate) fn write(page: &mut Page<'_>, defect: &Defect) {
     let Some(finding) = page.report.shown(defect) else {
         return;
     };
-    let label = match (defect.fails, finding.is_flaky()) {
-        (false, _) => "WARNING".to_owned(),
-        (true, true) => format!("FLAKY DEFECT {}", defect.number),
-        (true, false) => format!("DEFECT {}", defect.number),
-    };
-    let painted = if defect.fails { page.paint.bad(&label) } else { page.paint.odd(&label) };
-    let headline = escape_controls(&defect.headline);
-    for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
-        match line.strip_prefix(&label) {
-            Some(rest) if place == 0 => page.line(&format!("{painted}{rest}")),
-            _ => page.line(&format!("  {line}")),
-        }
+    headline(page, defect);
+    if !defect.fails && !page.extent.verbose {
+        let more = match defect.rules.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {}", words::count(more as u128, "other rule")),
+        };
+        let times = words::count(finding.times, "time");
+        page.line(&format!("  breaks {}{more}, seen {times}; -v shows it whole", finding.rule));
+        return;
     }
     if let Some(cause) = &defect.cause_in_words {
         row(page, "cause", cause);
@@ -41,12 +42,27 @@ pub(crate) fn write(page: &mut Page<'_>, defect: &Defect) {
     repeat(page, defect, finding);
 }
 
+/// Writes what is wrong: of a warning, on two lines at most.
+pub(crate) fn headline(page: &mut Page<'_>, defect: &Defect) {
+    let is_flaky = page.report.shown(defect).is_some_and(Finding::is_flaky);
+    let flaky = if defect.fails && is_flaky { "FLAKY " } else { "" };
+    let label = format!("{flaky}{}", defect.label.to_uppercase());
+    let painted = if defect.fails { page.paint.bad(&label) } else { page.paint.odd(&label) };
+    let longest = if defect.fails || page.extent.verbose { usize::MAX } else { 2 * WIDTH - label.len() - 24 };
+    let headline = compact::cut(&escape_controls(&defect.headline), longest);
+    for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
+        match line.strip_prefix(&label) {
+            Some(rest) if place == 0 => page.line(&format!("{painted}{rest}")),
+            _ => page.line(&format!("  {line}")),
+        }
+    }
+}
+
 /// The request and its answer, the one it is compared with, and the answer to the nearest request that does not break the rule.
 fn write_exchanges(page: &mut Page<'_>, finding: &Finding) {
     if let Some(request) = words::recorded(finding) {
         row(page, "recorded", &request.label);
     }
-    row(page, "at", finding.at());
     for member in shown(finding) {
         request(page, finding, member);
     }
@@ -66,19 +82,29 @@ fn contrast_answer(contrast: &Contrast) -> String {
     compact::cut(&escape_controls(&answer.unwrap_or_default()), LONGEST_ANSWER / 2)
 }
 
-/// The rules, a line each: id, section, basis and statement; and how to look further.
+/// The rules, a line each: id, section, basis and statement; and what to change.
 fn breaks(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     let report = page.report;
-    for (place, rule) in report.rules_of(defect).enumerate() {
+    let rules: Vec<&JudgedRule> = report.rules_of(defect).collect();
+    let whole = if page.extent.verbose { rules.len() } else { MOST };
+    for (place, rule) in rules.iter().take(whole).enumerate() {
         let head = if place == 0 { "breaks" } else { "" };
         let text = format!("{} (section {}, {}): {}", rule.id, rule.section, rule.basis, rule.text);
         row(page, head, &text);
     }
-    if let Some(rule) = report.rule(&finding.rule)
-        && !rule.hint.is_empty()
-    {
-        row(page, "hint", &rule.hint);
+    if rules.len() > whole {
+        let ids: Vec<&str> = rules[whole..].iter().map(|rule| rule.id.as_str()).collect();
+        row(page, "", &format!("and {}", some(&ids)));
     }
+    if !finding.details.hint.is_empty() {
+        row(page, "hint", &finding.details.hint);
+    }
+}
+
+/// The first ones, and how many more there are.
+fn some(all: &[&str]) -> String {
+    let shown = all[..all.len().min(MOST)].join(", ");
+    if all.len() > MOST { format!("{shown} and {} more", all.len() - MOST) } else { shown }
 }
 
 /// How often it was seen, the command lines that repeat it, and the other places at which its rules are broken.
@@ -87,7 +113,12 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     // Not in columns: `reproduced 3/3` is one phrase.
     page.hanging("  ", COLUMN, &words::seen(finding));
     match &finding.curl {
-        Some(line) => page.line(&format!("  cURL       {line}")),
+        Some(line) if page.extent.verbose || line.len() + COLUMN <= WIDTH => {
+            page.line(&format!("  cURL       {line}"));
+        }
+        Some(line) => {
+            row(page, "cURL", &format!("-v prints the line of {} characters", line.chars().count()))
+        }
         None => row(page, "cURL", "none: the body is too long for a command line, or has a secret"),
     }
     if let Some(line) = &finding.details.replay {
@@ -99,7 +130,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     let others = defect.findings.iter().skip(1).filter_map(|number| report.findings.get(*number));
     let replays: Vec<&str> = others.filter_map(|finding| finding.replay_file.as_deref()).collect();
     if !replays.is_empty() {
-        row(page, "also in", &replays.join(", "));
+        row(page, "also in", &if page.extent.verbose { replays.join(", ") } else { some(&replays) });
     }
 }
 
@@ -125,30 +156,37 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     let is_wrong = number == finding.member;
     let marks = if is_wrong { finding.deciding() } else { Vec::new() };
     let is_about_writing = is_wrong && finding.details.cause.as_ref().is_some_and(|cause| cause.is_writing);
-    let body = match serde_json::from_str(&request.body.text) {
-        Ok(value) if !is_about_writing => compact::pretty_marked(&value, &marks, COLUMN, WIDTH),
-        // Shown as it is written.
-        _ => compact::cut(&escape_controls(&request.body.text), LONGEST_ANSWER),
-    };
     let head = if of == 1 { "request" } else { "" };
-    page.line(&format!("  {head:<11}{body}"));
+    match serde_json::from_str::<Value>(&request.body.text) {
+        Ok(value) if !is_about_writing => {
+            let whole = compact::pretty_marked(&value, &marks, COLUMN, WIDTH);
+            let params = value["params"].as_array().map_or(0, Vec::len);
+            let params: Vec<String> = (0..params).map(|place| format!("/params/{place}")).collect();
+            let params: Vec<&str> = params.iter().map(String::as_str).collect();
+            let shown = match page.extent.verbose {
+                true => whole.clone(),
+                false => compact::folded(&value, &marks, &params, COLUMN, WIDTH),
+            };
+            page.line(&format!("  {head:<11}{shown}"));
+            let lines = whole.lines().count().saturating_sub(shown.lines().count());
+            if lines > 0 {
+                let lines = words::count(lines as u128, "line");
+                row(page, "", &format!("({lines} folded: -v, or the replay file, has the whole request)"));
+            }
+        }
+        // Shown as it is written.
+        _ => {
+            let text = compact::cut(&escape_controls(&request.body.text), LONGEST_ANSWER);
+            page.line(&format!("  {head:<11}{text}"));
+        }
+    }
     if let Some(exchange) = finding.exchanges.get(number) {
-        answer(page, exchange, if is_wrong { &finding.pointer } else { "" });
+        let pointer = is_wrong.then_some(finding.pointer.as_str());
+        match exchange.marked(pointer, page.extent.verbose, COLUMN, WIDTH) {
+            Some(answer) => page.line(&format!("  {:<11}{answer}", "answer")),
+            None => row(page, "answer", &compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
+        }
     }
-}
-
-/// The answer on one line; where it has the place at which the rule is broken, on several, with the place marked.
-fn answer(page: &mut Page<'_>, exchange: &Exchanged, pointer: &str) {
-    if !pointer.is_empty()
-        && let Ok(response) = &exchange.answer
-        && let Ok(value) = serde_json::from_str::<serde_json::Value>(&response.body.text)
-        && value.pointer(pointer).is_some()
-    {
-        let text = compact::folded(&value, &[pointer], COLUMN, WIDTH);
-        page.line(&format!("  {:<11}HTTP {}  {text}", "answer", response.status));
-        return;
-    }
-    row(page, "answer", &compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER));
 }
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {

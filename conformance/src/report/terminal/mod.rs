@@ -1,42 +1,59 @@
-//! The report for a terminal: verdict, defects, inconclusive rules, dialect of the target, and what to do next.
+//! The report for a terminal: verdict, defects, warnings, what to do next, and a line for the rest, which options print.
 
 mod defect;
 pub(crate) mod progress;
 
-use std::fmt::Write as _;
-
 use crate::report::{
-    model::{JudgedRule, KnownFailure, Report},
-    text::{compact, words},
+    model::{KnownFailure, Report},
+    text::words::{self, NotJudged},
 };
-use paymaster_engine::verdict::{
-    conclusion::{Conclusion, Verdict},
-    summary::Reached,
-};
+use clap::Args;
+use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
 use paymaster_settings::output::terminal::{Paint, escape_controls, wrapped};
 
-/// The widest line, in columns. cURL lines may be longer: they must work as printed.
-pub(crate) const WIDTH: usize = 110;
+/// The widest line, in columns. With `-v`, cURL lines may be longer: they must work as printed.
+pub(crate) const WIDTH: usize = 100;
 
-/// The whole report.
-pub(crate) fn render(report: &Report, paint: Paint) -> String {
-    let mut page = Page { report, paint, text: String::new() };
+/// How much of the report is shown.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Extent {
+    /// Print the verdict and the headlines of the defects alone.
+    #[arg(short, long, conflicts_with_all = ["verbose", "observed"])]
+    pub(crate) quiet: bool,
+    /// Print everything: whole requests, cURL lines, warnings as defects, why rules were not judged, and what --observed prints.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print what the target does where the specification leaves it open, and what valid requests reached.
+    #[arg(long)]
+    pub(crate) observed: bool,
+}
+
+/// The report.
+pub(crate) fn render(report: &Report, extent: Extent, paint: Paint) -> String {
+    let mut page = Page { report, extent, paint, text: String::new() };
     page.verdict();
+    if extent.quiet {
+        let failing = report.defects.iter().filter(|defect| defect.fails);
+        failing.for_each(|defect| defect::headline(&mut page, defect));
+        return page.text;
+    }
+    page.conditions();
     page.defects(true);
     page.defects(false);
     page.known();
-    page.inconclusive();
-    page.unjudged(Verdict::Covered, "Covered", "these rules wait for known failures alone");
-    page.unjudged(Verdict::NotApplicable, "Not applicable", "these rules were not judged");
-    page.dialect();
-    page.reached();
+    page.not_judged();
+    if extent.observed || extent.verbose {
+        page.observed();
+    }
     page.next();
+    page.rest();
     page.text
 }
 
 /// A report that is being written.
 pub(crate) struct Page<'a> {
     pub(crate) report: &'a Report,
+    extent: Extent,
     pub(crate) paint: Paint,
     text: String,
 }
@@ -75,14 +92,15 @@ impl Page<'_> {
             text.push('\n');
         }
         self.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
+    }
+
+    /// Counts, and what limits the run.
+    fn conditions(&mut self) {
+        let report = self.report;
         let rules = words::count(report.rules.len() as u128, "rule");
-        self.line(&format!("{rules}: {} · {}", report.counts().line(), words::sent(report)));
-        for warning in &report.warnings {
-            self.hanging("warning: ", 9, warning);
-        }
-        for skipped in report.recorded.iter().flat_map(|recorded| &recorded.skipped) {
-            let text = format!("{}: {}", skipped.entries, escape_controls(&skipped.reason));
-            self.hanging("left out ", 9, &text);
+        self.hanging("", 0, &format!("{rules}: {} · {}", report.counts().line(), words::sent(report)));
+        for (title, text) in words::limits(report) {
+            self.hanging(&format!("{}: ", title.to_lowercase()), title.len() + 2, &text);
         }
         // The line of the profile that most inconclusive rules wait for, to paste.
         if let Some((about, line)) = &report.details.missing_line {
@@ -92,13 +110,6 @@ impl Page<'_> {
             self.line(&format!("  {line}"));
         }
         self.contradictions();
-        if let Some(cause) = &report.cut_short {
-            self.hanging("cut short: ", 11, &escape_controls(cause));
-        }
-        for unjudged in &report.unjudged {
-            let groups = words::count(unjudged.groups as u128, "group");
-            self.hanging("not judged: ", 12, &format!("{groups}: {}", escape_controls(&unjudged.reason)));
-        }
     }
 
     /// Writes where profile and target contradict each other.
@@ -108,8 +119,7 @@ impl Page<'_> {
             let title = self.paint.odd("Contradiction");
             let text = format!("{}: the profile states that {}", one.title(), one.states);
             self.hanging(&format!("{title}: "), 15, &text);
-            let cause = format!("cause: {}", one.cause);
-            self.hanging("  ", 4, &cause);
+            self.hanging("  ", 4, &one.cause());
             if let Some(answer) = &one.answer {
                 self.hanging("  answer: ", 10, answer);
             }
@@ -131,104 +141,53 @@ impl Page<'_> {
             self.line("");
             let title = self.paint.bad("Out of date");
             self.line(&format!("{title} in the list of known failures; each of these fails the run"));
-            for known in stale {
-                self.known_failure(known, &known.advice);
-            }
+            stale.into_iter().for_each(|known| self.known_failure(known));
         }
         if !rest.is_empty() {
             self.line("");
             let title = self.paint.odd("Known");
             self.line(&format!("{title} to fail: listed, explained and dated"));
-            for known in rest {
-                let KnownFailure { advice, reason, owner, expires, .. } = known;
-                let text = format!("{advice}: {reason} ({owner}, until {expires})");
-                self.known_failure(known, &text);
-            }
+            rest.into_iter().for_each(|known| self.known_failure(known));
         }
     }
 
-    fn known_failure(&mut self, known: &KnownFailure, text: &str) {
+    fn known_failure(&mut self, known: &KnownFailure) {
         self.hanging("  ", 4, &escape_controls(&known.scope));
-        self.hanging("    ", 4, &escape_controls(text));
+        self.hanging("    ", 4, &known.in_words());
     }
 
-    /// Writes the inconclusive rules, grouped by what would make them conclusive, or by why they are not.
-    fn inconclusive(&mut self) {
-        let by_reason = words::by_reason(self.report, Verdict::Inconclusive);
-        // A target that never answered is the only reason, and the verdict names it.
-        if by_reason.is_empty() || self.report.is_untested() {
-            return;
-        }
-        self.line("");
-        let title = self.paint.odd("Inconclusive");
-        self.line(&format!("{title}: exercised too seldom to pass (times held / times needed)"));
-        for (reason, rules) in by_reason {
-            let progress = |rule: &&JudgedRule| format!("{} {}/{}", rule.id, rule.held, rule.quota);
-            let rules: Vec<String> = rules.iter().map(progress).collect();
-            self.hanging("  ", 4, &rules.join(", "));
-            if !reason.is_empty() {
-                self.hanging("    -> ", 7, &escape_controls(reason));
+    /// Writes the rules that were not judged: where that decides the verdict, or everything is shown.
+    fn not_judged(&mut self) {
+        let is_incomplete =
+            matches!(self.report.conclusion, Conclusion::Incomplete | Conclusion::CouldNotTest);
+        for NotJudged { verdict, title, by_reason } in words::not_judged(self.report) {
+            if !self.extent.verbose && !(is_incomplete && verdict == Verdict::Inconclusive) {
+                continue;
+            }
+            self.line("");
+            let title = self.paint.odd(&title);
+            self.line(&title);
+            for (reason, rules) in by_reason {
+                let rules: Vec<String> =
+                    rules.iter().map(|rule| format!("{}{}", rule.id, words::progress(rule))).collect();
+                self.hanging("  ", 4, &rules.join(", "));
+                if !reason.is_empty() {
+                    self.hanging("    -> ", 7, &escape_controls(reason));
+                }
             }
         }
     }
 
-    /// Writes the rules with a verdict that is no judgement, grouped by the reason.
-    fn unjudged(&mut self, verdict: Verdict, title: &str, meaning: &str) {
-        let by_reason = words::by_reason(self.report, verdict);
-        if by_reason.is_empty() || self.report.conclusion == Conclusion::CouldNotTest {
+    fn observed(&mut self) {
+        let observed = words::observed(self.report);
+        if observed.is_empty() {
             return;
         }
         self.line("");
-        let title = self.paint.odd(title);
-        self.line(&format!("{title}: {meaning}"));
-        for (reason, rules) in by_reason {
-            let ids: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
-            self.hanging("  ", 4, &ids.join(", "));
-            self.hanging("    -> ", 7, &escape_controls(reason));
-        }
-    }
-
-    fn dialect(&mut self) {
-        let report = self.report;
-        if report.conclusion == Conclusion::CouldNotTest {
-            return;
-        }
-        self.line("");
-        let is_shown = !report.verdict_line().no_result;
-        let title = self.paint.bold(if is_shown { "Dialect" } else { "Dialect that was sent" });
-        self.hanging(&format!("{title}: "), 9, &report.details.dialect_in_words);
-        if report.observations.is_empty() {
-            return;
-        }
         let title = self.paint.bold("Observed");
-        self.line(&format!("{title} where the specification leaves it open:"));
-        for (clause, values) in &report.observations {
-            let sorted = words::by_frequency(values);
-            let more = sorted.len().saturating_sub(MOST_VALUES);
-            let mut text = sorted
-                .iter()
-                .take(MOST_VALUES)
-                .map(|(value, times)| format!("{} ({times})", compact::cut(&escape_controls(value), 60)))
-                .collect::<Vec<_>>()
-                .join(", ");
-            if more > 0 {
-                // Writing to a String cannot fail.
-                let _ = write!(text, ", {more} more");
-            }
-            self.hanging(&format!("  {clause}: "), clause.len() + 4, &text);
-        }
-    }
-
-    fn reached(&mut self) {
-        let all = &self.report.reached;
-        if all.iter().all(|(_, reached)| *reached == Reached::default()) {
-            return;
-        }
-        self.line("");
-        let title = self.paint.bold("Reached");
-        self.line(&format!("{title} by valid requests       results    errors  unreadable"));
-        for (call, Reached { results, errors, unreadable }) in all {
-            self.line(&format!("  {call:<26} {results:>10} {errors:>9} {unreadable:>11}"));
+        self.line(&format!("{title} where the specification leaves it open, and how often:"));
+        for (name, text) in observed {
+            self.hanging("  ", 4, &format!("{name}: {text}"));
         }
     }
 
@@ -275,26 +234,70 @@ impl Page<'_> {
         let title = self.paint.bold("Next");
         self.hanging(&format!("{title}: "), 6, next);
     }
-}
 
-/// How many values of one observation are listed. The rest is counted.
-const MOST_VALUES: usize = 6;
+    /// What was left out, and the options that print it.
+    fn rest(&mut self) {
+        let (report, Extent { verbose, observed, .. }) = (self.report, self.extent);
+        if verbose {
+            return;
+        }
+        let observations = words::count(report.observations.len() as u128, "observation");
+        let mut rest = Vec::new();
+        if !observed && !words::observed(report).is_empty() {
+            rest.push(format!("{observations}: --observed"));
+        }
+        let not_judged = words::not_judged(report).into_iter().flat_map(|one| one.by_reason);
+        let not_judged: usize = not_judged.map(|(_, rules)| rules.len()).sum();
+        if not_judged > 0 {
+            rest.push(format!("{} not judged: -v", words::count(not_judged as u128, "rule")));
+        }
+        if !rest.is_empty() {
+            self.line("");
+            self.hanging("", 0, &format!("{}; or all in the HTML page: -o report.html", rest.join("; ")));
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::sample::{self, Sample};
+
+    fn shown(sample: &Sample) -> String {
+        render(&sample.report(), Extent::default(), Paint::default())
+    }
 
     #[test]
     fn a_run_with_violations() {
-        let text = render(&sample::violations().report(), Paint::default());
-        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
-        insta::assert_snapshot!("violations", text);
+        let sample = sample::violations();
+        for (name, extent) in [
+            ("violations", Extent::default()),
+            ("violations_quiet", Extent { quiet: true, ..Extent::default() }),
+            ("violations_verbose", Extent { verbose: true, ..Extent::default() }),
+        ] {
+            let text = render(&sample.report(), extent, Paint::default());
+            assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+            insta::assert_snapshot!(name, text);
+        }
+    }
+
+    #[test]
+    fn a_defect_fits_a_screen_and_a_warning_three_lines() {
+        let text = shown(&sample::violations());
+        let blocks: Vec<&str> = text.split("\n\n").collect();
+        for (head, most) in [("DEFECT", 50), ("FLAKY DEFECT", 50), ("WARNING", 3)] {
+            let own: Vec<_> = blocks.iter().filter(|block| block.starts_with(head)).collect();
+            assert!(!own.is_empty() && own.iter().all(|block| block.lines().count() <= most), "{text}");
+        }
+        assert!(
+            text.lines().all(|line| line.chars().count() <= WIDTH || line.starts_with("  replay")),
+            "{text}"
+        );
     }
 
     #[test]
     fn what_profile_and_target_contradict_stands_below_the_headline() {
-        let text = render(&sample::contradicted().report(), Paint::default());
+        let text = shown(&sample::contradicted());
         let top = text.split("DEFECT 1").next().unwrap();
         for part in [
             "Contradiction: tokens.supported[1] (paymaster.toml, line 10): the profile states that the target",
@@ -308,27 +311,27 @@ mod tests {
 
     #[test]
     fn a_run_with_known_failures() {
-        let text = render(&sample::known().report(), Paint::default());
+        let text = shown(&sample::known());
         insta::assert_snapshot!("known", text);
     }
 
     #[test]
     fn recorded_traffic() {
-        let text = render(&sample::recorded().report(), Paint::default());
+        let text = shown(&sample::recorded());
         insta::assert_snapshot!("recorded", text);
     }
 
     #[test]
     fn a_run_without_answers() {
-        let text = render(&sample::unanswered().report(), Paint::default());
+        let text = shown(&sample::unanswered());
         insta::assert_snapshot!("unanswered", text);
     }
 
     #[test]
     fn colours_change_no_text() {
         let sample = sample::violations();
-        let plain = render(&sample.report(), Paint::default());
-        let painted = render(&sample.report(), Paint { colours: true });
+        let plain = render(&sample.report(), Extent::default(), Paint::default());
+        let painted = render(&sample.report(), Extent::default(), Paint { colours: true });
         let mut bare = String::new();
         let mut rest = painted.as_str();
         while let Some((before, after)) = rest.split_once('\u{1b}') {

@@ -50,10 +50,16 @@ pub(crate) struct Progress {
     /// When the plan began, and how many requests were sent before.
     planned: Option<(Instant, usize)>,
     requests: usize,
+    findings: usize,
+    confirmed: usize,
+    is_noted: bool,
 }
 
 /// The shortest time after which rate and time left mean something.
-const SETTLED: Duration = Duration::from_secs(1);
+const SETTLED: Duration = Duration::from_millis(200);
+
+/// Pauses of this length are also told where there is no terminal, once.
+const NOTABLE: Duration = Duration::from_secs(5);
 
 /// ` at 120 a second, at most 45 s left`, from what was sent in this time. Empty at the beginning.
 fn pace(groups: usize, at_most: usize, sent: usize, elapsed: Duration) -> String {
@@ -94,14 +100,18 @@ impl Reporter for Progress {
                 let at_most = self.at_most;
                 let pace =
                     elapsed.map_or(String::new(), |(elapsed, sent)| pace(*groups, at_most, sent, elapsed));
-                self.requests = *requests;
+                (self.requests, self.findings) = (*requests, *findings);
                 self.status.show(&format!(
                     "{groups} of at most {at_most} groups judged, {requests} requests sent{pace}, \
                      {findings} rules broken"
                 ));
             }
             Event::Waiting { pause, reason } => {
-                self.status.show(&format!("waiting {} s: {reason}", pause.as_secs()));
+                let text = format!("waiting {}: {reason}", time(*pause));
+                if *pause >= NOTABLE && !std::mem::replace(&mut self.is_noted, true) {
+                    self.status.note(&text);
+                }
+                self.status.show(&text);
             }
             Event::Overloaded { jobs, sign } => self.status.note(&format!(
                 "note: {sign} while other requests were in flight, and not for the same request alone: \
@@ -109,7 +119,13 @@ impl Reporter for Progress {
             )),
             Event::Estimated(estimate) => self.status.note(&estimate.to_string()),
             Event::Broken { .. } | Event::Exchanged(_) => {}
-            Event::Found(finding) => self.status.show(&format!("confirmed {}", finding.rule.id)),
+            Event::Found(finding) => {
+                self.confirmed += 1;
+                self.status.show(&format!(
+                    "sending what broke rules again, for its cause: {} of {} done, the last one {}",
+                    self.confirmed, self.findings, finding.rule.id
+                ));
+            }
             Event::Finished(_) => self.status.show(""),
         }
     }
@@ -124,7 +140,8 @@ mod tests {
         let seconds = Duration::from_secs;
         for (groups, at_most, sent, elapsed, words) in [
             (0, 100, 0, seconds(5), ""),
-            (10, 100, 30, Duration::from_millis(900), ""),
+            (10, 100, 30, Duration::from_millis(100), ""),
+            (10, 100, 30, Duration::from_millis(500), " at 60 a second, at most 5.0 s left"),
             (10, 100, 30, seconds(5), " at 6.0 a second, at most 45 s left"),
             (50, 100, 900, seconds(3), " at 300 a second, at most 3.0 s left"),
             (10, 1_000, 30, seconds(10), " at 3.0 a second, at most 16 min 30 s left"),

@@ -1,8 +1,6 @@
 //! JSON for people: on one line where it fits, otherwise on several; long strings and lists are cut.
 
-use std::fmt::Write;
-
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The longest string, in characters; longer ones are cut in the middle.
 const LONGEST_STRING: usize = 66;
@@ -20,20 +18,21 @@ pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
 
 /// As [`pretty`], with the members at these JSON pointers on lines of their own, each followed by an arrow.
 pub(crate) fn pretty_marked(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
-    let writer = Writer { marks, width, folds: false };
+    let writer = Writer { marks, apart: &[], width, folds: false };
     writer.pretty(value, "", indent, indent)
 }
 
-/// As [`pretty_marked`], with everything that has no mark inside on one line, cut where it is too long.
-pub(crate) fn folded(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
-    let writer = Writer { marks, width, folds: true };
+/// As [`pretty_marked`], with what stands between these members on one line each time, as far as it fits there, and then how much more
+/// there is. The members `apart` have lines of their own too, without an arrow.
+pub(crate) fn folded(value: &Value, marks: &[&str], apart: &[&str], indent: usize, width: usize) -> String {
+    let writer = Writer { marks, apart, width, folds: true };
     writer.pretty(value, "", indent, indent)
 }
 
 struct Writer<'a> {
     marks: &'a [&'a str],
+    apart: &'a [&'a str],
     width: usize,
-    /// Whether values without a mark inside are cut to one line.
     folds: bool,
 }
 
@@ -41,116 +40,140 @@ impl Writer<'_> {
     /// The first line begins at column `from`.
     fn pretty(&self, value: &Value, pointer: &str, from: usize, indent: usize) -> String {
         let flat = inline(value);
-        let is_inside = |mark: &&&str| mark.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
-        let has_mark = self.marks.iter().any(|mark| is_inside(&mark));
+        let opens = self.marks.iter().any(|mark| *mark != pointer && is_within(mark, pointer));
         // One column is reserved for a comma.
-        if !has_mark && flat.chars().count() + from < self.width {
+        if !opens && flat.chars().count() + from < self.width {
             return flat;
         }
-        if self.folds && !has_mark {
-            // The arrow may follow.
-            return cut(&flat, self.width.saturating_sub(from + MARK.len()));
+        let is_apart = |place: &str| self.marks.iter().chain(self.apart).any(|mark| is_within(mark, place));
+        let children = children(value);
+        if children.is_empty()
+            || self.folds && !opens && !children.iter().any(|child| is_apart(&child.place(pointer)))
+        {
+            return if self.folds {
+                short(value, self.width.saturating_sub(from + MARK.len()))
+            } else {
+                flat
+            };
         }
         let inner = " ".repeat(indent + 2);
-        let lines: Vec<Line> = match value {
-            Value::Object(members) => members
-                .iter()
-                .map(|(name, value)| {
-                    let head = format!("{inner}{}: ", string(name));
-                    let from = head.chars().count();
-                    let place = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
-                    Line {
-                        text: format!("{head}{}", self.pretty(value, &place, from, indent + 2)),
-                        is_marked: self.marks.contains(&place.as_str()),
-                    }
-                })
-                .collect(),
-            Value::Array(items) => shortened(items)
-                .enumerate()
-                .map(|(index, item)| match item {
-                    Ok(item) => {
-                        let place = format!("{pointer}/{index}");
-                        Line {
-                            text: format!("{inner}{}", self.pretty(item, &place, indent + 2, indent + 2)),
-                            is_marked: self.marks.contains(&place.as_str()),
-                        }
-                    }
-                    Err(more) => Line { text: format!("{inner}... {more} more"), is_marked: false },
-                })
-                .collect(),
-            _ => return flat,
-        };
-        let outer = " ".repeat(indent);
-        let (open, close) = if value.is_object() { ('{', '}') } else { ('[', ']') };
-        let mut text = format!("{open}\n");
-        let last = lines.len().saturating_sub(1);
-        for (number, line) in lines.into_iter().enumerate() {
-            text.push_str(&line.text);
-            text.push_str(if number == last { "" } else { "," });
-            text.push_str(if line.is_marked { MARK } else { "" });
-            text.push('\n');
+        let room = self.width.saturating_sub(inner.len() + 1);
+        let most = if self.folds { children.len() } else { most(value, children.len()) };
+        let (mut lines, mut run, mut hidden) = (Vec::new(), Vec::new(), 0);
+        for (number, child) in children.iter().enumerate() {
+            let place = child.place(pointer);
+            if !is_apart(&place) && self.folds {
+                run.push(child);
+            } else if !is_apart(&place) && number >= most {
+                hidden += 1;
+            } else {
+                lines.extend(fitting(&std::mem::take(&mut run), room).map(|text| (text, "")));
+                let from = inner.len() + child.head.chars().count();
+                let text = child.head.clone() + &self.pretty(child.value, &place, from, indent + 2);
+                lines.push((text, if self.marks.contains(&place.as_str()) { MARK } else { "" }));
+            }
         }
-        text + &outer + &close.to_string()
+        lines.extend(fitting(&run, room).map(|text| (text, "")));
+        lines.extend((hidden > 0).then(|| (format!("... {hidden} more"), "")));
+        let [open, close] = ends(value);
+        let last = lines.len().saturating_sub(1);
+        let lines = lines.into_iter().enumerate().map(|(number, (text, mark))| {
+            let comma = if number == last { "" } else { "," };
+            format!("{inner}{text}{comma}{mark}\n")
+        });
+        format!("{open}\n{}{}{close}", lines.collect::<String>(), " ".repeat(indent))
     }
 }
 
-/// A member or an item of a list, which may be several lines long.
-struct Line {
-    text: String,
-    is_marked: bool,
+/// Whether a JSON pointer leads to this place, or further inside.
+fn is_within(pointer: &str, place: &str) -> bool {
+    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A member of an object, or an item of a list: what is written before its value, and the value.
+struct Child<'a> {
+    name: String,
+    head: String,
+    value: &'a Value,
+}
+
+impl Child<'_> {
+    /// Its JSON pointer, from that of what has it.
+    fn place(&self, outer: &str) -> String {
+        format!("{outer}/{}", self.name.replace('~', "~0").replace('/', "~1"))
+    }
+}
+
+/// What a list or an object has. Nothing for other values.
+fn children(value: &Value) -> Vec<Child<'_>> {
+    let member =
+        |(name, value)| Child { name: String::clone(name), head: format!("{}: ", string(name)), value };
+    let item = |(place, value): (usize, _)| Child { name: place.to_string(), head: String::new(), value };
+    match value {
+        Value::Object(members) => members.iter().map(member).collect(),
+        Value::Array(items) => items.iter().enumerate().map(item).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn ends(value: &Value) -> [&'static str; 2] {
+    if value.is_object() { ["{", "}"] } else { ["[", "]"] }
+}
+
+/// How many of so many items are shown.
+fn most(value: &Value, items: usize) -> usize {
+    if value.is_array() && items > MOST_ITEMS { MOST_ITEMS - 1 } else { items }
+}
+
+/// A value on one line of so many columns: whole, or as many members as fit, and how many more there are.
+fn short(value: &Value, room: usize) -> String {
+    let flat = inline(value);
+    let [open, close] = ends(value);
+    let inside = children(value);
+    match value {
+        _ if flat.chars().count() <= room => flat,
+        Value::String(text) => Value::from(cut(text, room.saturating_sub(2).min(LONGEST_STRING))).to_string(),
+        _ => match fitting(&inside.iter().collect::<Vec<_>>(), room.saturating_sub(2)) {
+            Some(text) => format!("{open}{text}{close}"),
+            None => flat,
+        },
+    }
+}
+
+/// As many members as fit into so many columns, and how many more there are. The first one is shortened where it is too long. None of none.
+fn fitting(members: &[&Child<'_>], room: usize) -> Option<String> {
+    let mut text = String::new();
+    for (number, Child { head, value, .. }) in members.iter().enumerate() {
+        let more = format!("... {} more", members.len() - number);
+        let reserved = if number + 1 < members.len() { more.len() + 2 } else { 0 };
+        let left = room.saturating_sub(text.chars().count() + 2 + head.chars().count() + reserved);
+        text.push_str(if number == 0 { "" } else { ", " });
+        if number > 0 && inline(value).chars().count() > left {
+            return Some(text + &more);
+        }
+        text = text + head + &short(value, left);
+    }
+    (!members.is_empty()).then_some(text)
 }
 
 /// Writes a value on one line.
 pub(crate) fn inline(value: &Value) -> String {
-    let mut text = String::new();
-    write_inline(value, &mut text);
-    text
-}
-
-fn write_inline(value: &Value, text: &mut String) {
     match value {
-        Value::Object(members) => {
-            text.push('{');
-            for (number, (name, value)) in members.iter().enumerate() {
-                text.push_str(if number == 0 { "" } else { ", " });
-                // Writing to a String cannot fail.
-                let _ = write!(text, "{}: ", string(name));
-                write_inline(value, text);
-            }
-            text.push('}');
+        Value::String(content) => string(content),
+        Value::Object(_) | Value::Array(_) => {
+            let all = children(value);
+            let shown = most(value, all.len());
+            let parts = all[..shown].iter().map(|child| child.head.clone() + &inline(child.value));
+            let more = (shown < all.len()).then(|| format!("... {} more", all.len() - shown));
+            let [open, close] = ends(value);
+            format!("{open}{}{close}", parts.chain(more).collect::<Vec<_>>().join(", "))
         }
-        Value::Array(items) => {
-            text.push('[');
-            for (number, item) in shortened(items).enumerate() {
-                text.push_str(if number == 0 { "" } else { ", " });
-                match item {
-                    Ok(item) => write_inline(item, text),
-                    Err(more) => {
-                        let _ = write!(text, "... {more} more");
-                    }
-                }
-            }
-            text.push(']');
-        }
-        Value::String(content) => text.push_str(&string(content)),
-        other => text.push_str(&other.to_string()),
+        other => other.to_string(),
     }
-}
-
-fn shortened(items: &[Value]) -> impl Iterator<Item = Result<&Value, usize>> {
-    let shown = if items.len() > MOST_ITEMS { MOST_ITEMS - 1 } else { items.len() };
-    let more = items.len() - shown;
-    items[..shown].iter().map(Ok).chain((more > 0).then_some(Err(more)))
 }
 
 fn string(text: &str) -> String {
     Value::from(cut(text, LONGEST_STRING)).to_string()
-}
-
-/// The members of an object, such as a dialect, as texts.
-pub(crate) fn members(object: &Map<String, Value>) -> Vec<(&String, String)> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    object.iter().map(|(name, value)| (name, text(value))).collect()
 }
 
 /// Cuts a text in the middle where it is longer than `longest` characters.
@@ -189,10 +212,11 @@ mod tests {
     fn what_has_no_mark_is_folded() {
         let quote = |decimal: Value| json!({"symbol": "USDC", "decimal": decimal, "tokenAddress": "0x27a44456bedb94dbd59d0f0a14fe977c"});
         let answer = json!({"feeQuotes": [quote(json!("6")), quote(json!(6))]});
-        let text = folded(&answer, &["/feeQuotes/0/decimal"], 0, 60);
+        let text = folded(&answer, &["/feeQuotes/0/decimal"], &[], 0, 60);
         let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
         assert!(lines.contains(&"\"decimal\": \"6\",   <--"), "{text}");
-        assert_eq!(lines.iter().filter(|line| line.contains("decimal")).count(), 1, "{text}");
+        assert!(lines.contains(&"\"symbol\": \"USDC\","), "{text}");
+        assert_eq!(lines.iter().filter(|line| line.contains("decimal")).count(), 2, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
     }
 

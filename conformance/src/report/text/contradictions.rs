@@ -30,8 +30,8 @@ pub(crate) struct ShownContradiction {
     pub(crate) cause: String,
     /// An answer that shows it, on one line; none where no finding has one.
     pub(crate) answer: Option<String>,
-    /// The number of the defect that has this answer.
-    pub(crate) defect: Option<usize>,
+    /// `Defect 1`, where a defect has this answer.
+    pub(crate) defect: Option<String>,
 }
 
 impl ShownContradiction {
@@ -41,6 +41,12 @@ impl ShownContradiction {
             Some(place) => format!("{} ({place})", self.entry),
             None => self.entry.clone(),
         }
+    }
+
+    /// What the target does instead, and which defect shows it.
+    pub(crate) fn cause(&self) -> String {
+        let shows = self.defect.as_ref().map_or_else(String::new, |label| format!(" ({label} shows it)"));
+        format!("cause: {}{shows}", self.cause)
     }
 }
 
@@ -70,7 +76,7 @@ fn one(
     let example = findings
         .filter(|(_, (finding, _))| is_contradiction(finding, &statement))
         .find_map(|(number, (_, made))| Some((number, made.exchange()?)));
-    let defect = example.and_then(|(number, _)| Some(report.defect_of(number)?.number));
+    let defect = example.and_then(|(number, _)| Some(report.defect_of(number)?.label.clone()));
     Some(ShownContradiction {
         entry: contradiction.line.clone(),
         place,
@@ -110,7 +116,7 @@ mod tests {
         assert_eq!(token.states, "the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174");
         assert_eq!(token.cause, "12 answers refused it or listed it as unsupported, and none served it");
         assert!(token.answer.unwrap().contains("\"unsupportedTokens\":[\"0x2791"));
-        assert_eq!(token.defect, Some(1));
+        assert_eq!(token.defect.as_deref(), Some("Defect 1"));
         assert_eq!(operation.title(), "operations.sponsorable[0] (paymaster.toml, line 6)");
         assert_eq!(
             operation.states,

@@ -16,6 +16,7 @@ use paymaster_engine::{
         conclusion::{Conclusion, Verdict},
         known::{EntryOutcome, EntryState, KnownFailureKind},
         profile_line,
+        summary::Reached,
     },
 };
 use paymaster_settings::output::terminal::escape_controls;
@@ -55,17 +56,82 @@ pub(crate) fn sent(report: &Report) -> String {
     }
 }
 
-/// The rules with this verdict, grouped by the reason for it, in the order of the rules.
-pub(crate) fn by_reason(report: &Report, verdict: Verdict) -> Vec<(&str, Vec<&JudgedRule>)> {
-    let mut by_reason: Vec<(&str, Vec<&JudgedRule>)> = Vec::new();
-    for rule in report.rules.iter().filter(|rule| rule.verdict == verdict) {
-        let reason = rule.reason.as_deref().unwrap_or_default();
-        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, rules)) => rules.push(rule),
-            None => by_reason.push((reason, vec![rule])),
+/// What limits the run, each with its title.
+pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
+    let warnings = report.warnings.iter().map(|warning| ("Warning", warning.clone()));
+    let skipped =
+        report.recorded.iter().flat_map(|recorded| &recorded.skipped).map(|skipped| {
+            ("Left out", format!("{}: {}", count(skipped.entries, "exchange"), skipped.reason))
+        });
+    let cut_short = report.cut_short.iter().map(|cause| ("Cut short", cause.clone()));
+    let unjudged = report.unjudged.iter().map(|unjudged| {
+        ("Not judged", format!("{}: {}", count(unjudged.groups as u128, "group"), unjudged.reason))
+    });
+    let all = warnings.chain(skipped).chain(cut_short).chain(unjudged);
+    all.map(|(title, text)| (title, escape_controls(&text))).collect()
+}
+
+/// The rules with one verdict that is no judgement.
+pub(crate) struct NotJudged<'a> {
+    pub(crate) verdict: Verdict,
+    /// `2 rules not applicable: they were not judged`.
+    pub(crate) title: String,
+    /// The rules, as [`progress`] writes them, grouped by what would make them conclusive, or by why they were not judged.
+    pub(crate) by_reason: Vec<(&'a str, Vec<&'a JudgedRule>)>,
+}
+
+/// The rules that were not judged, by their verdict. None of a target that could not be tested: the verdict has the only reason.
+pub(crate) fn not_judged(report: &Report) -> Vec<NotJudged<'_>> {
+    let verdicts = [
+        (Verdict::Inconclusive, "inconclusive: exercised too seldom to pass (times held / times needed)"),
+        (Verdict::Covered, "covered: known failures alone keep them from being judged"),
+        (Verdict::NotApplicable, "not applicable: the run did not judge them"),
+    ];
+    let all = verdicts.into_iter().filter(|_| !report.is_untested()).map(|(verdict, meaning)| {
+        let rules = report.rules.iter().filter(|rule| rule.verdict == verdict);
+        let title = format!("{} {meaning}", count(rules.clone().count() as u128, "rule"));
+        let mut by_reason: Vec<(&str, Vec<&JudgedRule>)> = Vec::new();
+        for rule in rules {
+            let reason = rule.reason.as_deref().unwrap_or_default();
+            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, rules)) => rules.push(rule),
+                None => by_reason.push((reason, vec![rule])),
+            }
         }
+        NotJudged { verdict, title, by_reason }
+    });
+    all.filter(|one| !one.by_reason.is_empty()).collect()
+}
+
+/// How often an inconclusive rule held, and how often it must; empty for other rules.
+pub(crate) fn progress(rule: &JudgedRule) -> String {
+    match rule.verdict {
+        Verdict::Inconclusive => format!(" {}/{}", rule.held, rule.quota),
+        _ => String::new(),
     }
-    by_reason
+}
+
+/// What the target does where the specification leaves it open, and what valid requests reached: each point with what was seen, and how
+/// often. Nothing of a target that could not be tested.
+pub(crate) fn observed(report: &Report) -> Vec<(String, String)> {
+    if report.conclusion == Conclusion::CouldNotTest {
+        return Vec::new();
+    }
+    let dialect = report.dialect.iter().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (format!("dialect: {}", name.replace('-', " ")), value)
+    });
+    let observations = report.observations.iter().map(|(clause, values)| {
+        let values = by_frequency(values).into_iter().map(|(value, times)| format!("{value} ({times})"));
+        (clause.clone(), values.collect::<Vec<_>>().join(", "))
+    });
+    let reached = report.reached.iter().filter(|(_, reached)| *reached != Reached::default());
+    let reached = reached.map(|(call, Reached { results, errors, unreadable })| {
+        let answers = format!("results ({results}), errors ({errors}), unreadable ({unreadable})");
+        (format!("valid requests: {call}"), answers)
+    });
+    let all = dialect.chain(observations).chain(reached);
+    all.map(|(name, text)| (name, escape_controls(&text))).collect()
 }
 
 /// What the line of the profile is for that most inconclusive rules wait for, and the line to paste. None unless the run is incomplete.

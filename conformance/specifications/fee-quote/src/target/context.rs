@@ -383,20 +383,6 @@ impl Knowledge for Context {
         }
     }
 
-    fn dialect_in_words(&self) -> String {
-        let used = self.dialect();
-        let text = |name: &str| used.get(name).and_then(Value::as_str).unwrap_or_default();
-        format!(
-            "jsonrpc {} · mode {} · {} · {} · amounts {} · quotes {}",
-            text("jsonrpc-version"),
-            text("sponsored-name"),
-            text("fee-token-member"),
-            text("mode-member"),
-            text("amount-notation"),
-            text("quoted-tokens"),
-        )
-    }
-
     fn kept_lines(&self, view: &View<'_>, note: &mut dyn FnMut(&'static str, usize, bool)) {
         promises::kept(view, self, note);
     }

@@ -1,8 +1,8 @@
 //! The letter case of addresses.
 //!
 //! Clients write an address in lower case, or with the checksum of EIP-55: a target must take both. In capital letters an address has the
-//! same value, but a strict parser refuses it, because its letters are not those of the checksum. So an address in capital letters
-//! is owed nothing until the target has served one at the same place of the same kind of request.
+//! same value, but a strict parser refuses it, because its letters are not those of the checksum. So a target
+//! may refuse an address in capital letters, until it has served one at the same place of the same kind of request.
 
 use crate::{
     call::{CallParts, quoted_tokens},

@@ -22,6 +22,7 @@ macro_rules! rows {
         &[$(Rule {
             id: concat!($document, ".", $member),
             clause: concat!($document, ".", $member),
+            hint: concat!("send ", $expected),
             check: Check::Row { document: $document, member: $member, expected: $expected },
             ..$table
         }),+]
@@ -34,10 +35,9 @@ const fn table(
     relations: &'static [&'static Relation],
     pairs: &'static [Kind],
 ) -> Rule {
-    let hint = "compare the member with its row in the table of the section: name, type and form";
-    // `rows!` replaces the id and the check.
+    // `rows!` replaces the id, the hint and the check.
     let check = Check::Row { document: "", member: "", expected: "" };
-    Rule::new("", 10, Advice::Write(missing), hint, check).exercised_by(relations, pairs)
+    Rule::new("", 10, Advice::Write(missing), "", check).exercised_by(relations, pairs)
 }
 
 pub(crate) const SPONSORED_RESULT: &[Rule] = rows! {
