@@ -19,8 +19,10 @@ const UNREQUESTED_TOKEN: &str = "0x00000000000000000000000000000000000a5ced";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(LISTED, "unsupported-never-listed", "unsupportedTokens is always empty")
+        .depends_on_the_request()
         .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false))),
     Fault::new(LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
+        .depends_on_the_request()
         .injects(Behaviour::Result(|_, result| remove(result, "unsupportedTokens"))),
     Fault::new(LISTED, "unsupported-only-first", "lists the first unsupported token only")
         .injects(Behaviour::Result(|_, result| retain_unsupported(result, |index, _| index == 0))),

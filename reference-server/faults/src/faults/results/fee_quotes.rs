@@ -45,9 +45,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }))
         .depends_on_others(),
-    Fault::new(DECIMAL, "fee-decimal-unit", "decimal is 10 to the power of the decimals").changes(Map(
-        |value| json(&format!("1{}", "0".repeat(value.as_u64().unwrap_or_default().try_into().unwrap_or(0)))),
-    )),
+    Fault::new(DECIMAL, "fee-decimal-unit", "decimal is 10 to the power of the decimals")
+        .changes(Map(|value| {
+            json(&format!("1{}", "0".repeat(value.as_u64().unwrap_or_default().try_into().unwrap_or(0))))
+        }))
+        // For some tokens, the number is one that fits.
+        .depends_on_the_request(),
     Fault::new(ADDRESS, "fee-address-null", "tokenAddress is null").changes(Set("null")).also(QUOTED),
     Fault::new(ADDRESS, "fee-address-without-prefix", "tokenAddress has no 0x prefix")
         .changes(Map(|value| text_of(value).trim_start_matches("0x").into()))

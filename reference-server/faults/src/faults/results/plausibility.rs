@@ -32,6 +32,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "fee-in-the-smallest-unit",
         "maxGasFee is in the smallest units of the token",
     )
+    // It shows for tokens whose price is known.
+    .depends_on_the_request()
     .injects(Behaviour::Result(|_, result| {
         each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
     })),
