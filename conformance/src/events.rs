@@ -63,6 +63,8 @@ pub enum Event<'a> {
         /// The rule.
         rule: &'static Rule,
     },
+    /// The plan is over. What broke rules is sent again, to confirm it, to make it small and to find its cause.
+    Confirming,
     /// A finding is complete: sent again and shrunk.
     Found(&'a Finding),
     /// The run is over.

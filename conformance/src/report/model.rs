@@ -477,10 +477,10 @@ impl KnownFailure {
     /// What to do about an entry that fails the run; of any other, its state, reason, owner and end.
     pub(crate) fn in_words(&self) -> String {
         let Self { advice, reason, owner, expires, .. } = self;
-        match self.state.fails_the_run() {
-            true => escape_controls(advice),
-            false => escape_controls(&format!("{advice}: {reason} ({owner}, until {expires})")),
+        if self.state.fails_the_run() {
+            return escape_controls(advice);
         }
+        escape_controls(&format!("{advice}: {reason} ({owner}, until {expires})"))
     }
 }
 

@@ -111,6 +111,7 @@ pub async fn check(
         coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
     }
     let denied = session.denied().map(Reason::GaveUp);
+    reporter.event(&Event::Confirming);
     let confirming = confirm::findings(&sender, suite, &session, settings);
     let findings = while_reporting(confirming, &mut notices, reporter).await;
     while let Ok(notice) = notices.try_recv() {

@@ -87,7 +87,7 @@ impl ReportLog for Events {
             Event::Found(finding) => ("found", found(&maker.finding(finding))),
             Event::Exchanged(sent) if self.every_exchange => ("exchanged", exchanged(sent, maker)),
             // The last line is written by `end`, which has the verdicts.
-            Event::Exchanged(_) | Event::Finished(_) => return Ok(()),
+            Event::Exchanged(_) | Event::Confirming | Event::Finished(_) => return Ok(()),
         };
         line(name, rest, out)
     }

@@ -65,14 +65,11 @@ fn contradicted(report: &Report) -> String {
 /// The list of known failures: the entries that are out of date, then the others.
 fn known(report: &Report) -> String {
     let (stale, rest) = report.stale_and_known();
-    let lines = |all: &[&KnownFailure]| {
-        let lines =
-            all.iter().map(|known| format!("- {}: {}\n", code(&known.scope), code(&known.in_words())));
-        lines.collect::<String>()
-    };
+    let line = |known: &&KnownFailure| format!("- {}: {}", code(&known.scope), code(&known.in_words()));
+    let lines = |all: &[&KnownFailure]| all.iter().map(line).collect::<Vec<_>>().join("\n");
     let stale = match stale.as_slice() {
         [] => String::new(),
-        stale => format!("\n### Known failures that are out of date\n\n{}", lines(stale)),
+        stale => format!("\n### Known failures that are out of date\n\n{}\n", lines(stale)),
     };
     stale + &details(&format!("{} on the list of known failures", rest.len()), &lines(&rest))
 }
@@ -95,10 +92,10 @@ fn not_judged(report: &Report) -> String {
 
 fn observed(report: &Report) -> String {
     let observed = words::observed(report);
-    let lines: String = observed
-        .iter()
-        .map(|(name, text)| format!("- {name}: {}\n", code(&cut(text, LONGEST_VALUES))))
-        .collect();
+    let mut lines = String::new();
+    for (name, text) in &observed {
+        let _ = writeln!(lines, "- {name}: {}", code(&cut(text, LONGEST_VALUES)));
+    }
     details(&format!("{} observations", observed.len()), &lines)
 }
 

@@ -117,7 +117,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
             page.line(&format!("  cURL       {line}"));
         }
         Some(line) => {
-            row(page, "cURL", &format!("-v prints the line of {} characters", line.chars().count()))
+            row(page, "cURL", &format!("-v prints the line of {} characters", line.chars().count()));
         }
         None => row(page, "cURL", "none: the body is too long for a command line, or has a secret"),
     }
@@ -163,9 +163,10 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
             let params = value["params"].as_array().map_or(0, Vec::len);
             let params: Vec<String> = (0..params).map(|place| format!("/params/{place}")).collect();
             let params: Vec<&str> = params.iter().map(String::as_str).collect();
-            let shown = match page.extent.verbose {
-                true => whole.clone(),
-                false => compact::folded(&value, &marks, &params, COLUMN, WIDTH),
+            let shown = if page.extent.verbose {
+                whole.clone()
+            } else {
+                compact::folded(&value, &marks, &params, COLUMN, WIDTH)
             };
             page.line(&format!("  {head:<11}{shown}"));
             let lines = whole.lines().count().saturating_sub(shown.lines().count());

@@ -141,13 +141,17 @@ impl Page<'_> {
             self.line("");
             let title = self.paint.bad("Out of date");
             self.line(&format!("{title} in the list of known failures; each of these fails the run"));
-            stale.into_iter().for_each(|known| self.known_failure(known));
+            for known in stale {
+                self.known_failure(known);
+            }
         }
         if !rest.is_empty() {
             self.line("");
             let title = self.paint.odd("Known");
             self.line(&format!("{title} to fail: listed, explained and dated"));
-            rest.into_iter().for_each(|known| self.known_failure(known));
+            for known in rest {
+                self.known_failure(known);
+            }
         }
     }
 
@@ -161,7 +165,7 @@ impl Page<'_> {
         let is_incomplete =
             matches!(self.report.conclusion, Conclusion::Incomplete | Conclusion::CouldNotTest);
         for NotJudged { verdict, title, by_reason } in words::not_judged(self.report) {
-            if !self.extent.verbose && !(is_incomplete && verdict == Verdict::Inconclusive) {
+            if !(self.extent.verbose || is_incomplete && verdict == Verdict::Inconclusive) {
                 continue;
             }
             self.line("");

@@ -6,7 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{events::Event, report::text::words::time, run::Reporter};
+use crate::{
+    events::Event,
+    report::text::words::{count, time},
+    run::Reporter,
+};
 
 /// Moves to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";
@@ -47,11 +51,9 @@ impl StatusLine {
 pub(crate) struct Progress {
     status: StatusLine,
     at_most: usize,
-    /// When the plan began, and how many requests were sent before.
-    planned: Option<(Instant, usize)>,
-    requests: usize,
+    /// When the first groups were judged, and how many requests had been sent then: those of discovery too.
+    begun: Option<(Instant, usize)>,
     findings: usize,
-    confirmed: usize,
     is_noted: bool,
 }
 
@@ -91,16 +93,13 @@ impl Reporter for Progress {
                     ));
                 }
                 self.at_most = *at_most;
-                self.planned = Some((Instant::now(), self.requests));
                 self.status.show(&format!("sending at most {at_most} groups of requests"));
             }
             Event::Judged { groups, requests, findings } => {
-                let elapsed =
-                    self.planned.map(|(since, before)| (since.elapsed(), requests.saturating_sub(before)));
-                let at_most = self.at_most;
-                let pace =
-                    elapsed.map_or(String::new(), |(elapsed, sent)| pace(*groups, at_most, sent, elapsed));
-                (self.requests, self.findings) = (*requests, *findings);
+                let (at_most, now) = (self.at_most, Instant::now());
+                let (since, before) = *self.begun.get_or_insert((now, *requests));
+                let pace = pace(*groups, at_most, requests.saturating_sub(before), now - since);
+                self.findings = *findings;
                 self.status.show(&format!(
                     "{groups} of at most {at_most} groups judged, {requests} requests sent{pace}, \
                      {findings} rules broken"
@@ -118,14 +117,11 @@ impl Reporter for Progress {
                  at most {jobs} at a time from now on"
             )),
             Event::Estimated(estimate) => self.status.note(&estimate.to_string()),
-            Event::Broken { .. } | Event::Exchanged(_) => {}
-            Event::Found(finding) => {
-                self.confirmed += 1;
-                self.status.show(&format!(
-                    "sending what broke rules again, for its cause: {} of {} done, the last one {}",
-                    self.confirmed, self.findings, finding.rule.id
-                ));
-            }
+            Event::Confirming if self.findings > 0 => self.status.show(&format!(
+                "sending again what broke {}, to confirm it and to find its cause ...",
+                count(self.findings as u128, "rule")
+            )),
+            Event::Broken { .. } | Event::Exchanged(_) | Event::Confirming | Event::Found(_) => {}
             Event::Finished(_) => self.status.show(""),
         }
     }

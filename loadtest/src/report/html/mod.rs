@@ -46,7 +46,7 @@ pub(super) fn render(
     list(&mut out, "Next", &advice::next(summary))?;
     writeln!(
         out,
-        "<footer>Written by paymaster-loadtest {}. Secrets of the URL and of headers are replaced by ***.</footer>\n</body></html>",
+        "<footer>Written by paymaster-loadtest {}. Secrets of the URL and of headers are replaced by ***.</footer>\n</main></body></html>",
         env!("CARGO_PKG_VERSION")
     )?;
     Ok(out)
@@ -63,7 +63,7 @@ fn head(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
     let (word, details) = words.split_once(": ").unwrap_or((&words, ""));
     writeln!(
         out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{words}: load test</title><style>\n{STYLE}</style></head><body>\n<h1><span class=\"{class}\">{word}</span>"
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{words}: load test</title><style>\n{STYLE}</style></head><body><main>\n<h1><span class=\"{class}\">{word}</span>"
     )?;
     if !details.is_empty() {
         writeln!(out, "<span class=\"details\">{details}</span>")?;

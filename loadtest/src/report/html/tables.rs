@@ -70,7 +70,7 @@ pub(super) fn thresholds(out: &mut String, summary: &RunSummary) -> std::fmt::Re
 pub(super) fn compared(out: &mut String, comparison: &RunComparison) -> std::fmt::Result {
     writeln!(
         out,
-        "<h2>Compared with {}</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Comparison\"><table><tr><th></th><th>before</th><th>now</th><th></th><th></th></tr>",
+        "<h2>Compared with {}</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Comparison\"><table><tr><th>figure</th><th>before</th><th>now</th><th>change</th><th>note</th></tr>",
         escaped(&comparison.before)
     )?;
     for row in &comparison.rows {
