@@ -1,7 +1,7 @@
 //! Executes a run: goose manages our users, and a task of ours watches the clock.
 
 use std::{
-    io::{self, Write as _},
+    io,
     pin::Pin,
     sync::{Arc, Once},
     time::{Duration, Instant},
@@ -17,7 +17,7 @@ use goose::{
 use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
-    progress::ProgressLine,
+    live::{self, LiveView},
     state::{EndReason, RunState},
     stdout::SilencedStdout,
 };
@@ -66,7 +66,7 @@ impl From<GooseError> for EngineError {
 /// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), or a target that stopped answering.
 pub async fn execute(
     run: &Arc<RunState>,
-    mut progress: ProgressLine,
+    mut view: LiveView,
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
 ) -> Result<(), EngineError> {
     log_goose_errors();
@@ -87,7 +87,7 @@ pub async fn execute(
                     }
                 }
             }
-            progress.show(|progress| progress.of_run(run));
+            view.show(|view| view.of_run(run));
             watch(run);
             if run.is_over() && *over_since.get_or_insert_with(Instant::now) + GRACE < Instant::now() {
                 return;
@@ -190,8 +190,7 @@ fn log_goose_errors() {
 
         fn log(&self, record: &log::Record<'_>) {
             if self.enabled(record.metadata()) {
-                // A log line that cannot be written is dropped.
-                let _ = writeln!(io::stderr(), "goose: {}", record.args());
+                live::above(&format!("goose: {}\n", record.args()));
             }
         }
 

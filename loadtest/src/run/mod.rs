@@ -22,8 +22,8 @@ use self::{
 };
 use crate::{
     engine::{
-        EndReason, Pacing, ProgressLine, RunClock, RunSettings, RunState, arrivals::schedule::Schedule,
-        execute, plan,
+        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState, arrivals::schedule::Schedule, execute,
+        plan,
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
@@ -87,7 +87,7 @@ pub async fn run(
     let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let cpu_times = CpuTimes::now();
     live.begin(&run, cpu_times);
-    execute(&run, ProgressLine::default(), signal.as_mut()).await?;
+    execute(&run, LiveView::default(), signal.as_mut()).await?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
