@@ -125,6 +125,10 @@ pub(crate) struct LoadArgs {
     /// rps is answers per second; reached-rate is the reached part of --rate, which counts arrivals.
     #[arg(short, long = "threshold", value_name = "RULE", help_heading = "Verdict")]
     pub(crate) thresholds: Vec<Threshold>,
+    /// A threshold that also ends the load, as soon as the figures so far break it: checked once a second, from 100 requests on. Repeatable.
+    /// It replaces no default.
+    #[arg(long, value_name = "RULE", help_heading = "Verdict")]
+    pub(crate) abort_on: Vec<Threshold>,
     /// Compare with the JSON report of an earlier run. A figure that became worse fails the run.
     #[arg(long, value_name = "FILE", help_heading = "Verdict")]
     pub(crate) compare: Option<PathBuf>,

@@ -25,6 +25,8 @@ use crate::engine::{arrivals::pacer, users::user};
 
 /// How often the clock is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
+/// How often the figures so far are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long requests in progress may take after an interrupt.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -63,10 +65,12 @@ impl From<GooseError> for EngineError {
     }
 }
 
-/// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), or a target that stopped answering.
+/// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), a target that stopped answering, or
+/// figures that are `broken`, which is asked once a second.
 pub async fn execute(
     run: &Arc<RunState>,
     mut view: LiveView,
+    mut broken: impl FnMut(&RunState) -> bool,
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
 ) -> Result<(), EngineError> {
     log_goose_errors();
@@ -76,7 +80,7 @@ pub async fn execute(
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
         let mut tick = tokio::time::interval(WATCH_INTERVAL);
-        let (mut over_since, mut interrupted) = (None, false);
+        let (mut over_since, mut interrupted, mut checked) = (None, false, Instant::now());
         loop {
             tokio::select! {
                 _ = tick.tick() => {}
@@ -89,6 +93,12 @@ pub async fn execute(
             }
             view.show(|view| view.of_run(run));
             watch(run);
+            if checked.elapsed() >= CHECK_INTERVAL && !run.is_draining() {
+                checked = Instant::now();
+                if broken(run) {
+                    run.drain(EndReason::ThresholdBroken);
+                }
+            }
             if run.is_over() && *over_since.get_or_insert_with(Instant::now) + GRACE < Instant::now() {
                 return;
             }
