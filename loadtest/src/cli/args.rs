@@ -138,8 +138,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) sending: SendingArgs,
 
-    /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
-    /// standard output; missing folders are made. Repeatable.
+    /// Write a report. Its format is its ending (.json, .html, .md, .xml, .csv) or named: json, html, markdown, junit, csv. PATH may be
+    /// `-` for standard output; missing folders are made. Repeatable.
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH", help_heading = "Reports")]
     pub(crate) reports: Vec<String>,
     #[command(flatten, next_help_heading = "Reports")]
@@ -222,8 +222,8 @@ pub(crate) struct MergeArgs {
     /// A threshold, instead of those of the runs. Repeatable.
     #[arg(short, long = "threshold", value_name = "RULE")]
     pub(crate) thresholds: Vec<Threshold>,
-    /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
-    /// standard output; missing folders are made. Repeatable.
+    /// Write a report. Its format is its ending (.json, .html, .md, .xml, .csv) or named: json, html, markdown, junit, csv. PATH may be
+    /// `-` for standard output; missing folders are made. Repeatable.
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH")]
     pub(crate) reports: Vec<String>,
 }

@@ -248,7 +248,7 @@ impl Moment {
     fn time(&self) -> String {
         let elapsed = Duration::from_secs(self.elapsed.min(self.length).as_secs());
         let length = seconds(self.length.as_secs_f64());
-        let left = seconds((self.length - elapsed).as_secs_f64());
+        let left = seconds(self.length.saturating_sub(elapsed).as_secs_f64());
         let text = match self.budget {
             Some((sent, most)) => format!(
                 "{} of {} requests, {} of at most {length}",

@@ -102,13 +102,14 @@ fn thresholds_decide_the_exit_code() {
         let folder = tempfile::tempdir().unwrap();
         let output = command(folder.path())
             .args(["-s", "quote-erc20", "--max-requests", "50", "-t", threshold])
-            .args(["-o", "junit.xml", "-o", "page.html", "-o", "summary.md"])
+            .args(["-o", "junit.xml", "-o", "page.html", "-o", "summary.md", "-o", "csv=series"])
             .output()
             .unwrap();
         let Finished { code, out, err } = output.into();
         assert_eq!(code, expected, "{threshold}: {out}{err}");
         let junit = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
         assert_eq!(junit.contains("<failure"), expected == 1, "{junit}");
+        assert!(std::fs::read_to_string(folder.path().join("series")).unwrap().starts_with("time_s,"));
         assert!(folder.path().join("page.html").exists() && folder.path().join("summary.md").exists());
     }
 }
