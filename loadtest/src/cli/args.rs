@@ -125,6 +125,10 @@ pub(crate) struct LoadArgs {
     /// rps is answers per second; reached-rate is the reached part of --rate, which counts arrivals.
     #[arg(short, long = "threshold", value_name = "RULE", help_heading = "Verdict")]
     pub(crate) thresholds: Vec<Threshold>,
+    /// A threshold that also ends the load, as soon as the figures so far break it: checked once a second, from 100 requests on. Repeatable.
+    /// It replaces no default.
+    #[arg(long, value_name = "RULE", help_heading = "Verdict")]
+    pub(crate) abort_on: Vec<Threshold>,
     /// Compare with the JSON report of an earlier run. A figure that became worse fails the run.
     #[arg(long, value_name = "FILE", help_heading = "Verdict")]
     pub(crate) compare: Option<PathBuf>,
@@ -134,8 +138,8 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) sending: SendingArgs,
 
-    /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
-    /// standard output; missing folders are made. Repeatable.
+    /// Write a report. Its format is its ending (.json, .html, .md, .xml, .csv) or named: json, html, markdown, junit, csv. PATH may be
+    /// `-` for standard output; missing folders are made. Repeatable.
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH", help_heading = "Reports")]
     pub(crate) reports: Vec<String>,
     #[command(flatten, next_help_heading = "Reports")]
@@ -218,8 +222,8 @@ pub(crate) struct MergeArgs {
     /// A threshold, instead of those of the runs. Repeatable.
     #[arg(short, long = "threshold", value_name = "RULE")]
     pub(crate) thresholds: Vec<Threshold>,
-    /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
-    /// standard output; missing folders are made. Repeatable.
+    /// Write a report. Its format is its ending (.json, .html, .md, .xml, .csv) or named: json, html, markdown, junit, csv. PATH may be
+    /// `-` for standard output; missing folders are made. Repeatable.
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH")]
     pub(crate) reports: Vec<String>,
 }

@@ -32,8 +32,8 @@ pub(crate) enum CommandError {
     /// The configuration of the target: file, environment or arguments.
     #[error(transparent)]
     Target(#[from] SetupError),
-    #[error("load.thresholds: {0}")]
-    ThresholdOfProfile(#[source] ThresholdError),
+    #[error("load.{0}: {1}")]
+    ThresholdOfProfile(&'static str, #[source] ThresholdError),
     #[error("{}: {}", .0.display(), .1)]
     List(PathBuf, #[source] io::Error),
     #[error("a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile")]

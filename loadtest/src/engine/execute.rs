@@ -1,7 +1,7 @@
 //! Executes a run: goose manages our users, and a task of ours watches the clock.
 
 use std::{
-    io::{self, Write as _},
+    io,
     pin::Pin,
     sync::{Arc, Once},
     time::{Duration, Instant},
@@ -17,7 +17,7 @@ use goose::{
 use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
-    progress::ProgressLine,
+    live::{self, LiveView},
     state::{EndReason, RunState},
     stdout::SilencedStdout,
 };
@@ -25,6 +25,8 @@ use crate::engine::{arrivals::pacer, users::user};
 
 /// How often the clock is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
+/// How often the figures so far are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long requests in progress may take after an interrupt.
 const GRACE: Duration = Duration::from_millis(300);
 
@@ -63,10 +65,12 @@ impl From<GooseError> for EngineError {
     }
 }
 
-/// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), or a target that stopped answering.
+/// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), a target that stopped answering, or
+/// figures that are `broken`, which is asked once a second.
 pub async fn execute(
     run: &Arc<RunState>,
-    mut progress: ProgressLine,
+    mut view: LiveView,
+    mut broken: impl FnMut(&RunState) -> bool,
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
 ) -> Result<(), EngineError> {
     log_goose_errors();
@@ -76,7 +80,7 @@ pub async fn execute(
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
         let mut tick = tokio::time::interval(WATCH_INTERVAL);
-        let (mut over_since, mut interrupted) = (None, false);
+        let (mut over_since, mut interrupted, mut checked) = (None, false, Instant::now());
         loop {
             tokio::select! {
                 _ = tick.tick() => {}
@@ -87,8 +91,14 @@ pub async fn execute(
                     }
                 }
             }
-            progress.show(|progress| progress.of_run(run));
+            view.show(|view| view.of_run(run));
             watch(run);
+            if checked.elapsed() >= CHECK_INTERVAL && !run.is_draining() {
+                checked = Instant::now();
+                if broken(run) {
+                    run.drain(EndReason::ThresholdBroken);
+                }
+            }
             if run.is_over() && *over_since.get_or_insert_with(Instant::now) + GRACE < Instant::now() {
                 return;
             }
@@ -190,8 +200,7 @@ fn log_goose_errors() {
 
         fn log(&self, record: &log::Record<'_>) {
             if self.enabled(record.metadata()) {
-                // A log line that cannot be written is dropped.
-                let _ = writeln!(io::stderr(), "goose: {}", record.args());
+                live::above(&format!("goose: {}\n", record.args()));
             }
         }
 

@@ -15,9 +15,9 @@
 pub mod arrivals;
 mod clock;
 mod execute;
+mod live;
 mod liveness;
 pub mod plan;
-mod progress;
 mod state;
 mod stdout;
 mod timeline;
@@ -25,5 +25,5 @@ pub(crate) mod users;
 
 pub use clock::RunClock;
 pub use execute::{EngineError, execute};
-pub use progress::ProgressLine;
+pub use live::LiveView;
 pub use state::{EndReason, Pacing, RunSettings, RunState};

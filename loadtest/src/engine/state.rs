@@ -57,6 +57,8 @@ pub enum EndReason {
     Interrupted = 3,
     /// The target stopped answering.
     TargetStopped = 4,
+    /// A threshold of `--abort-on` was broken.
+    ThresholdBroken = 5,
 }
 
 #[derive(Debug)]
@@ -257,19 +259,22 @@ impl RunState {
     /// Why the run ended; `None` while it goes on.
     pub fn ended(&self) -> Option<EndReason> {
         let ended = self.ended.load(Ordering::Acquire);
-        [EndReason::TimeElapsed, EndReason::RequestBudget, EndReason::Interrupted, EndReason::TargetStopped]
-            .into_iter()
-            .find(|reason| *reason as u8 == ended)
+        [
+            EndReason::TimeElapsed,
+            EndReason::RequestBudget,
+            EndReason::Interrupted,
+            EndReason::TargetStopped,
+            EndReason::ThresholdBroken,
+        ]
+        .into_iter()
+        .find(|reason| *reason as u8 == ended)
     }
 
     /// How long new iterations were started.
     pub fn ran_for(&self) -> Duration {
         let length = self.clock.length();
         match (self.drained_from.get(), self.ended()) {
-            (
-                Some(at),
-                Some(EndReason::RequestBudget | EndReason::Interrupted | EndReason::TargetStopped),
-            ) => length.min(*at),
+            (Some(at), Some(reason)) if reason != EndReason::TimeElapsed => length.min(*at),
             _ => length,
         }
     }

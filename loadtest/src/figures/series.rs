@@ -46,7 +46,7 @@ impl TimeSlot {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.due += other.due;
         self.arrivals += other.arrivals;
         self.user_ms += other.user_ms;
@@ -135,6 +135,14 @@ impl TimeSeries {
     /// The mean number of users in a slot.
     pub fn users(&self, slot: &TimeSlot) -> f64 {
         self.rate(slot.user_ms) / 1_000.0
+    }
+
+    /// The sum of the slots that end less than `span` before this time.
+    pub(crate) fn recent(&self, at: Duration, span: Duration) -> TimeSlot {
+        let first = second(at.saturating_sub(span)) / self.seconds as usize;
+        let mut sum = TimeSlot::default();
+        self.slots.iter().skip(first).for_each(|slot| sum.merge(slot));
+        sum
     }
 
     fn slot(&mut self, second: usize) -> &mut TimeSlot {

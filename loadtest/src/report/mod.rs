@@ -2,6 +2,7 @@
 //! [`FORMATS`].
 
 pub mod advice;
+mod csv;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod html;
@@ -77,6 +78,11 @@ pub static FORMATS: &[ReportFormat] = &[
         names: FormatNames { name: "junit", endings: &["xml"] },
         about: "JUnit, one test case for each threshold",
         render: junit::render,
+    },
+    ReportFormat {
+        names: FormatNames { name: "csv", endings: &["csv"] },
+        about: "the figures by second, one row each",
+        render: csv::render,
     },
 ];
 
@@ -174,8 +180,10 @@ mod tests {
                     "terminal",
                     terminal::render(&summary, None, paymaster_settings::output::terminal::Paint::default()),
                 );
+                // A table of numbers has no place for a sentence.
                 let files = FORMATS
                     .iter()
+                    .filter(|format| format.names.name != "csv")
                     .map(|format| (format.names.name, (format.render)(&summary, None).unwrap()));
                 for (name, text) in files.chain([terminal]) {
                     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

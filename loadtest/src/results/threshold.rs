@@ -50,6 +50,9 @@ const METRICS: &[(&str, Metric)] = &[
 /// Thresholds that apply unless the user gives one with the same metric.
 const DEFAULTS: [&str; 3] = ["wrong-rate<=0%", "error-rate<1%", "reached-rate>=95%"];
 
+/// A run that goes on is not aborted before so many requests of a threshold's scope ended; of judged answers for the share of wrong ones.
+const FEWEST_TO_ABORT: u64 = 100;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Less,
@@ -123,6 +126,21 @@ impl Threshold {
             by_default,
         }
     }
+}
+
+/// The first threshold that the figures of a run so far break, with its result.
+pub(crate) fn first_broken(
+    thresholds: &[Threshold],
+    figures: &Figures,
+    length: Duration,
+) -> Option<ThresholdResult> {
+    let decidable = thresholds.iter().filter(|threshold| {
+        let total = figures.total(threshold.scope());
+        let is_wrong_share = threshold.metric == Metric::Share(Outcome::Wrong);
+        let ended = if is_wrong_share { total.judged } else { total.counts.all() };
+        ended >= FEWEST_TO_ABORT && observe(threshold.metric, figures, threshold.scope(), length).is_some()
+    });
+    decidable.map(|threshold| threshold.judge(figures, length, false)).find(|result| !result.met)
 }
 
 /// Judges the thresholds of a user and the defaults that they do not replace.
@@ -405,6 +423,18 @@ mod tests {
             assert!(!result.met);
             assert_eq!(result.observed, "nothing was measured");
         }
+    }
+
+    #[test]
+    fn a_run_is_aborted_for_what_enough_requests_break() {
+        let first = |texts: &[&str]| {
+            let thresholds: Vec<Threshold> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            first_broken(&thresholds, &figures(), SECOND * 10).map(|result| result.threshold.to_string())
+        };
+        assert_eq!(first(&["p50<11ms", "p50<9ms", "error-rate<1%"]).as_deref(), Some("p50<9ms"));
+        assert_eq!(first(&["p50<11ms", "error-rate<=10%"]), None);
+        // 50 requests of each scenario, 94 judged answers, and nothing measured.
+        assert_eq!(first(&["p50<9ms for journey", "wrong-rate<=0%", "p95<9s for errors"]), None);
     }
 
     #[test]

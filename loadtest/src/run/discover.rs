@@ -15,7 +15,7 @@ use paymaster_exchange::Exchange;
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
 use super::error::RunError;
-use crate::{engine::ProgressLine, results::summary::DiscoveryCost, text::count};
+use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
 /// target answers none of the first requests.
@@ -23,7 +23,7 @@ pub(crate) async fn discover(
     target: &TargetSettings,
 ) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), RunError> {
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
-    let (began, mut requests, mut progress) = (Instant::now(), 0, ProgressLine::default());
+    let (began, mut requests, mut view) = (Instant::now(), 0, LiveView::default());
     let mut rounds = Rounds::new(target.profile.discovery(target.seed));
     let mut connection = PooledConnection::default();
     let mut answers = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) async fn discover(
             let mut exchanges = Vec::new();
             for member in &group.members {
                 let exchange = send(&mut connection, target, &member.body, &mut requests).await;
-                progress.show(|_| format!("discovery: {} so far", count(requests, "request")));
+                view.show(|_| vec![format!("discovery: {} so far", count(requests, "request"))]);
                 match &exchange.outcome {
                     Ok(response) => {
                         answered |= response.body.first() == Some(&b'{');

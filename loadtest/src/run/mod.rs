@@ -22,17 +22,18 @@ use self::{
 };
 use crate::{
     engine::{
-        EndReason, Pacing, ProgressLine, RunClock, RunSettings, RunState, arrivals::schedule::Schedule,
-        execute, plan,
+        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState, arrivals::schedule::Schedule, execute,
+        plan,
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
     metrics::LiveFigures,
     results::{
         summary::{LoadModel, ModelName, RunSummary},
-        threshold::judge_all,
+        threshold::{Threshold, ThresholdResult, first_broken, judge_all},
     },
     scenarios::{generator::RequestGenerator, mix::Mix},
+    text::seconds,
 };
 
 /// Request sequences that are made for each scenario before the start.
@@ -87,7 +88,12 @@ pub async fn run(
     let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let cpu_times = CpuTimes::now();
     live.begin(&run, cpu_times);
-    execute(&run, ProgressLine::default(), signal.as_mut()).await?;
+    let mut broken = None;
+    let abort = |run: &RunState| {
+        broken = broken_so_far(run, &options.abort_on);
+        broken.is_some()
+    };
+    execute(&run, LiveView::default(), abort, signal.as_mut()).await?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
@@ -110,7 +116,14 @@ pub async fn run(
         ..measured(&run)
     };
     live.end(&summary);
-    Ok(judged(summary, options, &run))
+    Ok(judged(summary, options, &run, broken.as_ref()))
+}
+
+/// The threshold that the figures so far break.
+fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResult> {
+    let elapsed = run.clock().elapsed();
+    let measured = elapsed.checked_sub(run.clock().warm_up()).filter(|_| !abort_on.is_empty())?;
+    first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
 /// A summary with the figures of the measured time.
@@ -123,16 +136,38 @@ fn measured(run: &RunState) -> RunSummary {
     RunSummary::new(figures, length)
 }
 
-/// Adds the end of the run, the results of the thresholds and the verdict.
-fn judged(mut summary: RunSummary, options: &RunOptions, run: &RunState) -> RunSummary {
+/// Adds the end of the run, the results of the thresholds and the verdict. `broken` is the result that ended the run: it stays, although
+/// answers came after it.
+fn judged(
+    mut summary: RunSummary,
+    options: &RunOptions,
+    run: &RunState,
+    broken: Option<&ThresholdResult>,
+) -> RunSummary {
     summary.stopped_answering = run.ended() == Some(EndReason::TargetStopped);
     summary.cut_short = match run.ended() {
         Some(EndReason::Interrupted) => Some("interrupted".to_owned()),
         Some(EndReason::TargetStopped) => Some(run.liveness.outage(run.ran_for())),
-        Some(EndReason::TimeElapsed | EndReason::RequestBudget) | None => None,
+        // The requests in progress were completed, so that nothing of the verdict is excused by the early end.
+        Some(EndReason::TimeElapsed | EndReason::RequestBudget | EndReason::ThresholdBroken) | None => None,
     };
-    let results = judge_all(&options.thresholds, &summary.figures, summary.length());
-    summary.judged(results)
+    let mut results = judge_all(&options.thresholds, &summary.figures, summary.length());
+    for threshold in &options.abort_on {
+        if !results.iter().any(|result| result.threshold == *threshold) {
+            results.push(threshold.judge(&summary.figures, summary.length(), false));
+        }
+    }
+    let ended_by = broken.filter(|_| run.ended() == Some(EndReason::ThresholdBroken));
+    if let Some(broken) = ended_by {
+        let same = results.iter_mut().filter(|result| result.threshold == broken.threshold);
+        same.for_each(|result| result.clone_from(broken));
+    }
+    let mut summary = summary.judged(results);
+    if let Some(ThresholdResult { threshold, observed, .. }) = ended_by {
+        let after = seconds(run.ran_for().as_secs_f64());
+        summary.cut_short = Some(format!("--abort-on '{threshold}' was broken after {after}: {observed}"));
+    }
+    summary
 }
 
 /// Whether the target answers one more request, on a new connection. It is sent if the last requests failed: otherwise a target that

@@ -40,6 +40,8 @@ pub struct RunOptions {
     pub strict: bool,
     /// The thresholds of the user.
     pub thresholds: Vec<Threshold>,
+    /// Thresholds that also end the run when the figures so far break them.
+    pub abort_on: Vec<Threshold>,
     /// Whether to pause as Retry-After requests.
     pub respect_retry_after: bool,
     /// Whether the user may load the target although it is public.

@@ -102,13 +102,14 @@ fn thresholds_decide_the_exit_code() {
         let folder = tempfile::tempdir().unwrap();
         let output = command(folder.path())
             .args(["-s", "quote-erc20", "--max-requests", "50", "-t", threshold])
-            .args(["-o", "junit.xml", "-o", "page.html", "-o", "summary.md"])
+            .args(["-o", "junit.xml", "-o", "page.html", "-o", "summary.md", "-o", "csv=series"])
             .output()
             .unwrap();
         let Finished { code, out, err } = output.into();
         assert_eq!(code, expected, "{threshold}: {out}{err}");
         let junit = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
         assert_eq!(junit.contains("<failure"), expected == 1, "{junit}");
+        assert!(std::fs::read_to_string(folder.path().join("series")).unwrap().starts_with("time_s,"));
         assert!(folder.path().join("page.html").exists() && folder.path().join("summary.md").exists());
     }
 }
@@ -160,6 +161,7 @@ fn shards_are_merged_and_runs_compared() {
 fn errors_name_their_cause() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bad.toml"), "[load]\nown-targets = true\n").unwrap();
+    std::fs::write(folder.path().join("abort.toml"), "[load]\nabort-on = [\"p95\"]\n").unwrap();
     std::fs::write(folder.path().join("weights.toml"), "[load]\nweights = { nothing = 1 }\n").unwrap();
     std::fs::write(folder.path().join("limit.toml"), "[target]\nrequests-per-second = 5\n").unwrap();
     std::fs::write(
@@ -173,6 +175,7 @@ fn errors_name_their_cause() {
     let refusing = format!("http://{}/", taken.local_addr().unwrap());
     for (arguments, expected, word) in [
         (&["--config", "bad.toml"][..], 2, "own-target"),
+        (&["--config", "abort.toml"], 2, "load.abort-on: threshold `p95`"),
         (&["--config", "weights.toml"], 2, "no scenario `nothing`"),
         (&["--config", "none.toml"], 2, "none.toml"),
         (&["-s", "jurney"], 2, "jurney"),
@@ -221,6 +224,56 @@ fn a_stall_of_the_target_shows_in_the_open_model() {
     assert!(began.elapsed() >= Duration::from_secs(2));
     assert_eq!(report["model"]["arrivals_asked"], 200);
     assert_eq!(report["arrivals"]["due"], 200);
+}
+
+#[test]
+fn a_broken_threshold_of_abort_on_ends_the_load_with_a_report() {
+    // Shortly after the load begins, every answer is wrong: another id, served at most 500 times a second for each user.
+    let answer = |number: usize, id: &str| {
+        thread::sleep(Duration::from_millis(2));
+        if number > 2 * BEFORE { sponsored("7") } else { sponsored(id) }
+    };
+    let abort_on = ["-t", "error-rate<=100%", "-t", "wrong-rate<=100%", "--abort-on", "wrong-rate<50%"];
+    for model in [&["-u", "4"][..], &["--rate", "300", "-u", "8"]] {
+        let (url, began) = (serve(answer), Instant::now());
+        let arguments = [&[&*url, "-s", "sponsor-sponsored", "-d", "10m"], model, &abort_on].concat();
+        let (Finished { code, out, err }, report) = load(&arguments);
+        assert_eq!(code, 1, "{out}{err}");
+        assert!(began.elapsed() < Duration::from_mins(1));
+        assert!(out.starts_with("FAILED: 1 threshold missed"), "{out}");
+        assert!(out.contains("cut short: --abort-on 'wrong-rate<50%' was broken after "), "{out}");
+        let of = |text: &str| {
+            let mut results = report["thresholds"].as_array().unwrap().iter();
+            results.find(|result| result["threshold"] == text).unwrap()["met"].clone()
+        };
+        assert_eq!((of("wrong-rate<50%"), of("wrong-rate<=100%")), (false.into(), true.into()));
+        // Requests in flight were completed, and nothing was sent after them.
+        assert_eq!(
+            count(&report, "good") + count(&report, "wrong"),
+            report["derived"]["all"]["requests"],
+            "{out}"
+        );
+        if model[0] == "--rate" {
+            let arrivals = &report["arrivals"];
+            assert_eq!(report["derived"]["unanswered-arrivals"], 0, "{arrivals}");
+            assert!(arrivals["unsent"].as_u64().unwrap() <= 10, "{arrivals}");
+        }
+    }
+    // Below 100 requests nothing is decided before the end, where it is a threshold like others. The defaults stay.
+    let few = [
+        "-s",
+        "quote-erc20",
+        "--max-requests",
+        "60",
+        "--abort-on",
+        "p50<1us",
+        "--abort-on",
+        "error-rate<90%",
+    ];
+    let (Finished { code, out, .. }, report) = load(&few);
+    assert_eq!((code, count(&report, "good")), (1, 60), "{out}");
+    assert!(out.starts_with("FAILED: 1 threshold missed") && !out.contains("cut short"), "{out}");
+    assert!(out.contains("error-rate<1%") && out.contains("error-rate<90%"), "{out}");
 }
 
 #[test]

@@ -107,6 +107,8 @@ pub struct LoadTable {
     pub weights: BTreeMap<String, u32>,
     /// Thresholds, as `--threshold` takes them.
     pub thresholds: Vec<String>,
+    /// Thresholds that end the load, as `--abort-on` takes them.
+    pub abort_on: Vec<String>,
 }
 
 /// Why the configuration file cannot be used.

@@ -115,11 +115,14 @@ async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result
 fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError> {
     let weights =
         if args.weights.is_empty() { load.weights.clone() } else { args.weights.iter().cloned().collect() };
-    let mut thresholds = args.thresholds.clone();
-    if thresholds.is_empty() {
-        let of_profile: Result<Vec<Threshold>, _> = load.thresholds.iter().map(|text| text.parse()).collect();
-        thresholds = of_profile.map_err(CommandError::ThresholdOfProfile)?;
-    }
+    let limits = |key, given: &[Threshold], of_profile: &[String]| {
+        if given.is_empty() {
+            let parsed: Result<Vec<Threshold>, _> = of_profile.iter().map(|text| text.parse()).collect();
+            parsed.map_err(|cause| CommandError::ThresholdOfProfile(key, cause))
+        } else {
+            Ok(given.to_vec())
+        }
+    };
     let mut goose_options = Vec::new();
     if let Some(port) = args.dashboard {
         goose_options.extend(["--dashboard".to_owned(), format!("--dashboard-port={port}")]);
@@ -143,7 +146,8 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError
         max_requests: args.max_requests,
         judge: args.judging.judge,
         strict: args.judging.strict,
-        thresholds,
+        thresholds: limits("thresholds", &args.thresholds, &load.thresholds)?,
+        abort_on: limits("abort-on", &args.abort_on, &load.abort_on)?,
         respect_retry_after: args.sending.respect_retry_after,
         own_target: args.sending.i_own_this_target || load.own_target,
         goose_options,

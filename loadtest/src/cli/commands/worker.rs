@@ -53,8 +53,8 @@ pub(crate) struct WorkerArgs {
     #[command(flatten)]
     sending: SendingArgs,
 
-    /// Write a report of this worker at the end of each run; from the second run on, the file has its number (own-2.json). Its format is its ending (.json, .html, .md, .xml) or named: json, html,
-    /// markdown, junit. PATH may be `-` for standard output; missing folders are made. Repeatable.
+    /// Write a report of this worker at the end of each run; from the second run on, the file has its number (own-2.json). Its format is its ending (.json, .html, .md, .xml, .csv) or named: json, html,
+    /// markdown, junit, csv. PATH may be `-` for standard output; missing folders are made. Repeatable.
     #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH", help_heading = "Reports")]
     reports: Vec<String>,
     #[command(flatten, next_help_heading = "Reports")]

@@ -90,7 +90,8 @@ pub(in crate::engine) async fn next(run: &RunState, now: Instant, until: Instant
         let number = run.iterations.fetch_add(1, Ordering::AcqRel);
         return Some(Iteration { number, due: None, awaited: false });
     };
-    if run.ended() == Some(EndReason::RequestBudget) {
+    let is_stopped = || matches!(run.ended(), Some(EndReason::RequestBudget | EndReason::ThresholdBroken));
+    if is_stopped() {
         return None;
     }
     let (permit, awaited) = if let Ok(permit) = run.due.try_acquire() {
@@ -100,6 +101,9 @@ pub(in crate::engine) async fn next(run: &RunState, now: Instant, until: Instant
         (waited.ok()?.ok()?, true)
     };
     permit.forget();
+    if is_stopped() {
+        return None;
+    }
     let number = run.iterations.fetch_add(1, Ordering::AcqRel);
     let due = timetable.current().due(number).map(|due| run.clock.start() + due);
     Some(Iteration { number, due: due.filter(|_| open), awaited })

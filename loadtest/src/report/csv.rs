@@ -1,0 +1,95 @@
+//! The figures by second as CSV, one row a slot: what the plots of the page show, for a spreadsheet or a plot of one's own.
+
+use std::fmt::Write as _;
+
+use super::RenderError;
+use crate::{
+    figures::{
+        outcome::Outcome,
+        series::{TimeSeries, TimeSlot},
+    },
+    results::{compare::RunComparison, summary::RunSummary},
+};
+
+type Column = (&'static str, fn(&TimeSeries, &TimeSlot) -> String);
+
+/// The columns after `time_s` (the begin of the slot, from the end of the warm-up on) and `seconds` (its length): name and value. Counts are
+/// those of the slot. A latency is empty where nothing was measured.
+const COLUMNS: [Column; 9] = [
+    ("arrivals", |_, slot| slot.arrivals.to_string()),
+    ("requests", |_, slot| slot.counts.all().to_string()),
+    ("answers", |_, slot| slot.counts.answered().to_string()),
+    ("wrong", |_, slot| slot.counts.of(Outcome::Wrong).to_string()),
+    ("failed", |_, slot| (slot.counts.failed() - slot.counts.of(Outcome::Wrong)).to_string()),
+    ("users", |series, slot| format!("{:.1}", series.users(slot))),
+    ("p50_ms", |_, slot| milliseconds(slot, 50.0)),
+    ("p95_ms", |_, slot| milliseconds(slot, 95.0)),
+    ("p99_ms", |_, slot| milliseconds(slot, 99.0)),
+];
+
+#[expect(clippy::unnecessary_wraps, reason = "the signature of every format")]
+pub(super) fn render(summary: &RunSummary, _: Option<&RunComparison>) -> Result<String, RenderError> {
+    let series = &summary.figures.series;
+    let mut out = "time_s,seconds".to_owned();
+    for (name, _) in COLUMNS {
+        let _ = write!(out, ",{name}");
+    }
+    for (place, slot) in series.slots.iter().enumerate() {
+        let _ = write!(out, "\n{},{}", place as u64 * u64::from(series.seconds), series.seconds);
+        for (_, value) in COLUMNS {
+            let _ = write!(out, ",{}", value(series, slot));
+        }
+    }
+    out.push('\n');
+    Ok(out)
+}
+
+fn milliseconds(slot: &TimeSlot, percent: f64) -> String {
+    let latency = slot.percentile(percent);
+    latency.map_or_else(String::new, |latency| format!("{:.3}", latency.as_secs_f64() * 1_000.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixtures;
+
+    #[test]
+    fn a_row_is_a_slot() {
+        let mut summary = fixtures::failed();
+        summary.figures.series.slots.truncate(2);
+        summary.figures.series.slots[1].arrivals = 120;
+        // A second without an answer.
+        summary.figures.series.slots.push(TimeSlot::default());
+        let expected = "\
+time_s,seconds,arrivals,requests,answers,wrong,failed,users,p50_ms,p95_ms,p99_ms
+0,1,0,100,99,4,1,10.0,1.046,1.192,20.792
+1,1,120,100,99,4,1,10.0,1.357,1.480,1.480
+2,1,0,0,0,0,0,0.0,,,
+";
+        assert_eq!(render(&summary, None).unwrap(), expected);
+        summary.figures.series.seconds = 4;
+        assert!(render(&summary, None).unwrap().contains("\n8,4,0,0,"));
+    }
+
+    /// The counts of the other formats are those of the labels.
+    #[test]
+    fn the_columns_add_up_to_the_counts_of_the_other_formats() {
+        for summary in [fixtures::passed(), fixtures::failed(), fixtures::unreachable()] {
+            let text = render(&summary, None).unwrap();
+            let mut rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+            let names = rows.next().unwrap();
+            let rows: Vec<_> = rows.collect();
+            let sum = |name: &str| -> u64 {
+                let place = names.iter().position(|known| *known == name).unwrap();
+                rows.iter().map(|row| row[place].parse::<u64>().unwrap()).sum()
+            };
+            let counts = summary.figures.total(None).counts;
+            let wrong = counts.of(Outcome::Wrong);
+            assert_eq!(
+                ["requests", "answers", "wrong", "failed"].map(sum),
+                [counts.all(), counts.answered(), wrong, counts.failed() - wrong]
+            );
+        }
+    }
+}
