@@ -65,24 +65,25 @@ pub async fn check(
     let started = Instant::now();
     let pace =
         Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
-    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let (sender, notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
     let limits = limits_of(settings);
     let mut sender = sender.within(suite.specification, limits);
     sender.reports_exchanges = reporter.wants_exchanges();
+    let mut listener = Listener { notices, reporter };
     sender.chain.clone_from(&suite.chain);
     sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     let sender = Arc::new(sender);
     let limit = stop.trigger_after(settings.time_limit);
     let specification = suite.specification.line();
-    reporter.event(&Event::Started {
+    listener.event(&Event::Started {
         target: &settings.shown_target,
         specification: &specification,
         seed: settings.seed,
     });
     let mut forecast = Forecast::new(settings, suite, started);
-    report_estimate(&mut forecast, &sender, reporter).await;
+    report_estimate(&mut forecast, &sender, &mut listener).await;
     let Discovered { context, access, sent } =
-        discover(settings, suite, limits, &sender, &mut notices, reporter).await;
+        discover(settings, suite, limits, &sender, &mut listener).await;
     sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     sender.sponsorships().learn(&context);
@@ -95,8 +96,7 @@ pub async fn check(
     let (mut plan_end, mut judged, mut coverage, mut last) = (None, 0, Vec::new(), None);
     if stop.reason().is_none() && !access.is_permanently_denied() {
         (plan_end, judged, last) =
-            judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut notices, reporter)
-                .await;
+            judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut listener).await;
         if session.is_shortened() && forecast.depth_ends() <= Instant::now() {
             coverage.push(format!(
                 "{judged} requests of the plan were sent in the {} s that it has: every rule was exercised, the rest of its depth was not \
@@ -111,14 +111,12 @@ pub async fn check(
         coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
     }
     let denied = session.denied().map(Reason::GaveUp);
-    reporter.event(&Event::Confirming);
+    listener.event(&Event::Confirming);
     let confirming = confirm::findings(&sender, suite, &session, settings);
-    let findings = while_reporting(confirming, &mut notices, reporter).await;
-    while let Ok(notice) = notices.try_recv() {
-        report(&notice, reporter);
-    }
+    let findings = listener.hear(confirming).await;
+    listener.hear_the_rest();
     for finding in &findings {
-        reporter.event(&Event::Found(finding));
+        listener.event(&Event::Found(finding));
     }
     limit.abort();
     for (protocol, times) in sender.http_versions() {
@@ -160,7 +158,7 @@ pub async fn check(
         took,
     });
     summary.coverage = coverage;
-    reporter.event(&Event::Finished(&summary));
+    listener.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
 }
 
@@ -204,14 +202,13 @@ async fn discover(
     suite: &Suite,
     limits: SpendingLimits,
     sender: &Sender,
-    notices: &mut UnboundedReceiver<Notice>,
-    reporter: &mut dyn Reporter,
+    listener: &mut Listener<'_>,
 ) -> Discovered {
     let known = settings.profile.with_chain(suite.chain.is_some()).with_spending_limits(limits);
     let mut rounds = Rounds::new(known.discovery(settings.seed));
     let mut answers = Vec::new();
     while let Some(round) = rounds.next_round(answers) {
-        match while_reporting(sender.deliver_round(round), notices, reporter).await {
+        match listener.hear(sender.deliver_round(round)).await {
             Some(came) => answers = came,
             None => break,
         }
@@ -221,7 +218,7 @@ async fn discover(
     let mut clients = RefusedClients::new(known, settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = clients.next_round(&answers) {
-        match while_reporting(sender.deliver_round(round), notices, reporter).await {
+        match listener.hear(sender.deliver_round(round)).await {
             Some(came) => answers = came,
             None => break,
         }
@@ -230,37 +227,51 @@ async fn discover(
     Discovered { context: clients.finish(), access, sent }
 }
 
-/// Awaits `work`, and reports notices meanwhile.
-async fn while_reporting<T>(
-    work: impl Future<Output = T>,
-    notices: &mut UnboundedReceiver<Notice>,
-    reporter: &mut dyn Reporter,
-) -> T {
-    let mut work = std::pin::pin!(work);
-    loop {
-        tokio::select! {
-            biased;
-            output = &mut work => return output,
-            Some(notice) = notices.recv() => report(&notice, reporter),
-        }
-    }
+/// Reports what happens while requests are sent.
+struct Listener<'a> {
+    notices: UnboundedReceiver<Notice>,
+    reporter: &'a mut dyn Reporter,
 }
 
-fn report(notice: &Notice, reporter: &mut dyn Reporter) {
-    match notice {
-        Notice::Throttled { pause, status } => reporter
-            .event(&Event::Waiting { pause: *pause, reason: &format!("the target answered {status}") }),
-        Notice::Outage { pause, status } => {
-            let came = status.map_or("nothing".to_owned(), |status| status.to_string());
-            reporter.event(&Event::Waiting {
-                pause: *pause,
-                reason: &format!("the target answered {came} to a request that was served before"),
-            });
+impl Listener<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.reporter.event(event);
+    }
+
+    /// Awaits `work`, and reports notices meanwhile.
+    async fn hear<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                output = &mut work => return output,
+                Some(notice) = self.notices.recv() => self.report(&notice),
+            }
         }
-        Notice::Overloaded(overload) => {
-            reporter.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign });
+    }
+
+    fn hear_the_rest(&mut self) {
+        while let Ok(notice) = self.notices.try_recv() {
+            self.report(&notice);
         }
-        Notice::Exchanged(exchange) => reporter.event(&Event::Exchanged(exchange)),
+    }
+
+    fn report(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Throttled { pause, status } => self
+                .event(&Event::Waiting { pause: *pause, reason: &format!("the target answered {status}") }),
+            Notice::Outage { pause, status } => {
+                let came = status.map_or("nothing".to_owned(), |status| status.to_string());
+                self.event(&Event::Waiting {
+                    pause: *pause,
+                    reason: &format!("the target answered {came} to a request that was served before"),
+                });
+            }
+            Notice::Overloaded(overload) => {
+                self.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign });
+            }
+            Notice::Exchanged(exchange) => self.event(&Event::Exchanged(exchange)),
+        }
     }
 }
 
@@ -273,19 +284,18 @@ async fn judge_plan(
     discovered: Sent,
     forecast: &mut Forecast<'_>,
     session: &mut Session,
-    notices: &mut UnboundedReceiver<Notice>,
-    reporter: &mut dyn Reporter,
+    listener: &mut Listener<'_>,
 ) -> (Option<Reason>, usize, Option<String>) {
     sender.target().liveness.begin_plan();
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
-    reporter.event(&Event::Planned {
+    listener.event(&Event::Planned {
         dialect: &context.dialect(),
         at_most,
         limits: context.spending_limits(),
     });
-    report_estimate(forecast, sender, reporter).await;
+    report_estimate(forecast, sender, listener).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
     let workers = sender.jobs().min(at_most);
     let work = Arc::new(Work {
@@ -313,9 +323,7 @@ async fn judge_plan(
     for place in 0..workers {
         running.spawn(Arc::clone(&work).run(place));
     }
-    let discovered = discovered.into_iter();
-    let mut unanswered: Vec<_> =
-        discovered.filter_map(|(group, exchanges)| work.receive(Arc::new(group), exchanges).err()).collect();
+    let mut unanswered = work.receive_all(discovered);
     let mut reported = BTreeSet::new();
     let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
     loop {
@@ -325,10 +333,10 @@ async fn judge_plan(
                 Some(Ok(groups)) => unanswered.extend(groups),
                 Some(Err(cause)) => sender.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
-            Some(notice) = notices.recv() => report(&notice, reporter),
+            Some(notice) = listener.notices.recv() => listener.report(&notice),
             _ = tick.tick() => {
-                report_progress(&work, &mut reported, reporter);
-                report_estimate(forecast, sender, reporter).await;
+                report_progress(&work, &mut reported, listener);
+                report_estimate(forecast, sender, listener).await;
                 work.set_depth_end(forecast.depth_ends());
             }
         }
@@ -343,7 +351,7 @@ async fn judge_plan(
     for part in work.sessions.take_all() {
         session.merge(part);
     }
-    report_progress(&work, &mut reported, reporter);
+    report_progress(&work, &mut reported, listener);
     if work.shortened.load(Ordering::Relaxed) {
         session.shorten();
     }
@@ -354,20 +362,20 @@ async fn judge_plan(
     (work.ended.reason(), work.judged.load(Ordering::Relaxed), last)
 }
 
-fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {
+fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, listener: &mut Listener<'_>) {
     for rule in work.newly_broken(reported) {
         reported.insert(rule.id);
-        reporter.event(&Event::Broken { rule });
+        listener.event(&Event::Broken { rule });
     }
-    reporter.event(&Event::Judged {
+    listener.event(&Event::Judged {
         groups: work.done.load(Ordering::Relaxed),
         requests: work.sender.pace.sent(),
         findings: reported.len(),
     });
 }
 
-async fn report_estimate(forecast: &mut Forecast<'_>, sender: &Sender, reporter: &mut dyn Reporter) {
+async fn report_estimate(forecast: &mut Forecast<'_>, sender: &Sender, listener: &mut Listener<'_>) {
     if let Some(estimate) = forecast.update(&sender.pace).await {
-        reporter.event(&Event::Estimated(&estimate));
+        listener.event(&Event::Estimated(&estimate));
     }
 }

@@ -19,7 +19,7 @@ use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::{
     cases::case::Group,
     rules::Rule,
-    session::{Session, tally::NewlyBroken},
+    session::{Session, discovery::Sent, tally::NewlyBroken},
 };
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
@@ -207,6 +207,13 @@ impl Work {
         }
         let stamp = self.sender.target().liveness.last_stamp();
         Err(UnansweredGroup { group, exchanges, stamp, doubtful })
+    }
+
+    /// Judges what discovery sent; gives the groups that are judged at the end of the run.
+    pub(crate) fn receive_all(&self, sent: Sent) -> Vec<UnansweredGroup> {
+        sent.into_iter()
+            .filter_map(|(group, exchanges)| self.receive(Arc::new(group), exchanges).err())
+            .collect()
     }
 
     /// Judges the groups with a missing answer, after the plan. Where the target stopped answering, groups after its last answer are left out.

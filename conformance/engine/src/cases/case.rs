@@ -342,7 +342,7 @@ pub struct Group {
 impl Group {
     /// Whether it is part of the plan, and not of discovery before it.
     pub fn is_planned(&self) -> bool {
-        !std::ptr::eq(self.relation, &DISCOVERY)
+        !std::ptr::eq(self.relation, &raw const DISCOVERY)
     }
 
     /// Its place among the groups of a run: discovery comes last, so that a finding shows a request of the plan if there is one.

@@ -134,7 +134,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )),
     signed("data.concurrent", "data-swapped", "swaps the data of concurrent requests", |_, _| {})
         .injects(Behaviour::Swap(SwappedPart::Result))
-        .also(&["data.*", "call.same-operation", "result.*", "stub-and-data.*", "stub.*"])
+        .also(&["data.*", "call.same-operation", "result.*", "stub-and-data.*", "stub.*", "request.headers"])
         .depends_on_others(),
     Fault::new(
         "is-final.signature",
