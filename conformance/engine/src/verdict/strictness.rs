@@ -14,12 +14,8 @@ pub struct Strictness {
 /// Whether a broken clause of that basis fails the run.
 pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
     match basis {
-        Basis::Stated => true,
-        Basis::Recommended
-        | Basis::JsonRpc
-        | Basis::Interoperability
-        | Basis::Plausibility
-        | Basis::OnChain => strict,
+        Basis::Stated | Basis::OnChain => true,
+        Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => strict,
         Basis::Ambiguous | Basis::NotShown => false,
     }
 }

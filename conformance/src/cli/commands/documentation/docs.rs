@@ -3,7 +3,7 @@
 
 mod specification;
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
 use paymaster_engine::{rules::Rule, specification::Specification};
@@ -75,6 +75,28 @@ fn reference(of: &Specification) -> String {
     for basis in Basis::ALL {
         let _ = writeln!(text, "| {basis} | {} |", cost(basis));
     }
+    let mut by_section: BTreeMap<Vec<u32>, Vec<&Clause>> = BTreeMap::new();
+    for clause in of.definition.clauses() {
+        by_section.entry(sections::key(clause.section)).or_default().push(clause);
+    }
+    text.push_str("\n## Clauses by section\n\n| section | clauses |\n|---|---|\n");
+    for own in by_section.values() {
+        let link =
+            |clause: &&Clause| format!("[{0}](#{1})", clause.id, clause.id.replace('.', "").to_lowercase());
+        let links: Vec<String> = own.iter().map(link).collect();
+        let _ = writeln!(text, "| {} | {} |", specification::link(own[0].section, of), links.join(", "));
+    }
+    let mut needs: Vec<&str> = Vec::new();
+    for rule in of.rules() {
+        let need = rule.advice.text();
+        if !need.is_empty() && !needs.contains(&need) {
+            needs.push(need);
+        }
+    }
+    text.push_str("\n## What rules need\n\nWhat helps where a rule stays inconclusive; each rule below names its number.\n\n");
+    for (place, need) in needs.iter().enumerate() {
+        let _ = writeln!(text, "{}. {need}", place + 1);
+    }
     let mut group = "";
     for clause in of.definition.clauses() {
         let own = clause.id.split('.').next().unwrap_or_default();
@@ -82,12 +104,12 @@ fn reference(of: &Specification) -> String {
             group = own;
             let _ = writeln!(text, "\n## {group}");
         }
-        of_clause(&mut text, clause, of);
+        of_clause(&mut text, clause, &needs, of);
     }
     text
 }
 
-fn of_clause(text: &mut String, clause: &Clause, of: &Specification) {
+fn of_clause(text: &mut String, clause: &Clause, needs: &[&str], of: &Specification) {
     let _ = writeln!(
         text,
         "\n### {}\n\n{}, {}. {}\n",
@@ -100,23 +122,23 @@ fn of_clause(text: &mut String, clause: &Clause, of: &Specification) {
         let _ = writeln!(text, "- not judged: {reason}");
     }
     for rule in of.rules().filter(|rule| rule.clause == clause.id) {
-        of_rule(text, rule);
+        of_rule(text, rule, needs);
     }
     if of.observers.iter().any(|observer| observer.clause == clause.id) {
         text.push_str("- observed: the report lists the values\n");
     }
 }
 
-fn of_rule(text: &mut String, rule: &Rule) {
+/// A rule in one paragraph: what judges it, what it needs, by its number, and what to do where it is broken.
+fn of_rule(text: &mut String, rule: &Rule, needs: &[&str]) {
     let times = crate::report::text::words::count(rule.quota, "time");
-    let _ = writeln!(text, "- rule `{}`: judged {}; passes after it held {times}", rule.id, how_judged(rule));
-    for (name, content) in
-        [("when it stays inconclusive", rule.advice.text()), ("when it is broken", rule.hint)]
-    {
-        if !content.is_empty() {
-            let _ = writeln!(text, "  - {name}: {content}");
-        }
+    let _ = write!(text, "- rule `{}`: judged {}; passes after it held {times}", rule.id, how_judged(rule));
+    if let Some(place) = needs.iter().position(|need| *need == rule.advice.text()) {
+        let _ = write!(text, "; needs [{0}](#what-rules-need)", place + 1);
     }
+    let hint =
+        if rule.hint.is_empty() { String::new() } else { format!(". When it is broken: {}", rule.hint) };
+    let _ = writeln!(text, "{hint}");
 }
 
 fn dialect(of: &Specification) -> String {

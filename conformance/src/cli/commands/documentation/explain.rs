@@ -74,7 +74,7 @@ pub(crate) fn cost(basis: Basis) -> &'static str {
         Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => {
             "a broken rule warns, and fails the run under --strict"
         }
-        Basis::OnChain => "judged only with --rpc-url; a broken rule warns, and fails the run under --strict",
+        Basis::OnChain => "judged only with --rpc-url; a broken rule fails the run",
         Basis::Ambiguous | Basis::NotShown => "observed only: it cannot fail a run",
     }
 }
