@@ -242,28 +242,29 @@ impl Pace {
         }
     }
 
-    /// Sends nothing for that long after an answer that came `since`. Where the run would end first, it ends now; a pause of at most 10 s is
-    /// kept all the same.
+    /// Sends nothing for that long after an answer that came `since`. Gives whether that prolongs the present pause: of requests that were
+    /// refused together, the first one does. Where the run would end first, it ends now; a pause of at most 10 s is kept all the same.
     ///
     /// When three requests are throttled in one pause, and others were answered before it, the target has a rate limit. It is respected
     /// until it is not seen again for a long time.
-    pub fn pause(&self, since: Instant, pause: Duration, stop: &Stop) {
+    pub fn pause(&self, since: Instant, pause: Duration, stop: &Stop) -> bool {
         let until = since + pause;
         if until >= self.ends && self.answers() == 0 {
             stop.trigger(Reason::GaveUp(format!(
                 "the target put off every request, and asked to wait {} s, longer than the time limit leaves",
                 pause.as_secs()
             )));
-            return;
+            return false;
         }
         if until >= self.ends && pause > SHORT {
             stop.trigger(Reason::Limited(format!(
                 "the target limits how many requests it takes: it asked to wait {} s (Retry-After), longer than the time limit leaves",
                 pause.as_secs()
             )));
-            return;
+            return false;
         }
         let mut stretch = self.stretch();
+        let prolongs = until > stretch.until.max(Instant::now());
         if since >= stretch.until {
             *stretch = stretch.ended_by(until, self.answers());
         }
@@ -274,6 +275,7 @@ impl Pace {
             self.limit(&stretch, pause);
         }
         self.paused.store(true, Ordering::Release);
+        prolongs
     }
 
     /// The target refused requests without a time to wait, and served them again after this time. When that happens again, it has a rate
@@ -346,6 +348,22 @@ mod tests {
         pace.pause(Instant::now(), Duration::from_secs(1), &stop);
         assert_eq!(interval(&pace), detected, "detected once in a pause");
         assert!(stop.reason().is_none());
+    }
+
+    #[test]
+    fn requests_that_were_refused_together_make_one_pause() {
+        let (pace, stop) = (pace(None), Stop::default());
+        let (second, refused) = (Duration::from_secs(1), Instant::now());
+        pace.answered();
+        assert!(pace.pause(refused, second, &stop));
+        let until = pace.stretch().until;
+        // Noticed while the pause lasts, and after a later answer has ended it.
+        assert!(!pace.pause(refused, second, &stop));
+        assert_eq!(pace.stretch().until, until);
+        assert!(pace.pause(until, second, &stop), "a later refusal is another pause");
+        let later = pace.stretch().until;
+        assert!(!pace.pause(refused, second, &stop));
+        assert_eq!(pace.stretch().until, later);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tempfile::tempdir;
 
 use crate::{
     flat, run,
-    server::{Closed, Server, Unanswered, raw, read_request, unreachable_url, write},
+    server::{Closed, Injected, Server, Unanswered, raw, read_request, unreachable_url, write},
 };
 
 const SMALL: &[&str] = &["--cases", "12", "--allow-incomplete", "--no-shrink"];
@@ -241,6 +241,20 @@ fn retry_after_is_honoured_and_not_judged() {
 }
 
 #[test]
+fn a_target_that_fails_at_first_is_wrong_and_keeps_its_dialect() {
+    let folder = tempdir().unwrap();
+    let server = Injected::fault("first-answers-fail");
+    let arguments = [&server.url, "--cases", "12", "--allow-incomplete", "-o", "report.json"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("FLAKY DEFECT 1"), "{out}");
+    assert!(flat(&out).contains("cause seen in the first requests of the run only; none of "), "{out}");
+    let report = std::fs::read(folder.path().join("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["dialect"]["amount-notation"], "decimal", "{}", report["dialect"]);
+}
+
+#[test]
 fn a_rate_limit_is_learned_and_the_run_comes_to_its_end() {
     let folder = tempdir().unwrap();
     let window = Mutex::new((Instant::now(), 0));
@@ -256,8 +270,13 @@ fn a_rate_limit_is_learned_and_the_run_comes_to_its_end() {
         }
         response
     });
-    let (code, out, err) = run(folder.path(), &small(&server.url(), &["--jobs", "100"]));
+    let events = ["--jobs", "100", "-o", "ndjson=events.ndjson"];
+    let (code, out, err) = run(folder.path(), &small(&server.url(), &events));
     assert_eq!(code, 0, "{out}{err}");
+    // Requests that are refused together make one pause. The limit is met at the start, and where it is tested later.
+    let events = std::fs::read_to_string(folder.path().join("events.ndjson")).unwrap();
+    let pauses = events.lines().filter(|line| line.contains("\"event\":\"waiting\"")).count();
+    assert!((1..20).contains(&pauses), "{pauses} pauses");
 }
 
 #[test]

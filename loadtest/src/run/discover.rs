@@ -27,7 +27,8 @@ pub(crate) async fn discover(
     let mut rounds = Rounds::new(target.profile.discovery(target.seed));
     let mut connection = PooledConnection::default();
     let mut answers = Vec::new();
-    let (mut answered, mut failure) = (false, None);
+    let (mut answered, mut responded, mut failure) = (false, false, None);
+    let mut rounds_sent = 0;
     while let Some(round) = rounds.next_round(answers) {
         answers = Vec::new();
         for group in round {
@@ -37,6 +38,7 @@ pub(crate) async fn discover(
                 view.show(|_| vec![format!("discovery: {} so far", count(requests, "request"))]);
                 match &exchange.outcome {
                     Ok(response) => {
+                        responded = true;
                         answered |= response.body.first() == Some(&b'{');
                         failure.get_or_insert_with(|| format!("HTTP {}", response.status));
                     }
@@ -46,7 +48,9 @@ pub(crate) async fn discover(
             }
             answers.push((group, exchanges));
         }
-        if !answered {
+        rounds_sent += 1;
+        // A first round that fails is sent once more, unless nobody is there.
+        if !answered && (rounds_sent > 1 || !responded) {
             return Err(RunError::NoAnswer {
                 target: target.shown_target.clone(),
                 cause: failure.unwrap_or_else(|| "nothing was sent".to_owned()),

@@ -176,6 +176,19 @@ fn discovery_is_announced_and_reported() {
 }
 
 #[test]
+fn a_first_round_of_discovery_that_fails_is_sent_once_more() {
+    let folder = tempfile::tempdir().unwrap();
+    for (failing, expected) in [(8, 0), (usize::MAX, 3)] {
+        let url = serve(move |number, id| {
+            if number < failing { http("500 Internal Server Error", "", "starting") } else { sponsored(id) }
+        });
+        let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--max-requests", "20"];
+        let Finished { code, out, err } = run(folder.path(), &arguments);
+        assert_eq!(code, expected, "{failing}: {out}{err}");
+    }
+}
+
+#[test]
 fn a_target_that_stops_answering_shortly_before_the_end_could_not_be_tested_either() {
     let folder = tempfile::tempdir().unwrap();
     let url = dying_server(5);

@@ -324,8 +324,6 @@ impl Attempts {
         match decision {
             ThrottleDecision::Wait(pause) if !shows_nothing => {
                 self.waited += pause;
-                let status = response.status;
-                target.effects.push(Effect::Report(Notice::Throttled { pause, status }));
                 Next::Pause(pause)
             }
             // A replay compares nothing: the run that found it did.

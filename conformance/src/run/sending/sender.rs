@@ -355,7 +355,12 @@ impl Sender {
                 Next::Fail(cause) => return Err(cause),
                 Next::Reconnect(pause) => self.sleep(pause).await?,
                 Next::Pause(pause) => {
-                    self.pace.pause(came, pause, &self.stop);
+                    if self.pace.pause(came, pause, &self.stop)
+                        && let Ok(response) = &exchange.outcome
+                    {
+                        // The receiver may be gone: the pause is kept all the same.
+                        let _ = self.notices.send(Notice::Throttled { pause, status: response.status });
+                    }
                     if self.stop.reason().is_some() {
                         return Err(DeliveryError::Stopped);
                     }

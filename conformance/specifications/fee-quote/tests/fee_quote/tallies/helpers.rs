@@ -99,10 +99,19 @@ pub(crate) fn added(
     exchanges: &[Exchange],
     found: Vec<Judgement>,
 ) -> Vec<&'static str> {
-    let group = group(number, exchanges.len());
+    added_group(tally, &group(number, exchanges.len()), exchanges, found)
+}
+
+/// What this group adds.
+pub(crate) fn added_group(
+    tally: &mut Tally,
+    group: &Group,
+    exchanges: &[Exchange],
+    found: Vec<Judgement>,
+) -> Vec<&'static str> {
     let context = Context::default();
-    let views = read(&group, exchanges, &context);
-    let new = tally.add(&group, exchanges, &views, found, &Context::default());
+    let views = read(group, exchanges, &context);
+    let new = tally.add(group, exchanges, &views, found, &Context::default());
     new.into_iter().map(|new| new.rule.id).collect()
 }
 

@@ -1,6 +1,7 @@
 //! From judgements to verdicts: what is counted, in whatever order, and how it ends a run.
 
 use paymaster_engine::{
+    cases::{case::Group, protocol::DISCOVERY},
     rules::Rule,
     session::{
         outcomes::{AnswerKind, RequestPlace},
@@ -131,6 +132,25 @@ fn a_run_keeps_which_requests_each_rule_judged() {
     // Two violations at one place of one answer are one answer.
     assert_eq!(tally.seen()[0].1.times, 1);
     assert_eq!(outcomes.all(), 6);
+}
+
+#[test]
+fn what_discovery_breaks_counts_and_is_no_part_of_the_plan() {
+    let mut tally = empty();
+    let wrong = || vec![judgement(ID, 0, vec![at(0, "/id")])];
+    let first = Group { relation: &DISCOVERY, ..group(0, 1) };
+    assert_eq!(added_group(&mut tally, &first, &[result()], wrong()), [ID]);
+    assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).broken, 1);
+    assert_eq!(tally.requests().all(), 0, "requests that cannot be made again from the seed");
+    // The request of the plan is shown, although it came later.
+    added(&mut tally, 5, &[result()], wrong());
+    let (_, seen) = tally.seen()[0];
+    assert_eq!((seen.group.number, seen.times), (5, 2));
+    let held = || vec![judgement(ROW, 1, Vec::new())];
+    added_group(&mut tally, &first, &[result()], held());
+    assert!(tally.examples_of(rule(ROW)).is_empty());
+    added(&mut tally, 0, &[result()], held());
+    assert_eq!(tally.examples_of(rule(ROW)).len(), 1);
 }
 
 #[test]
