@@ -1,6 +1,7 @@
 //! An exchange: the bytes that were sent and what came back for them.
 
 use std::{
+    borrow::Cow,
     fmt,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -171,9 +172,18 @@ pub struct Exchange {
     pub received: Option<SystemTime>,
     /// The result of simulating the paymasterAndData of the answer on a chain; none where no simulation ran.
     pub on_chain: Option<Simulation>,
-    /// The value of the request, in words, for which alone requests get this response, as a comparison has shown; none where the response
-    /// may have another reason than the request.
-    pub refused_value: Option<Arc<str>>,
+    /// The value of the request for which alone requests get this response, as a comparison has shown; none where the response may have
+    /// another reason than the request.
+    pub refused_value: Option<Arc<RefusedValue>>,
+}
+
+/// A value for which alone a target refuses requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedValue {
+    /// The value in words: `sender 0x12…`.
+    pub words: Cow<'static, str>,
+    /// The name of the member that has it, and the value; none where any member may have it, or only requests of one kind are refused.
+    pub member: Option<(&'static str, String)>,
 }
 
 /// Longest response body that is kept for reports, in bytes.

@@ -186,7 +186,7 @@ pub fn with_all<'a>(request: &Value, differences: impl IntoIterator<Item = &'a D
 }
 
 /// Every place at which two requests differ, in the order of the failing one. Objects are compared member by member, and so are
-/// lists of equally many objects, such as `params`; all other values are compared as a whole.
+/// `params` and lists of objects, where they are of one length; all other values are compared as a whole.
 pub fn differences(
     failing: &Value,
     passing: &Value,
@@ -238,7 +238,8 @@ fn compare(
             }
         }
         (Value::Array(left), Value::Array(right))
-            if left.len() == right.len() && left.iter().chain(right).all(Value::is_object) =>
+            if left.len() == right.len()
+                && (pointer == "/params" || left.iter().chain(right).all(Value::is_object)) =>
         {
             for (index, (left, right)) in left.iter().zip(right).enumerate() {
                 compare(&format!("{pointer}/{index}"), left, right, specification, found);

@@ -76,7 +76,7 @@ fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
             let body = String::from_utf8_lossy(&response.body);
             let body = shown(&Value::String(body.into_owned()));
             let value = view.refused_value.map_or(String::new(), |value| {
-                format!("; every request with {value} gets it, and none without")
+                format!("; every request with {} gets it, and none without", value.words)
             });
             let actual = format!("{cause} (HTTP {}, body {body}){value}", response.status);
             report.broken("", "one JSON text", actual);

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::time::SystemTime;
 
-use paymaster_exchange::{Exchange, HeaderSet, Simulation};
+use paymaster_exchange::{Exchange, HeaderSet, RefusedValue, Simulation};
 
 /// The longest body of ordinary size that is no valid call, in bytes.
 const ORDINARY_BODY: usize = 24 * 1024;
@@ -46,8 +46,8 @@ pub struct View<'a> {
     pub expectation: Expectation,
     /// When the answer came; none where that is not known.
     pub received: Option<SystemTime>,
-    /// The value of the request for which alone the service refuses requests so, in words; none where the answer may have an excuse.
-    pub refused_value: Option<&'a str>,
+    /// The value of the request for which alone the service refuses requests so; none where the answer may have an excuse.
+    pub refused_value: Option<&'a RefusedValue>,
     /// The result of simulating the answer on a chain, when a chain is used.
     pub on_chain: Option<&'a Simulation>,
 }

@@ -16,10 +16,13 @@ use crate::{
         summary::Summary,
     },
 };
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use paymaster_exchange::{Exchange, Failure};
+use paymaster_exchange::{Exchange, Failure, RefusedValue};
 use serde::{Deserialize, Serialize};
+
+static FOUND_BY_THE_RUN: RefusedValue =
+    RefusedValue { words: Cow::Borrowed("the value that the run found"), member: None };
 
 /// Judges groups by one rule.
 #[derive(Clone, Debug)]
@@ -235,7 +238,7 @@ impl<'a> Recheck<'a> {
             && view.answer.response().map(|response| response.status) == original.status
         {
             // The run that found it has shown that this status is an answer of the service.
-            view.refused_value = Some("the value that the run found");
+            view.refused_value = Some(&FOUND_BY_THE_RUN);
         }
         if let Some(cause) = rejected_before_service(&views, original) {
             return Replayed::NotTested(cause);

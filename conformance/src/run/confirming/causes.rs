@@ -79,8 +79,11 @@ pub(super) async fn with_causes(
                 members.any(|member| is(&member.pointer))
             };
             let is_whole = named(|pointer| matches!(pointer, "" | "/params" | "/method"));
+            let wrong = finding.exchanges.get(finding.violation.member);
             let is_open = match &finding.cause {
                 None => finding.reproduced() > 0,
+                // The run has compared the requests that have the member.
+                Some(_) if wrong.is_some_and(|wrong| wrong.refused_value.is_some()) => false,
                 // Other methods and modes do not have the members.
                 Some(Cause::Form(_)) => {
                     let is_of_the_pair = named(|pointer| pointer.starts_with("/params"));

@@ -3,7 +3,7 @@
 //! service's answer, and judged.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
     mem,
     sync::Arc,
@@ -16,7 +16,7 @@ use paymaster_engine::{
     rules::is_of_gateway,
     session::unserved::without_values,
 };
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, RefusedValue};
 use paymaster_schemas::Kind;
 
 use crate::run::sending::excuse::Excuse;
@@ -38,21 +38,23 @@ pub(crate) struct Comparison {
     unread: Vec<Bytes>,
     /// Valid requests, in the order of their answers.
     seen: Vec<Seen>,
-    /// For each value and sign that is the service's answer, the value in words.
-    answers: BTreeMap<(u64, String), Arc<str>>,
+    /// Where in `seen` the requests with a value are, in order.
+    places: HashMap<u64, Vec<usize>>,
+    /// For each value and sign that is the service's answer, the value.
+    answers: BTreeMap<(u64, String), Arc<RefusedValue>>,
 }
 
 /// A valid request and what it got.
 #[derive(Debug)]
 struct Seen {
     kind: Kind,
-    values: Vec<u64>,
     refused: Option<Refused>,
 }
 
 #[derive(Debug)]
 struct Refused {
     request: u64,
+    values: Vec<u64>,
     sign: String,
     /// Whether it was sent again after the pause that it asked for.
     waited: bool,
@@ -98,8 +100,8 @@ impl Comparison {
         is_excused.then(|| format!("{status} {}", without_values(&words)))
     }
 
-    /// The value for which alone requests get what came for this one, in words; none where it may have another reason.
-    pub(crate) fn value(&self, exchange: &Exchange) -> Option<Arc<str>> {
+    /// The value for which alone requests get what came for this one; none where it may have another reason.
+    pub(crate) fn value(&self, exchange: &Exchange) -> Option<Arc<RefusedValue>> {
         if self.answers.is_empty() {
             return None;
         }
@@ -128,8 +130,10 @@ impl Comparison {
         }
         self.read_all();
         if let Some((kind, values)) = self.read(&exchange.request, Read::Ordinary) {
-            let refused = Refused { request: hash(&exchange.request), sign, waited, neighbour: None };
-            self.seen.push(Seen::new(kind, &values, Some(refused)));
+            let request = hash(&exchange.request);
+            let values = self.note_values(&values, kind);
+            let refused = Some(Refused { request, values, sign, waited, neighbour: None });
+            self.seen.push(Seen { kind, refused });
         }
     }
 
@@ -171,12 +175,12 @@ impl Comparison {
             return;
         };
         let must_wait = Excuse::of(exchange).limit.is_some();
-        let of_sign = |seen: &&Seen| seen.refused.as_ref().is_some_and(|refused| refused.sign == sign);
-        let tried: BTreeSet<u64> =
-            self.seen.iter().filter(of_sign).flat_map(|seen| seen.values.iter().copied()).collect();
+        let refused = self.seen.iter().filter_map(|seen| seen.refused.as_ref());
+        let of_sign = refused.filter(|refused| refused.sign == sign);
+        let tried: BTreeSet<u64> = of_sign.flat_map(|refused| refused.values.iter().copied()).collect();
         let all: Vec<_> = values.iter().map(|(name, value)| keys(kind, name, value)).collect();
-        let mut best: Option<(usize, u64, String)> = None;
-        for (way, keys) in (0..4).flat_map(|way| all.iter().map(move |keys| (way, keys))) {
+        let mut best: Option<(usize, u64, RefusedValue)> = None;
+        for (way, (keys, own)) in (0..4).flat_map(|way| all.iter().zip(&values).map(move |one| (way, one))) {
             let (key, words) = keys[way].clone();
             let Some(of_value) = self.of_value(key, &sign) else { continue };
             let times = of_value.compared.len();
@@ -185,23 +189,26 @@ impl Comparison {
                 && (way < 2 || !self.may_be_quota(key, keys[way - 2].0, times))
                 && of_value.chance(times) * count(tried.len()) < BY_CHANCE;
             if is_certain && best.as_ref().is_none_or(|(most, ..)| times > *most) {
-                best = Some((times, key, words));
+                let member = (way == 0).then(|| own.clone());
+                best = Some((times, key, RefusedValue { words: words.into(), member }));
             }
         }
-        if let Some((_, key, words)) = best {
-            self.answers.insert((key, sign), words.into());
+        if let Some((_, key, value)) = best {
+            self.answers.insert((key, sign), value.into());
         }
     }
 
     /// What the requests with this value got; none where one was served, or got anything but the sign.
     fn of_value(&self, key: u64, sign: &str) -> Option<OfValue> {
-        let has_value = |seen: &Seen| seen.values.contains(&key);
-        let first = self.seen.iter().position(has_value)?;
+        let places = self.places.get(&key)?;
         let mut of_value = OfValue::default();
         let mut kinds = Vec::new();
-        for seen in self.seen[first..].iter().filter(|seen| has_value(seen)) {
+        for place in places {
+            let seen = &self.seen[*place];
             let refused = seen.refused.as_ref().filter(|refused| refused.sign == sign)?;
-            kinds.push(seen.kind);
+            if !kinds.contains(&seen.kind) {
+                kinds.push(seen.kind);
+            }
             of_value.requests.insert(refused.request);
             of_value.waited |= refused.waited;
             if refused.neighbour == Some(true) {
@@ -209,9 +216,10 @@ impl Comparison {
             }
         }
         // A neighbour differs in little: it has the same kind, unless every request of that kind has the value.
-        let is_near = |seen: &Seen| !has_value(seen) && kinds.contains(&seen.kind);
-        let has_near = self.seen.iter().any(is_near);
-        for seen in self.seen[first..].iter().filter(|seen| !has_value(seen)) {
+        let of_kinds = self.seen.iter().filter(|seen| kinds.contains(&seen.kind));
+        let has_near = of_kinds.count() > places.len();
+        let since = self.seen.iter().enumerate().skip(*places.first()?);
+        for (_, seen) in since.filter(|(place, _)| places.binary_search(place).is_err()) {
             match &seen.refused {
                 _ if has_near && !kinds.contains(&seen.kind) => {}
                 None => of_value.neighbours[0] += 1,
@@ -224,18 +232,30 @@ impl Comparison {
 
     /// Whether requests with a value may be refused in one kind because of a quota: they were served in others before, and are so seldom since.
     fn may_be_quota(&self, in_kind: u64, key: u64, times: usize) -> bool {
-        let first = self.seen.iter().position(|seen| seen.values.contains(&in_kind)).unwrap_or(0);
-        let (before, since) = self.seen.split_at(first);
-        let is_served = |seen: &&Seen| seen.refused.is_none() && seen.values.contains(&key);
-        before.iter().any(|seen| is_served(&seen)) && since.iter().filter(is_served).count() < times
+        let places = |key| self.places.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let first = places(in_kind).first().copied().unwrap_or(0);
+        let served = places(key).iter().filter(|place| self.seen[**place].refused.is_none());
+        let (before, since): (Vec<usize>, Vec<usize>) = served.partition(|place| **place < first);
+        !before.is_empty() && since.len() < times
     }
 
     fn read_all(&mut self) {
         for body in mem::take(&mut self.unread) {
             if let Some((kind, values)) = self.read(&body, Read::Valid) {
-                self.seen.push(Seen::new(kind, &values, None));
+                self.note_values(&values, kind);
+                self.seen.push(Seen { kind, refused: None });
             }
         }
+    }
+
+    /// Notes that the next request of `seen` has these values. Returns their keys.
+    fn note_values(&mut self, values: &[(&'static str, String)], kind: Kind) -> Vec<u64> {
+        let keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
+        let keys: BTreeSet<u64> = keys.map(|(key, _)| key).collect();
+        for key in &keys {
+            self.places.entry(*key).or_default().push(self.seen.len());
+        }
+        keys.into_iter().collect()
     }
 
     /// The kind and the values of a request of this sort.
@@ -256,13 +276,6 @@ impl Comparison {
             Read::Ordinary => call.valid && is_ordinary() || is_shown(),
         };
         is_read.then(|| (call.pair, (specification.deciding)(&call)))
-    }
-}
-
-impl Seen {
-    fn new(kind: Kind, values: &[(&'static str, String)], refused: Option<Refused>) -> Self {
-        let values = values.iter().flat_map(|(name, value)| keys(kind, name, value));
-        Self { kind, values: values.map(|(key, _)| key).collect(), refused }
     }
 }
 
@@ -359,7 +372,7 @@ mod tests {
             &mut self,
             request: &Value,
             script: &mut dyn FnMut(&Value, usize) -> Answer,
-        ) -> Option<Arc<str>> {
+        ) -> Option<Arc<RefusedValue>> {
             let body = Bytes::from(request.to_string());
             let mut attempts = Attempts::new(Sending::Among { watched: false });
             loop {
@@ -385,7 +398,7 @@ mod tests {
             }
             requests.rotate_left(1);
             let values = requests.iter().filter_map(|request| self.send(request, &mut script));
-            values.map(|value| value.to_string()).collect()
+            values.map(|value| value.words.to_string()).collect()
         }
     }
 

@@ -80,7 +80,10 @@ impl Trial<'_> {
             }
             return None;
         }
-        if self.is_right_now().await || self.depends_on_the_rest_of_a_list().await {
+        if self.is_right_now().await
+            || self.depends_on_the_rest_of_a_list().await
+            || self.stays_wrong_with_other_elements(found).await
+        {
             return Some(None);
         }
         let mut tried = 0;
@@ -118,20 +121,67 @@ impl Trial<'_> {
         self.send(&finding.group, None).await == Shown::Right
     }
 
-    /// Whether the contrast is wrong with a shorter list than its own: the list as a whole decides, or what the target kept under it.
+    /// Whether the contrast is wrong without one element of its list: the list as a whole decides, or what the target kept under it.
     async fn depends_on_the_rest_of_a_list(&mut self) -> bool {
         let Some(contrast) = &self.claim.finding.contrast else {
             return false;
         };
+        let own = self.claim.subject_in(contrast.member).value(&contrast.group);
+        let alone = self.claim.request(&contrast.group, contrast.member);
+        let (Some(own), Some(alone)) = (own, alone) else {
+            return false;
+        };
         for member in self.claim.cause.members() {
-            if let (None, Some(Value::Array(items))) = (member.element(), &member.passing)
-                && items.len() > 1
-                && let Some(own) = self.claim.subject_in(contrast.member).value(&contrast.group)
-                && let Some(alone) = self.claim.request(&contrast.group, contrast.member)
-                && let shorter = member.with(&own, Some(&items[1..].into()))
-                && shorter.is_some()
-                && self.send(&alone, shorter).await == Shown::Broken
-            {
+            let (None, Some(Value::Array(items))) = (member.element(), &member.passing) else {
+                continue;
+            };
+            for place in (0..items.len().min(TRIED)).filter(|_| items.len() > 1) {
+                let rest = items.iter().enumerate().filter(|(other, _)| *other != place);
+                let shorter = member.with(&own, Some(&rest.map(|(_, item)| item.clone()).collect()));
+                if shorter.is_some() && self.send(&alone, shorter).await == Shown::Broken {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether the finding stays wrong with nearly any other element in place of the one that a cause names: the place or the length of
+    /// the list decides, or what the target kept under it.
+    async fn stays_wrong_with_other_elements(&mut self, found: &Evidence) -> bool {
+        let finding = &self.claim.finding;
+        let failing = self.claim.subject_in(finding.violation.member).value(&finding.group);
+        let alone = self.claim.request(&finding.group, finding.violation.member);
+        let (Some(failing), Some(alone)) = (failing, alone) else {
+            return false;
+        };
+        for member in self.claim.cause.members() {
+            let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing)
+            else {
+                continue;
+            };
+            let mut others: Vec<Value> = Vec::new();
+            for request in found.unexplained.iter().chain(&found.held) {
+                let value = self.claim.subject().value(&request.group).unwrap_or_default();
+                let list = value.pointer(&member.pointer).and_then(Value::as_array);
+                let new =
+                    list.into_iter().flatten().find(|one| !items.contains(one) && !others.contains(one));
+                others.extend(new.cloned());
+            }
+            others.truncate(TRIED);
+            let mut broken = 0;
+            for other in &others {
+                let mut exchanged = items.clone();
+                exchanged
+                    .iter_mut()
+                    .filter(|item| *item == element)
+                    .take(1)
+                    .for_each(|item| *item = other.clone());
+                let value = member.with(&failing, Some(&exchanged.into()));
+                broken += usize::from(value.is_some() && self.send(&alone, value).await == Shown::Broken);
+            }
+            // One other element may be what the target kept.
+            if broken + 1 >= TRIED {
                 return true;
             }
         }

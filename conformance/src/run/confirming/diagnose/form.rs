@@ -9,9 +9,11 @@ use super::{
 };
 use paymaster_engine::{
     diagnosis::{
+        cause::Cause,
         difference::{Difference, differences, with_all},
         fewest::Fewest,
     },
+    json::pointer::escaped,
     message::answer::Answer,
     session::recheck::Outcome,
 };
@@ -58,6 +60,17 @@ impl Search<'_> {
         seen
     }
 
+    /// The value for which alone the target refuses requests so: the run has compared every request that has it with its neighbours.
+    pub(super) fn refused_value(&self) -> Option<Diagnosis> {
+        let wrong = self.finding.violation.member;
+        let (name, value) = self.finding.exchanges.get(wrong)?.refused_value.as_deref()?.member.as_ref()?;
+        let request: Value = serde_json::from_slice(&self.finding.group.members.get(wrong)?.body).ok()?;
+        let (pointer, failing) = member_with("", &request, name, value)?;
+        let specification = self.resender.context.specification();
+        let difference = Difference { pointer, failing: Some(failing), passing: None, specification };
+        Some(Diagnosis::of(Cause::Form(vec![difference])))
+    }
+
     /// What the relation changed in the base request.
     pub(super) fn changes_of_the_relation(&self) -> Option<Vec<Difference>> {
         let group = &self.finding.group;
@@ -82,16 +95,17 @@ impl Search<'_> {
         let wrong = self.finding.violation.member;
         let failing = parsed(self.finding.group.members.get(wrong)?)?;
         let examples = self.material.session.examples_of_any_rule();
-        let ordinary = examples
-            .iter()
-            .filter(|example| example.pair == self.finding.pair && !example.got_error)
-            .find_map(|example| {
-                let mut request = parsed(example.group.members.get(example.member)?)?;
-                keep_id(&mut request, &failing);
-                (request != failing).then_some(request)
-            })?;
+        let of_the_kind =
+            examples.iter().filter(|example| example.pair == self.finding.pair && !example.got_error);
+        let requests = of_the_kind.filter_map(|example| parsed(example.group.members.get(example.member)?));
+        let mut ordinary = requests.clone().next()?;
+        keep_id(&mut ordinary, &failing);
         if self.not_broken(&ordinary).await != Some(Outcome::NotJudged) {
-            return None;
+            // The rule may be about the id.
+            ordinary = requests.into_iter().find(|request| is_other_type(&request["id"], &failing["id"]))?;
+            if self.not_broken(&ordinary).await != Some(Outcome::NotJudged) {
+                return None;
+            }
         }
         let mut fewest = Fewest::new(differences(&failing, &ordinary, self.resender.context.specification()));
         while let Some(trial) = fewest.next_trial() {
@@ -117,4 +131,30 @@ impl Search<'_> {
             _ => None,
         }
     }
+}
+
+/// The pointer of a member of this name with this text, in any letter case, and the text as it is there.
+fn member_with(pointer: &str, value: &Value, name: &str, text: &str) -> Option<(String, Value)> {
+    let is_it = |own: &str, value: &Value| {
+        own == name && value.as_str().is_some_and(|value| value.eq_ignore_ascii_case(text))
+    };
+    match value {
+        Value::Object(members) => members.iter().find_map(|(own, value)| {
+            let pointer = format!("{pointer}/{}", escaped(own));
+            if is_it(own, value) {
+                Some((pointer, value.clone()))
+            } else {
+                member_with(&pointer, value, name, text)
+            }
+        }),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| member_with(&format!("{pointer}/{index}"), item, name, text))
+        }
+        _ => None,
+    }
+}
+
+fn is_other_type(one: &Value, other: &Value) -> bool {
+    std::mem::discriminant(one) != std::mem::discriminant(other)
 }

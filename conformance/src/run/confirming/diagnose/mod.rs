@@ -88,6 +88,9 @@ impl<'a> Search<'a> {
         if let Some(diagnosis) = self.known_cause(known).await {
             return Some(diagnosis);
         }
+        if let Some(diagnosis) = self.refused_value() {
+            return Some(diagnosis);
+        }
         if let Some(diagnosis) = self.left_behind().await {
             return Some(diagnosis);
         }
