@@ -142,6 +142,7 @@ static TOY: Specification = Specification {
     observers: &[],
     calls: &CALLS,
     places: Places {
+        params: &["the order"],
         subject: "/params/0",
         party: "/params/0/price",
         once: "/params/0/pieces",

@@ -113,8 +113,10 @@ pub struct Page {
 }
 
 /// Places of a request, as JSON pointers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
+    /// What each of the params is, for people.
+    pub params: &'static [&'static str],
     /// What is asked for, as a whole.
     pub subject: &'static str,
     /// Who asks, as a text of 20 bytes in hex: a target may count or limit by it.
@@ -223,7 +225,16 @@ pub(crate) static SAMPLE: Specification = Specification {
     relations: &[],
     observers: &[],
     calls: &crate::session::recorded::RECORDED,
-    places: Places { subject: "", party: "", once: "", bytes: "", kind: "", terms: "", kept_under: &[] },
+    places: Places {
+        params: &["the operation", "the terms"],
+        subject: "",
+        party: "",
+        once: "",
+        bytes: "",
+        kind: "",
+        terms: "",
+        kept_under: &[],
+    },
     plain_bases: &[],
     read_profile: |_| Err(ProfileError { at: None, message: String::new() }),
     template: "",

@@ -360,7 +360,9 @@ impl Maker<'_> {
     fn cause(&self, cause: &EngineCause) -> Cause {
         let value = |value: &Option<Value>| value.as_ref().map(|value| self.value(value));
         let members = cause.members().iter().map(|member| CauseMember {
+            name: self.text(&sentence::member_name(&member.pointer, &member.specification.places)),
             pointer: self.text(&member.pointer),
+            respect: member.respect.name().map(str::to_owned),
             failing: value(&member.failing),
             passing: value(&member.passing),
         });

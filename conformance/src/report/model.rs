@@ -338,7 +338,13 @@ pub(crate) struct Cause {
 /// A member of a request that decides. A value is missing where the member is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CauseMember {
+    /// Its name, for people.
+    #[serde(skip)]
+    pub(crate) name: String,
     pub(crate) pointer: String,
+    /// What of the values decides, where they do not decide themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) respect: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failing: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -68,12 +68,8 @@ impl Sample {
 
 /// The finding with a cause: the letter case of the sender decides.
 fn with_cause(finding: Finding) -> Finding {
-    let difference = Difference {
-        pointer: "/params/0/sender".to_owned(),
-        failing: Some(json!("0x00000000000000000000000000000000000000a1")),
-        passing: Some(json!("0x00000000000000000000000000000000000000A1")),
-        specification: &SPECIFICATION,
-    };
+    let [failing, passing] = ["a1", "A1"].map(|end| Some(json!(format!("0x{}{end}", "0".repeat(38)))));
+    let difference = Difference::new("/params/0/sender", failing, passing, &SPECIFICATION);
     Finding {
         contrast: Some(Contrast {
             group: finding.group.clone(),

@@ -3,6 +3,7 @@
 use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
+        difference::Respect,
         sentence,
     },
     verdict::{finding::without_indices, summary::Summary},
@@ -31,7 +32,16 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
     let findings = &summary.findings;
     let named = |cause: Option<&Cause>| -> Vec<String> {
         let members = cause.map_or(&[][..], Cause::members);
-        members.iter().map(|member| without_indices(&member.pointer)).collect()
+        let equal = members.iter().filter_map(|member| match &member.respect {
+            Respect::EqualTo(other) => Some(other),
+            Respect::Value | Respect::Length => None,
+        });
+        members
+            .iter()
+            .map(|member| &member.pointer)
+            .chain(equal)
+            .map(|pointer| without_indices(pointer))
+            .collect()
     };
     summary
         .defects

@@ -5,7 +5,7 @@ use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::difference::Difference;
-use crate::{cases::case::Group, message::answer::Answer};
+use crate::{cases::case::Group, message::answer::Answer, specification::Places};
 
 /// What decides whether the rule of a finding is broken.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +85,8 @@ pub enum WrongAnswers {
 pub enum EarlierRequest {
     /// Everything, apart from the id.
     Same,
-    /// This member, as a JSON pointer.
-    Member(&'static str),
+    /// This member, as a JSON pointer, by the names of the specification.
+    Member(&'static str, Places),
     /// Nothing that is known.
     Other,
 }

@@ -19,8 +19,21 @@ pub struct Difference {
     pub failing: Option<Value>,
     /// The value in the request that does not break it; none where the member is missing there.
     pub passing: Option<Value>,
+    /// What of the values decides.
+    pub respect: Respect,
     /// The specification of the request.
     pub specification: &'static Specification,
+}
+
+/// What of the two values of a difference decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Respect {
+    /// The values themselves.
+    Value,
+    /// How many elements the lists have.
+    Length,
+    /// Whether the amount is that of this other member.
+    EqualTo(String),
 }
 
 /// In what two values differ.
@@ -44,7 +57,28 @@ pub enum DifferenceKind {
     Value,
 }
 
+impl Respect {
+    /// Its name in reports; none for the values themselves.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::Value => None,
+            Self::Length => Some("length"),
+            Self::EqualTo(_) => Some("equality"),
+        }
+    }
+}
+
 impl Difference {
+    /// A difference in which the values decide.
+    pub fn new(
+        pointer: impl Into<String>,
+        failing: Option<Value>,
+        passing: Option<Value>,
+        specification: &'static Specification,
+    ) -> Self {
+        Self { pointer: pointer.into(), failing, passing, respect: Respect::Value, specification }
+    }
+
     /// In what the two values differ.
     pub fn kind(&self) -> DifferenceKind {
         let (failing, passing) = match (&self.failing, &self.passing) {
@@ -88,6 +122,9 @@ impl Difference {
 
     /// Whether the value at the place is the failing one.
     pub fn is_in(&self, request: &Value) -> bool {
+        if self.respect != Respect::Value {
+            return self.side(request) == Some(true);
+        }
         request.pointer(&self.pointer) == self.failing.as_ref()
     }
 
@@ -98,7 +135,15 @@ impl Difference {
         if own.is_none() && !self.has_parent(request) {
             return None;
         }
+        if let Respect::EqualTo(other) = &self.respect {
+            return own.and_then(amount).map(|own| Some(own) == request.pointer(other).and_then(amount));
+        }
+        let length = |value: Option<&Value>| value?.as_array().map(Vec::len);
         match (self.element(), own) {
+            _ if self.respect == Respect::Length => {
+                let is_as_long = |value: &Option<Value>| length(value.as_ref()) == length(own);
+                is_as_long(&self.failing).then_some(true).or(is_as_long(&self.passing).then_some(false))
+            }
             (Some((element, _)), Some(Value::Array(items))) => {
                 let times = |list: &[Value]| list.iter().filter(|item| *item == element).count();
                 let times_in =
@@ -116,8 +161,11 @@ impl Difference {
         }
     }
 
-    /// The element in which two lists differ, where there is one, and whether the failing list has it.
+    /// The element in which two lists differ, where it decides, and whether the failing list has it.
     pub fn element(&self) -> Option<(&Value, bool)> {
+        if self.respect == Respect::Length {
+            return None;
+        }
         let (Some(Value::Array(failing)), Some(Value::Array(passing))) = (&self.failing, &self.passing)
         else {
             return None;
@@ -148,6 +196,9 @@ impl Difference {
     pub fn with_failing(&self, request: &Value) -> Option<Value> {
         if self.is_in(request) {
             return Some(request.clone());
+        }
+        if let Respect::EqualTo(other) = &self.respect {
+            return self.with(request, Some(request.pointer(other)?));
         }
         self.with(request, self.failing.as_ref())
     }
@@ -204,37 +255,22 @@ fn compare(
     specification: &'static Specification,
     found: &mut Vec<Difference>,
 ) {
-    let mut differ = |pointer: &str, failing: Option<&Value>, passing: Option<&Value>| {
-        found.push(Difference {
-            pointer: pointer.to_owned(),
-            failing: failing.cloned(),
-            passing: passing.cloned(),
-            specification,
-        });
+    let differ = |found: &mut Vec<_>, pointer: &str, failing: Option<&Value>, passing: Option<&Value>| {
+        found.push(Difference::new(pointer, failing.cloned(), passing.cloned(), specification));
     };
     match (failing, passing) {
         _ if failing == passing => {}
-        _ if pointer == specification.free_form => differ(pointer, Some(failing), Some(passing)),
+        _ if pointer == specification.free_form => differ(found, pointer, Some(failing), Some(passing)),
         (Value::Object(left), Value::Object(right)) => {
             let place = |name: &str| format!("{pointer}/{}", escaped(name));
             for (name, value) in left {
                 match right.get(name) {
                     Some(other) => compare(&place(name), value, other, specification, found),
-                    None => found.push(Difference {
-                        pointer: place(name),
-                        failing: Some(value.clone()),
-                        passing: None,
-                        specification,
-                    }),
+                    None => differ(found, &place(name), Some(value), None),
                 }
             }
             for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-                found.push(Difference {
-                    pointer: place(name),
-                    failing: None,
-                    passing: Some(value.clone()),
-                    specification,
-                });
+                differ(found, &place(name), None, Some(value));
             }
         }
         (Value::Array(left), Value::Array(right))
@@ -245,6 +281,6 @@ fn compare(
                 compare(&format!("{pointer}/{index}"), left, right, specification, found);
             }
         }
-        _ => differ(pointer, Some(failing), Some(passing)),
+        _ => differ(found, pointer, Some(failing), Some(passing)),
     }
 }

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::{
     cause::{Cause, EarlierRequest, WrongAnswers},
-    difference::{Difference, DifferenceKind},
+    difference::{Difference, DifferenceKind, Respect},
 };
-use crate::{cases::case::Role, verdict::finding::Finding};
+use crate::{cases::case::Role, specification::Places, verdict::finding::Finding};
 
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;
@@ -186,7 +186,7 @@ fn recorded(differences: &[Difference], is_only_there: bool, place: &str) -> Str
         .iter()
         .take(MOST_RECORDED)
         .map(|difference| {
-            let name = member_name(&difference.pointer);
+            let name = name(difference);
             match (&difference.failing, &difference.passing) {
                 (Some(own), Some(other)) => format!("{name} ({}, there {})", shown(own), shown(other)),
                 (Some(own), None) => format!("{name} ({}, there missing)", shown(own)),
@@ -227,8 +227,11 @@ impl EarlierRequest {
     pub fn name(self) -> String {
         match self {
             Self::Same => "the same request".to_owned(),
-            Self::Member(pointer) => {
-                format!("a request with the same {}", member_name(pointer).trim_start_matches("the "))
+            Self::Member(pointer, places) => {
+                format!(
+                    "a request with the same {}",
+                    member_name(pointer, &places).trim_start_matches("the ")
+                )
             }
             Self::Other => "another request".to_owned(),
         }
@@ -253,16 +256,24 @@ fn passing(difference: &Difference) -> String {
 
 /// One side of a difference: `with nonce "0"`, `without initCode`, `with "0x12" in tokenList`.
 fn side(difference: &Difference, is_failing: bool) -> String {
-    let name = member_name(&difference.pointer);
-    if let Some((element, failing_has_it)) = difference.element() {
-        let with = if failing_has_it == is_failing { "with" } else { "without" };
-        return format!("{with} {} in {name}", shown(element));
-    }
+    let name = name(difference);
     let (own, other) = if is_failing {
         (&difference.failing, &difference.passing)
     } else {
         (&difference.passing, &difference.failing)
     };
+    if let Respect::EqualTo(other) = &difference.respect {
+        let other = member_name(other, &difference.specification.places);
+        return format!("with {name} {} {other}", if is_failing { "equal to" } else { "other than" });
+    }
+    if let (Respect::Length, Some(Value::Array(items))) = (&difference.respect, own) {
+        let s = if items.len() == 1 { "" } else { "s" };
+        return format!("with {} element{s} in {name}", items.len());
+    }
+    if let Some((element, failing_has_it)) = difference.element() {
+        let with = if failing_has_it == is_failing { "with" } else { "without" };
+        return format!("{with} {} in {name}", shown(element));
+    }
     match (own, other) {
         (None, _) => format!("without {name}"),
         (Some(own), None) => format!("with {name} {}", shown(own)),
@@ -272,15 +283,23 @@ fn side(difference: &Difference, is_failing: bool) -> String {
     }
 }
 
-/// The name of a member of the request, for people: `nonce`, `tokenInfo.feeTokenAddress`, `id`.
-pub fn member_name(pointer: &str) -> String {
-    let path = ["/params/0/", "/params/1/", "/"].iter().find_map(|parent| pointer.strip_prefix(parent));
-    match path {
-        None => "the body".to_owned(),
-        Some("params/0") => "the operation".to_owned(),
-        Some("params/1") => "the mode object".to_owned(),
-        Some(path) => path.replace('/', ".").replace("~1", "/").replace("~0", "~"),
-    }
+/// The name of a member of the request, for people: `nonce`, `tokenInfo.feeTokenAddress`, `id`, `the operation`.
+pub fn member_name(pointer: &str, places: &Places) -> String {
+    let in_params = pointer.strip_prefix("/params/");
+    let (parameter, member) =
+        in_params.map_or(("", pointer), |path| path.split_once('/').unwrap_or((path, "")));
+    let parameter = parameter.parse().ok().and_then(|index: usize| places.params.get(index));
+    let path = match (parameter, member) {
+        (None, "") => return "the body".to_owned(),
+        (Some(name), "") => return (*name).to_owned(),
+        (Some(_), member) => member,
+        (None, _) => pointer.trim_start_matches('/'),
+    };
+    path.replace('/', ".").replace("~1", "/").replace("~0", "~")
+}
+
+fn name(difference: &Difference) -> String {
+    member_name(&difference.pointer, &difference.specification.places)
 }
 
 fn shown(value: &Value) -> String {

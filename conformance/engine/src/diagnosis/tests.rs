@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     cause::{Cause, is_right_in_the_same_respect},
-    difference::{Difference, DifferenceKind, differences, with_all},
+    difference::{Difference, DifferenceKind, Respect, differences, with_all},
     fewest::Fewest,
     narrowing::Narrowing,
     sentence::explanation,
@@ -37,18 +37,19 @@ fn objects_and_params_are_compared_member_by_member() {
     );
     assert_eq!(with_all(&failing, &found), Some(passing));
     assert!(differences(&failing, &failing, &SAMPLE).is_empty());
+    // Params of several types are compared one by one too; any other list as a whole.
+    let params = |op: Value, context: Value| json!({ "params": [op, "0x1", context] });
+    let (failing, passing) =
+        (params(json!({ "a": 1 }), Value::Null), params(json!({ "a": 2 }), json!([1, "2"])));
+    let found = differences(&failing, &passing, &SAMPLE);
+    let places: Vec<&str> = found.iter().map(|difference| &*difference.pointer).collect();
+    assert_eq!(places, ["/params/0/a", "/params/2"]);
 }
 
 #[test]
 fn kinds_of_differences() {
     let kind = |pointer: &str, failing: Value, passing: Value| {
-        let difference = Difference {
-            pointer: pointer.to_owned(),
-            failing: Some(failing),
-            passing: Some(passing),
-            specification: &SAMPLE,
-        };
-        difference.kind()
+        difference(pointer, Some(failing), Some(passing)).kind()
     };
     let (nonce, data) = ("/params/0/nonce", "/params/0/callData");
     assert_eq!(kind(nonce, json!("16"), json!("0x10")), DifferenceKind::Notation);
@@ -80,12 +81,7 @@ fn the_fewest_changes_are_found() {
 
 /// The narrowed difference where the rule holds for these values.
 fn narrowed(pointer: &str, failing: Value, passing: Value, holds: impl Fn(&Value) -> bool) -> (Value, Value) {
-    let mut narrowing = Narrowing::new(Difference {
-        pointer: pointer.to_owned(),
-        failing: Some(failing),
-        passing: Some(passing),
-        specification: &SAMPLE,
-    });
+    let mut narrowing = Narrowing::new(difference(pointer, Some(failing), Some(passing)));
     let mut trials = 0;
     while let Some(value) = narrowing.next_value() {
         trials += 1;
@@ -137,7 +133,7 @@ fn lists_are_narrowed_to_an_element() {
 }
 
 fn difference(pointer: &str, failing: Option<Value>, passing: Option<Value>) -> Difference {
-    Difference { pointer: pointer.to_owned(), failing, passing, specification: &SAMPLE }
+    Difference::new(pointer, failing, passing, &SAMPLE)
 }
 
 #[test]
@@ -155,6 +151,25 @@ fn a_cause_states_which_requests_break_the_rule() {
     };
     assert_eq!(with_list(json!(["0x2", "0x1"])), Some(true));
     assert_eq!(with_list(json!(["0x2"])), Some(false));
+    // The length of a list decides, whatever is in it; two amounts that are equal do, whatever they are.
+    let by = |respect: Respect, pointer: &str, failing: Value, passing: Value| {
+        Cause::Members(vec![Difference { respect, ..difference(pointer, Some(failing), Some(passing)) }])
+    };
+    let length = by(Respect::Length, list, json!(["0x1", "0x2"]), json!(["0x1"]));
+    let lists = [json!(["0x7", "0x8"]), json!(["0x7"]), json!([])];
+    let states = lists
+        .map(|tokens| length.states(&json!({ "params": [{}, { "tokenInfo": { "tokenList": tokens } }] })));
+    assert_eq!(states, [Some(true), Some(false), None]);
+    assert!(
+        explanation(&length)
+            .starts_with("wrong with 2 elements in tokenInfo.tokenList, right with 1 element in")
+    );
+    let equal = by(Respect::EqualTo("/params/0/tip".to_owned()), nonce, json!("1"), json!("2"));
+    let both = |tip: Value| equal.states(&json!({ "params": [{ "nonce": "7", "tip": tip }] }));
+    assert_eq!([both(json!("0x7")), both(json!("8"))], [Some(true), Some(false)]);
+    assert_eq!(explanation(&equal), "wrong with nonce equal to tip, right with nonce other than tip");
+    let put = equal.members()[0].with_failing(&json!({ "params": [{ "nonce": "7", "tip": "9" }] }));
+    assert_eq!(put, Some(json!({ "params": [{ "nonce": "9", "tip": "9" }] })));
     // One passing value is enough for the rule to hold; all failing ones are needed to break it.
     let Cause::Members(mut both) = cause.clone() else { unreachable!("it names members") };
     both.push(difference("/id", Some(json!(1)), None));

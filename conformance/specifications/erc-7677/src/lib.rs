@@ -63,6 +63,7 @@ pub static SPECIFICATION: Specification = Specification {
     observers: observers::OBSERVERS,
     calls: &relations::CALLS,
     places: Places {
+        params: &["the operation", "the EntryPoint", "the chain id", "the context"],
         subject: "/params/0",
         party: "/params/0/sender",
         once: "/params/0/nonce",

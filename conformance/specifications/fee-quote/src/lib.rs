@@ -71,6 +71,7 @@ pub static SPECIFICATION: Specification = Specification {
     observers: observers::OBSERVERS,
     calls: &related::CALLS,
     places: Places {
+        params: &["the operation", "the mode object"],
         subject: "/params/0",
         party: "/params/0/sender",
         once: "/params/0/nonce",

@@ -8,10 +8,7 @@ use crate::report::{
     model::{Finding, JudgedRule, Report},
     text::{compact, sections, words},
 };
-use paymaster_engine::{
-    diagnosis::sentence,
-    verdict::{conclusion::Conclusion, finding::without_indices},
-};
+use paymaster_engine::verdict::{conclusion::Conclusion, finding::without_indices};
 use paymaster_settings::output::terminal::escape_controls;
 
 /// The longest value in a message, in characters.
@@ -164,7 +161,7 @@ fn related(finding: &Finding) -> Vec<Value> {
             } else {
                 String::new()
             };
-            let name = safe(&sentence::member_name(&member.pointer));
+            let name = safe(&member.name);
             let about = format!("{name}: here {}{right}", side(&member.failing));
             (format!("{call}: request {}", safe(&member.pointer)), about)
         })

@@ -59,12 +59,8 @@ fn answered(mut finding: Finding, answer: &Value) -> Finding {
 }
 
 fn member(pointer: &str, failing: Value, passing: Value) -> Difference {
-    Difference {
-        pointer: pointer.to_owned(),
-        failing: (!failing.is_null()).then_some(failing),
-        passing: (!passing.is_null()).then_some(passing),
-        specification: &SAMPLE,
-    }
+    let value = |value: Value| (!value.is_null()).then_some(value);
+    Difference::new(pointer, value(failing), value(passing), &SAMPLE)
 }
 
 fn decides(pointer: &str, failing: Value, passing: Value) -> Cause {
@@ -257,8 +253,16 @@ fn causes_outside_the_request_are_compared_by_their_kind() {
     for (one, two, expected) in [
         (Cause::Concurrency, Cause::Concurrency, 1),
         (Cause::Concurrency, Cause::Writing, 2),
-        (earlier(EarlierRequest::Member("/id")), earlier(EarlierRequest::Member("/id")), 1),
-        (earlier(EarlierRequest::Member("/id")), earlier(EarlierRequest::Member("/params/0/sender")), 2),
+        (
+            earlier(EarlierRequest::Member("/id", SAMPLE.places)),
+            earlier(EarlierRequest::Member("/id", SAMPLE.places)),
+            1,
+        ),
+        (
+            earlier(EarlierRequest::Member("/id", SAMPLE.places)),
+            earlier(EarlierRequest::Member("/params/0/sender", SAMPLE.places)),
+            2,
+        ),
         (headers(&[("accept", "*/*")]), headers(&[("accept", "text/html")]), 1),
         (headers(&[("accept", "*/*")]), headers(&[("origin", "null")]), 2),
         // Only all lines together decide: any of them may be the one.

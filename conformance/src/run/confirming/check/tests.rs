@@ -32,12 +32,12 @@ fn claim(failing: &str, passing: &str, broken: &[bool]) -> Claim {
         (0..).zip(broken).map(|(group, is_broken)| (RequestPlace { group, member: 0 }, *is_broken)).collect();
     Claim {
         finding: sample::violations().summary.findings[0].clone(),
-        cause: Cause::Members(vec![Difference {
-            pointer: NONCE.to_owned(),
-            failing: Some(json!(failing)),
-            passing: Some(json!(passing)),
-            specification: &SPECIFICATION,
-        }]),
+        cause: Cause::Members(vec![Difference::new(
+            NONCE,
+            Some(json!(failing)),
+            Some(json!(passing)),
+            &SPECIFICATION,
+        )]),
         kept: outcomes.keys().copied().collect(),
         outcomes,
     }

@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::{Claim, Evidence, Request};
 use crate::run::confirming::{
     budget::RequestBudget,
-    diagnose::members::is_comparable,
+    diagnose::{left_behind::renewed, members::is_comparable},
     resend::{Reproduction, Resender},
 };
 use paymaster_engine::{
     cases::case::Group,
     diagnosis::{
         cause::{Cause, is_right_in_the_same_respect},
-        difference::{Difference, with_all},
+        difference::{Difference, Respect, with_all},
     },
     session::recheck::Outcome,
 };
@@ -81,8 +81,8 @@ impl Trial<'_> {
             return None;
         }
         if self.is_right_now().await
-            || self.depends_on_the_rest_of_a_list().await
-            || self.stays_wrong_with_other_elements(found).await
+            || self.is_right_for_a_new_operation().await
+            || self.depends_on_the_rest_of_a_list(found).await
         {
             return Some(None);
         }
@@ -121,8 +121,32 @@ impl Trial<'_> {
         self.send(&finding.group, None).await == Shown::Right
     }
 
-    /// Whether the contrast is wrong without one element of its list: the list as a whole decides, or what the target kept under it.
-    async fn depends_on_the_rest_of_a_list(&mut self) -> bool {
+    /// Whether the finding is right with a subject or a party that the target has not seen, where the cause names another member: an earlier
+    /// request decides.
+    async fn is_right_for_a_new_operation(&mut self) -> bool {
+        let finding = &self.claim.finding;
+        let places = self.resender.context.specification().places;
+        let alone = self.claim.request(&finding.group, finding.violation.member);
+        let own = self.claim.subject_in(finding.violation.member).value(&finding.group);
+        let (Some(alone), Some(own)) = (alone.filter(|_| !self.claim.judges_groups()), own) else {
+            return false;
+        };
+        for under in [places.once, places.party] {
+            let is_within = |member: &Difference| under.starts_with(&member.pointer);
+            let new = renewed(&own, under, &places, &mut 0);
+            if !self.claim.cause.members().iter().any(is_within)
+                && new.is_some()
+                && self.send(&alone, new).await == Shown::Right
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the contrast is wrong without one element of its list, or with another one in its place: the list as a whole decides, or what
+    /// the target kept under it.
+    async fn depends_on_the_rest_of_a_list(&mut self, found: &Evidence) -> bool {
         let Some(contrast) = &self.claim.finding.contrast else {
             return false;
         };
@@ -135,54 +159,24 @@ impl Trial<'_> {
             let (None, Some(Value::Array(items))) = (member.element(), &member.passing) else {
                 continue;
             };
-            for place in (0..items.len().min(TRIED)).filter(|_| items.len() > 1) {
-                let rest = items.iter().enumerate().filter(|(other, _)| *other != place);
-                let shorter = member.with(&own, Some(&rest.map(|(_, item)| item.clone()).collect()));
-                if shorter.is_some() && self.send(&alone, shorter).await == Shown::Broken {
+            let mut lists: Vec<Vec<Value>> = Vec::new();
+            if member.respect == Respect::Length {
+                let requests = found.unexplained.iter().chain(&found.held);
+                let values = requests.filter_map(|request| self.claim.subject().value(&request.group));
+                let other = |value: Value| {
+                    let list = value.pointer(&member.pointer)?.as_array()?;
+                    list.iter().find(|item| !items.contains(item)).cloned()
+                };
+                let rest = items.get(1..).unwrap_or_default();
+                lists.extend(values.filter_map(other).map(|other| [&[other], rest].concat()).take(TRIED));
+            }
+            let without = |place: usize| [&items[..place], &items[place + 1..]].concat();
+            lists.extend((0..items.len().min(TRIED)).map(without));
+            for list in lists.into_iter().filter(|_| items.len() > 1 || member.respect == Respect::Length) {
+                let other = member.with(&own, Some(&list.into()));
+                if other.is_some() && self.send(&alone, other).await == Shown::Broken {
                     return true;
                 }
-            }
-        }
-        false
-    }
-
-    /// Whether the finding stays wrong with nearly any other element in place of the one that a cause names: the place or the length of
-    /// the list decides, or what the target kept under it.
-    async fn stays_wrong_with_other_elements(&mut self, found: &Evidence) -> bool {
-        let finding = &self.claim.finding;
-        let failing = self.claim.subject_in(finding.violation.member).value(&finding.group);
-        let alone = self.claim.request(&finding.group, finding.violation.member);
-        let (Some(failing), Some(alone)) = (failing, alone) else {
-            return false;
-        };
-        for member in self.claim.cause.members() {
-            let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing)
-            else {
-                continue;
-            };
-            let mut others: Vec<Value> = Vec::new();
-            for request in found.unexplained.iter().chain(&found.held) {
-                let value = self.claim.subject().value(&request.group).unwrap_or_default();
-                let list = value.pointer(&member.pointer).and_then(Value::as_array);
-                let new =
-                    list.into_iter().flatten().find(|one| !items.contains(one) && !others.contains(one));
-                others.extend(new.cloned());
-            }
-            others.truncate(TRIED);
-            let mut broken = 0;
-            for other in &others {
-                let mut exchanged = items.clone();
-                exchanged
-                    .iter_mut()
-                    .filter(|item| *item == element)
-                    .take(1)
-                    .for_each(|item| *item = other.clone());
-                let value = member.with(&failing, Some(&exchanged.into()));
-                broken += usize::from(value.is_some() && self.send(&alone, value).await == Shown::Broken);
-            }
-            // One other element may be what the target kept.
-            if broken + 1 >= TRIED {
-                return true;
             }
         }
         false

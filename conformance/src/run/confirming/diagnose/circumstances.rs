@@ -256,5 +256,5 @@ pub(super) fn shared(group: &Group, one: usize, other: usize, places: Places) ->
     let (one, other) = (read(one), read(other));
     let is_shared = |pointer: &&str| one.pointer(pointer) == other.pointer(pointer);
     let member = [places.subject, places.party, "/id"].into_iter().find(is_shared);
-    member.map_or(EarlierRequest::Other, EarlierRequest::Member)
+    member.map_or(EarlierRequest::Other, |member| EarlierRequest::Member(member, places))
 }

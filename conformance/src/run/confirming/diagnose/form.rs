@@ -67,7 +67,7 @@ impl Search<'_> {
         let request: Value = serde_json::from_slice(&self.finding.group.members.get(wrong)?.body).ok()?;
         let (pointer, failing) = member_with("", &request, name, value)?;
         let specification = self.resender.context.specification();
-        let difference = Difference { pointer, failing: Some(failing), passing: None, specification };
+        let difference = Difference::new(pointer, Some(failing), None, specification);
         Some(Diagnosis::of(Cause::Form(vec![difference])))
     }
 

@@ -1,15 +1,19 @@
 //! Causes in the request: the members that decide.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Diagnosis, Search, form::Plain, parsed, with_body};
 use paymaster_engine::{
     cases::case::{Group, Role},
     diagnosis::{
         cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
-        difference::{Difference, differences, with_all},
+        difference::{Difference, Respect, differences, with_all},
         fewest::Fewest,
         narrowing::Narrowing,
+    },
+    json::{
+        number::amount,
+        pointer::{escaped, with_value},
     },
     knowledge::{Expectation, Knowledge, Requirement},
     message::{answer::Answer, request::ParsedRequest},
@@ -119,6 +123,11 @@ impl Search<'_> {
         if found.is_none()
             && is_without_candidates
             && let Some(passing) = self.another_passing_request().await
+        {
+            found = self.fewest_members(wrong, passing).await;
+        }
+        if found.is_none()
+            && let Some(passing) = wrong.value(&self.finding.group).and_then(with_id_of_other_type)
         {
             found = self.fewest_members(wrong, passing).await;
         }
@@ -320,6 +329,9 @@ impl Search<'_> {
             }
             members = members.into_iter().flat_map(Difference::inside).collect();
         }
+        if let [one] = &mut members[..] {
+            one.respect = self.respect(subject, &failing, one).await?;
+        }
         let smallest =
             members.iter().try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
         let passing = with_all(&smallest, &members)?;
@@ -336,6 +348,72 @@ impl Search<'_> {
             reproduction,
             could_be_smaller: false,
         })
+    }
+
+    /// What of the values of the only difference decides: the length of a list, where nearly every other element in place of the one that
+    /// differs breaks the rule too; that two amounts are equal, where another amount in both breaks it too. None where none of them does.
+    async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
+        const TRIED: usize = 4;
+        if let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing) {
+            let mut others: Vec<Value> = Vec::new();
+            for group in self.material.drawn {
+                let list = group.base.pointer(&member.pointer).and_then(Value::as_array);
+                let mut new =
+                    list.into_iter().flatten().filter(|item| !items.contains(item) && !others.contains(item));
+                others.extend(new.next().cloned());
+            }
+            let mut broken = 0;
+            for other in others.into_iter().take(TRIED) {
+                let place = items.iter().position(|item| item == element).unwrap_or_default();
+                let mut exchanged = items.clone();
+                exchanged[place] = other;
+                broken += usize::from(
+                    self.breaks_with(subject, member.with(failing, Some(&exchanged.into()))).await,
+                );
+            }
+            // One other element may be right for a reason of its own.
+            if broken + 1 < TRIED {
+                return Some(Respect::Value);
+            }
+            return (!self.answers_another_request(failing)).then_some(Respect::Length);
+        }
+        let (parent, name) = member.pointer.rsplit_once('/').unwrap_or_default();
+        let own = member.failing.as_ref().and_then(amount);
+        let beside = failing.pointer(parent).and_then(Value::as_object).filter(|_| own.is_some());
+        for other in
+            beside.into_iter().flatten().filter(|(other, value)| *other != name && amount(value) == own)
+        {
+            let pointer = format!("{parent}/{}", escaped(other.0));
+            let both = member.applied(failing);
+            let both = both.and_then(|both| with_value(&both, &pointer, member.passing.as_ref()));
+            if self.breaks_with(subject, both).await {
+                return Some(Respect::EqualTo(pointer));
+            }
+        }
+        Some(Respect::Value)
+    }
+
+    /// Whether what is wrong in the answer is a long text that the request does not have: the target may have kept it from another one.
+    fn answers_another_request(&self, request: &Value) -> bool {
+        const LONG: usize = 16;
+        let Violation { member, pointer, .. } = &self.finding.violation;
+        let answer = self.finding.exchanges.get(*member).map(Answer::of);
+        let document = answer.as_ref().and_then(Answer::document);
+        let text = document.and_then(|document| document.value.pointer(pointer)?.as_str());
+        let request = request.to_string().to_ascii_lowercase();
+        text.is_some_and(|text| {
+            text.len() >= LONG && !request.contains(&json!(text.to_ascii_lowercase()).to_string())
+        })
+    }
+
+    /// Whether the rule is broken with this value.
+    async fn breaks_with(&mut self, subject: Subject, value: Option<Value>) -> bool {
+        let context = self.resender.context;
+        let group = value.and_then(|value| subject.with(&self.finding.group, value, context));
+        match group {
+            Some(group) => self.breaks(&group).await.is_some(),
+            None => false,
+        }
     }
 
     /// Moves the values of one difference together. The others have their passing values meanwhile.
@@ -429,6 +507,13 @@ fn is_to_be_refused(request: &Value, context: &dyn Knowledge) -> bool {
         matches!(requirement.expectation, Expectation::Refused | Expectation::NotSponsored)
     };
     context.lists_as_refused(request) || requirement(request, context).is_some_and(is_expected)
+}
+
+/// The request with a text as its id in place of a number, or the other way round: clients send both.
+fn with_id_of_other_type(mut request: Value) -> Option<Value> {
+    let id = request.get_mut("id")?;
+    *id = if id.is_number() { format!("call-{id}").into() } else { 1.into() };
+    Some(request)
 }
 
 pub(super) fn keep_id(request: &mut Value, of: &Value) {
