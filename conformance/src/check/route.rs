@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
+use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_reference_server::{Config, Service};
 use paymaster_settings::{embedded::Embedded, settings::file};
 
@@ -46,11 +46,7 @@ impl Judged {
     pub(super) fn route(self, settings: &file::Target) -> Result<Route, CheckError> {
         match self {
             Self::Url(target) => {
-                let trust = Trust {
-                    cacert: settings.cacert.clone(),
-                    insecure: settings.insecure.unwrap_or_default(),
-                };
-                let connector = Connector::new(&target, &trust, &Proxies::default())
+                let connector = Connector::new(&target, &settings.trust(), &Proxies::default())
                     .map_err(|cause| CheckError::Tls(cause.into()))?;
                 Ok(Route { target, connector, server: None })
             }

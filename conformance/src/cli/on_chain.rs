@@ -10,7 +10,7 @@ use crate::{
 };
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_engine::rules::Rule;
-use paymaster_settings::settings::setup::Setup;
+use paymaster_settings::settings::setup::{Setup, shown_url};
 
 /// How the chain is reached.
 pub(crate) struct ChainAccess {
@@ -34,11 +34,7 @@ impl ChainArgs {
         let Some(url) = &self.rpc_url else {
             return String::new();
         };
-        let public = Target::parse(url).is_ok_and(|target| {
-            let query = target.query().map_or(String::new(), |query| format!("?{query}"));
-            let shown = redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
-            shown == format!("{}{query}", target.path())
-        });
+        let public = Target::parse(url).is_ok_and(|target| shown_url(&target, redactor, &[]).1);
         let url =
             if public { paymaster_settings::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
         let entry_point = self.entry_point.map(|address| format!(" --entry-point {address}"));

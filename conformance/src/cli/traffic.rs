@@ -80,18 +80,7 @@ impl TrafficOptions {
                 redactor.hide_header(secret);
             }
         }
-        Ok(Self {
-            strictness: Strictness {
-                strict: args.strictness.strict || run.strict.unwrap_or_default(),
-                allow_incomplete: args.strictness.allow_incomplete
-                    || run.allow_incomplete.unwrap_or_default(),
-            },
-            profile,
-            known,
-            suite,
-            redactor,
-            config,
-        })
+        Ok(Self { strictness: args.strictness.or(&run), profile, known, suite, redactor, config })
     }
 
     /// A URL as it may be shown. Its secrets are hidden in all later output.

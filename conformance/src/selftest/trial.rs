@@ -9,10 +9,7 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::{
-    knowledge::Knowledge,
-    rules::Rule,
-    specification::Specification,
-    verdict::{conclusion::Conclusion, strictness::Strictness},
+    knowledge::Knowledge, rules::Rule, specification::Specification, verdict::conclusion::Conclusion,
 };
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
@@ -20,7 +17,7 @@ use paymaster_reference_server::{
 use paymaster_schemas::Basis;
 use paymaster_settings::{
     embedded::Embedded,
-    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
+    settings::{Settings, ShownTarget, file, merged::Merged},
     specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
 };
 
@@ -263,23 +260,17 @@ pub(super) fn settings(
     (seed, cases): (u64, u32),
     causes: bool,
 ) -> Settings {
-    Settings {
-        transport,
-        shown_target: embedded.url.clone(),
-        profile,
-        seed,
-        cases,
-        jobs: JOBS,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: TIME_LIMIT,
-        budget: Some(TIME_LIMIT),
-        shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
-        // Without causes, a trial only needs to know which rules were broken.
-        closer_look: causes,
-        strictness: Strictness::default(),
-    }
+    let merged = Merged {
+        seed: Some(seed),
+        cases: Some(cases),
+        jobs: Some(JOBS),
+        time_limit: Some(TIME_LIMIT),
+        shrink_requests: (!causes).then_some(0),
+        ..Merged::default()
+    };
+    let settings = Settings::new(transport, embedded.url.clone(), profile, &merged);
+    // Without causes, a trial only needs to know which rules were broken.
+    Settings { closer_look: causes, ..settings }
 }
 
 /// The profile that `init URL` writes.

@@ -15,7 +15,7 @@ use crate::{
     specifications::{DEFAULT_SPECIFICATION, UnknownSpecification, specification},
     suggestion::did_you_mean,
 };
-use paymaster_client::files;
+use paymaster_client::{files, network::tls::Trust};
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 
 /// The file that is read where none is named and this one exists.
@@ -70,6 +70,13 @@ pub struct Target {
     pub public_path_segments: Vec<String>,
 }
 
+impl Target {
+    /// Which certificates are trusted.
+    pub fn trust(&self) -> Trust {
+        Trust { cacert: self.cacert.clone(), insecure: self.insecure.unwrap_or_default() }
+    }
+}
+
 /// `[run]`: the settings of a run, as the flags of the same names.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -87,9 +94,9 @@ pub struct RunTable {
     /// As `--shrink-requests`.
     pub shrink_requests: Option<u32>,
     /// As `--strict`.
-    pub strict: Option<bool>,
+    pub strict: bool,
     /// As `--allow-incomplete`.
-    pub allow_incomplete: Option<bool>,
+    pub allow_incomplete: bool,
     /// The list of known failures. A relative path starts at the folder of the configuration file.
     pub known_failing: Option<PathBuf>,
     /// `[load]`. In the file it stands beside `[run]`.

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     let standard = Suite::of(specification);
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
-    let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref(), specification)?;
+    let known = KnownFailures::read(&args.known, setup.known_failing.as_ref(), specification)?;
     let suite = Suite {
         scope: if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) },
         rules,
@@ -52,10 +52,10 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         ..standard
     };
     runtime.block_on(async {
-        let Some(url) = setup.layer.url.clone() else {
+        let Some(url) = setup.merged.url.clone() else {
             if args.dry_run {
                 let profile = profile_of(specification, &Config::default(), &[]);
-                return dry_run::print(&suite, &*profile, &setup.layer, args.quick);
+                return dry_run::print(&suite, &*profile, &setup.merged, args.quick);
             }
             let embedded =
                 Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         if args.dry_run {
             // An unusable URL is an error even when nothing is sent.
             setup.target(&url)?;
-            return dry_run::print(&suite, &*setup.profile.known, &setup.layer, args.quick);
+            return dry_run::print(&suite, &*setup.profile.known, &setup.merged, args.quick);
         }
         judge(setup, &url, suite, args, &known, reports, environment).await
     })

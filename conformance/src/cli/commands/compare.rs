@@ -94,7 +94,7 @@ impl Source {
             rules: ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?,
             ..standard
         };
-        let url = setup.layer.url.clone().unwrap_or_default();
+        let url = setup.merged.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
         let (summary, context) = (&outcome.summary, &*outcome.context);

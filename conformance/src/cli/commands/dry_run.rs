@@ -8,8 +8,8 @@ use paymaster_settings::{
     embedded::EMBEDDED_WARNING,
     exit, output,
     settings::{
-        layer::Layer,
-        setup::{DEFAULT_TIME_LIMIT, QUICK},
+        merged::Merged,
+        setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
     },
 };
 
@@ -23,11 +23,11 @@ use crate::{
 pub(crate) fn print(
     suite: &Suite,
     profile: &dyn Knowledge,
-    layer: &Layer,
+    merged: &Merged,
     is_quick: bool,
 ) -> Result<u8, CommandError> {
-    let seed = layer.seed.unwrap_or(paymaster_settings::settings::setup::DEFAULT_SEED);
-    let cases = layer.cases.unwrap_or(DEFAULT_CASES);
+    let seed = merged.seed.unwrap_or(DEFAULT_SEED);
+    let cases = merged.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = profile.with_chain(on_chain);
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
@@ -59,15 +59,15 @@ pub(crate) fn print(
         count(requests as u128, "request"),
         count(groups, "group"),
     );
-    if let Some(rate) = layer.rate {
+    if let Some(rate) = merged.rate {
         let interval = Duration::from_secs_f64(rate.recip());
         let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);
-        let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
-        let budget = if is_quick { Some(QUICK.min(limit)) } else { layer.budget() };
-        let estimate = cost.estimate(layer.max_requests, interval, budget, limit);
+        let limit = merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
+        let budget = if is_quick { Some(QUICK.min(limit)) } else { merged.budget() };
+        let estimate = cost.estimate(merged.max_requests, interval, budget, limit);
         let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");
     }
-    if layer.url.is_none() {
+    if merged.url.is_none() {
         let _ = writeln!(text, "warning: {EMBEDDED_WARNING}");
     }
     output::print(&text)?;

@@ -10,7 +10,7 @@ use crate::cli::{
     traffic::{TrafficOptions, TrafficSession},
 };
 use crate::relay::{self, Limits, RelayedExchange, Upstream};
-use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
+use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_engine::{
     session::{recorded::Skipped, tally::NewlyBroken},
     verdict::strictness::fails_the_run,
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         .or_else(|| options.profile.target.url.clone())
         .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
-    let trust = Trust { cacert: args.trust.cacert.clone(), insecure: args.trust.insecure };
+    let trust = args.trust.trust();
     let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {
         options.redactor.hide(secret);

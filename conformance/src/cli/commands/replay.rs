@@ -157,7 +157,7 @@ impl Replay {
             .into());
         }
         let recorded = (!self.file.target.contains(REDACTED)).then(|| self.file.target.clone());
-        let url = match setup.layer.url.clone().or(recorded) {
+        let url = match setup.merged.url.clone().or(recorded) {
             Some(url) if url == EMBEDDED => {
                 let server = embedded.started().await?;
                 setup = setup.for_embedded(&*server.profile(own));
