@@ -31,7 +31,8 @@ use service::Connections;
 
 use crate::{
     events::{Event, SentExchange},
-    run::{self, Reporter, Suite},
+    report::Finished,
+    run::{self, Reporter, RunOutcome, Suite},
 };
 
 pub use outcome::Outcome;
@@ -279,17 +280,14 @@ impl<'l> Check<'l> {
         let mut suite = Suite::of(settings.profile.specification());
         suite.rules.retain(|rule| self.keep.iter().all(|keep| keep(rule)));
         let mut listeners = self.listeners;
-        let done = run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
+        let RunOutcome { summary, context } =
+            run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
         if let Some(server) = route.server {
             server.stop().await;
         }
-        Ok(Outcome {
-            summary: done.summary,
-            context: done.context,
-            strictness: settings.strictness,
-            redactor,
-            place: ShownTarget { shown, embedded, ..ShownTarget::default() },
-        })
+        let place = ShownTarget { shown, embedded, ..ShownTarget::default() };
+        let strictness = settings.strictness;
+        Ok(Outcome { finished: Finished { summary, context, strictness, place, redactor } })
     }
 }
 

@@ -1,6 +1,5 @@
 //! `--rpc-url` and `--entry-point`: the chain on which returned operations are simulated.
 
-use alloy_primitives::Address;
 use paymaster_schemas::Basis;
 
 use crate::{
@@ -12,20 +11,21 @@ use paymaster_client::{http::transport::Transport, network::target::Target, reda
 use paymaster_engine::rules::Rule;
 use paymaster_settings::settings::setup::{Setup, shown_url};
 
-/// How the chain is reached.
-pub(crate) struct ChainAccess {
-    transport: Transport,
-    entry_point: Option<Address>,
-}
-
 impl ChainArgs {
-    /// How the chain is reached, where one is given.
-    pub(crate) fn access(&self, setup: &Setup) -> Result<Option<ChainAccess>, CommandError> {
+    /// A transport to the node, where one is given.
+    pub(crate) fn transport(&self, setup: &Setup) -> Result<Option<Transport>, CommandError> {
         let Some(url) = &self.rpc_url else {
             return Ok(None);
         };
-        let transport = setup.transport_to(url).map_err(|cause| format!("--rpc-url: {cause}"))?;
-        Ok(Some(ChainAccess { transport, entry_point: self.entry_point }))
+        Ok(Some(setup.transport_to(url).map_err(|cause| format!("--rpc-url: {cause}"))?))
+    }
+
+    /// Connects to the chain, where one is given.
+    pub(crate) async fn connect(&self, transport: Option<Transport>) -> Result<Option<Chain>, ChainError> {
+        match transport {
+            Some(transport) => Chain::connect(transport, self.entry_point).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Hides the secrets in the URL of the node, which may hold a key. Returns the options that name the same chain, quoted for a shell,
@@ -53,13 +53,5 @@ impl ChainArgs {
             return Err("the selected rules need a chain: give --rpc-url".into());
         }
         Ok(rules)
-    }
-}
-
-/// Connects to the chain, where one is given.
-pub(crate) async fn connect(access: Option<ChainAccess>) -> Result<Option<Chain>, ChainError> {
-    match access {
-        Some(access) => Chain::connect(access.transport, access.entry_point).await.map(Some),
-        None => Ok(None),
     }
 }

@@ -96,21 +96,21 @@ impl Reports {
     /// Writes the replay files and every report, and updates the list of known failures. Returns the exit code.
     pub(crate) fn finish(
         self,
-        finished: &Finished<'_>,
+        finished: &Finished,
         replay_dir: &Path,
         known: &KnownFailures,
         environment: &Environment,
     ) -> u8 {
         let mut report = Report::of(finished);
         let replays = replay_folder::write_all(replay_dir, &report);
-        report.add_replays(&replays.paths, finished.place);
+        report.add_replays(&replays.paths, &finished.place);
         let mut errors = replays.errors;
         errors.extend(self.write(&report, environment));
         for cause in &errors {
             output::error(cause);
         }
         let code = if errors.is_empty() { exit::code(finished.summary.conclusion) } else { exit::USAGE };
-        known.update(code, finished.summary, finished.strictness)
+        known.update(code, &finished.summary, finished.strictness)
     }
 
     /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.

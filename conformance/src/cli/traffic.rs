@@ -236,7 +236,8 @@ impl TrafficSession {
             self.reports.event(&Event::Found(finding));
         }
         self.reports.event(&Event::Finished(&summary));
-        let finished = Finished::new(&summary, &*context, strictness, &self.place, &self.options.redactor);
-        self.reports.finish(&finished, &self.replay_dir, &self.options.known, environment)
+        let TrafficOptions { redactor, known, .. } = self.options;
+        let finished = Finished { summary, context, strictness, place: self.place, redactor };
+        self.reports.finish(&finished, &self.replay_dir, &known, environment)
     }
 }

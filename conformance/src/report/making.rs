@@ -49,8 +49,8 @@ impl Tool {
 
 impl Report {
     /// The report of a finished run, without replay files.
-    pub(crate) fn of(finished: &Finished<'_>) -> Self {
-        let Finished { summary, context, strictness, place, .. } = *finished;
+    pub(crate) fn of(finished: &Finished) -> Self {
+        let Finished { summary, context, strictness, place, redactor } = finished;
         let maker = finished.maker();
         let text = |text: &str| maker.text(text);
         let specification = context.specification();
@@ -119,10 +119,8 @@ impl Report {
         };
         report.defects = maker.defects(finished, &report);
         report.warnings = {
-            let refusals = summary
-                .refusal
-                .iter()
-                .map(|refusal| words::refused(refusal, specification, finished.redactor));
+            let refusals =
+                summary.refusal.iter().map(|refusal| words::refused(refusal, specification, redactor));
             let others = place.warnings().chain(summary.coverage.iter().map(String::as_str));
             refusals.chain(others.map(|warning| escape_controls(&text(warning)))).collect()
         };
@@ -282,7 +280,7 @@ impl Maker<'_> {
         }
     }
 
-    fn finding_of(&self, finding: &EngineFinding, finished: &Finished<'_>) -> Finding {
+    fn finding_of(&self, finding: &EngineFinding, finished: &Finished) -> Finding {
         let Finished { summary, context, place, .. } = finished;
         let specification = context.specification();
         let mut made = self.finding(finding);
@@ -312,8 +310,8 @@ impl Maker<'_> {
         }
     }
 
-    fn defects(&self, finished: &Finished<'_>, report: &Report) -> Vec<Defect> {
-        let summary = finished.summary;
+    fn defects(&self, finished: &Finished, report: &Report) -> Vec<Defect> {
+        let summary = &finished.summary;
         // Headlines cut long texts, and a cut secret is not recognized any more: secrets are replaced first.
         let mut clean = summary.findings.clone();
         for (finding, made) in clean.iter_mut().zip(&report.findings) {
@@ -427,7 +425,7 @@ mod tests {
     fn leaking() -> sample::Sample {
         let mut sample = sample::contradicted();
         let secret = |text: &mut String| *text = format!("a {CANARY}");
-        let known = sample::known().summary.known;
+        let known = sample::known().finished.summary.known;
         let Summary { findings, rules, observations, .. } = &mut sample.summary;
         for finding in findings {
             let violation = &mut finding.violation;
@@ -580,7 +578,7 @@ mod tests {
             let Render::Log(open) = format.render else {
                 continue;
             };
-            let (mut log, mut bytes) = (open(finished.place, finished.redactor), Vec::new());
+            let (mut log, mut bytes) = (open(&finished.place, &finished.redactor), Vec::new());
             for event in [
                 Event::Planned {
                     dialect: &finished.summary.dialect,

@@ -20,12 +20,11 @@ use crate::{
         commands::dry_run,
         filter,
         known::KnownFailures,
-        on_chain,
-        process::{CommandError, Runtime, stop_at_interrupt},
+        process::{CommandError, block_on, stop_at_interrupt},
         reports::Reports,
     },
     report::{Finished, terminal::progress::Progress},
-    run::{self, Reporters, Suite},
+    run::{self, Reporters, RunOutcome, Suite},
 };
 
 /// Runs the command; returns the exit code.
@@ -33,11 +32,19 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     // Wrong arguments are errors before anything is sent.
     let reports = Reports::requested(&args.reports)?;
     filter::rules(&args.rules, all_rules())?;
-    let runtime = Runtime::start()?;
+    block_on(choose_target(args, reports, environment))
+}
+
+/// Judges the target that the settings name, or the embedded reference server where they name none.
+async fn choose_target(
+    args: &CheckArgs,
+    reports: Reports,
+    environment: &Environment,
+) -> Result<u8, CommandError> {
     let setup = if args.dry_run {
         Setup::read(&args.run, args.url.as_deref(), environment)?
     } else {
-        runtime.block_on(which::read(&args.run, args.url.as_deref(), environment))?
+        which::read(&args.run, args.url.as_deref(), environment).await?
     };
     let specification = setup.profile.known.specification();
     let standard = Suite::of(specification);
@@ -51,26 +58,22 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         known: Arc::clone(&known.list),
         ..standard
     };
-    runtime.block_on(async {
-        let Some(url) = setup.merged.url.clone() else {
-            if args.dry_run {
-                let profile = profile_of(specification, &Config::default(), &[]);
-                return dry_run::print(&suite, &*profile, &setup.merged, args.quick);
-            }
-            let embedded =
-                Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let setup = setup.for_embedded(&*embedded.profile(specification));
-            let result = judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
-            embedded.stop().await;
-            return result;
-        };
+    let Some(url) = setup.merged.url.clone() else {
         if args.dry_run {
-            // An unusable URL is an error even when nothing is sent.
-            setup.target(&url)?;
-            return dry_run::print(&suite, &*setup.profile.known, &setup.merged, args.quick);
+            let profile = profile_of(specification, &Config::default(), &[]);
+            return dry_run::print(&suite, &*profile, &setup.merged, args.quick);
         }
-        judge(setup, &url, suite, args, &known, reports, environment).await
-    })
+        let embedded =
+            Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
+        let setup = setup.for_embedded(&*embedded.profile(specification));
+        return judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
+    };
+    if args.dry_run {
+        // An unusable URL is an error even when nothing is sent.
+        setup.target(&url)?;
+        return dry_run::print(&suite, &*setup.profile.known, &setup.merged, args.quick);
+    }
+    judge(setup, &url, suite, args, &known, reports, environment).await
 }
 
 async fn judge(
@@ -82,20 +85,20 @@ async fn judge(
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, CommandError> {
-    let access = args.chain.access(&setup)?;
+    let access = args.chain.transport(&setup)?;
     let RunSetup { mut settings, shown_target: mut place, mut redactor } = setup.settings(url)?;
     if args.quick {
         settings.budget = Some(QUICK.min(settings.time_limit));
     }
     place.chain_options = args.chain.hide(&mut redactor);
-    suite.chain = on_chain::connect(access).await.map_err(|cause| {
+    suite.chain = args.chain.connect(access).await.map_err(|cause| {
         CommandError::could_not_test(redactor.apply(&format!("could not ask the chain: {cause}")))
     })?;
     let stop = stop_at_interrupt();
     reports.begin(&place, &redactor);
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
-    let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let finished = Finished::new(&outcome.summary, &*outcome.context, settings.strictness, &place, &redactor);
+    let RunOutcome { summary, context } = run::check(&settings, &suite, &stop, &mut listeners).await;
+    let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
     Ok(reports.finish(&finished, &args.replay_dir, known, environment))
 }

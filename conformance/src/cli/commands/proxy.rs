@@ -6,7 +6,7 @@ use tokio::{net::TcpListener, sync::mpsc};
 
 use crate::cli::{
     args::ProxyArgs,
-    process::{CommandError, Runtime, stop_at_interrupt},
+    process::{CommandError, block_on, stop_at_interrupt},
     traffic::{TrafficOptions, TrafficSession},
 };
 use crate::relay::{self, Limits, RelayedExchange, Upstream};
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     let upstream = Upstream::new(target, dialler, limits);
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
-    Runtime::start()?.block_on(async {
+    block_on(async {
         let listener = listen(&args.listen).await?;
         let address = listener.local_addr().map_err(|cause| format!("{}: {cause}", args.listen))?;
         let traffic = TrafficSession::open(options, place, &args.judging)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
             relay::serve(listener, upstream, sender, &stop),
             judge(traffic, receiver, is_loopback, paint),
         );
-        Ok(traffic.close(skipped, started.elapsed(), environment))
+        Ok::<_, CommandError>(traffic.close(skipped, started.elapsed(), environment))
     })
 }
 

@@ -7,8 +7,7 @@ use std::path::Path;
 use crate::{
     cli::{
         args::ReplayArgs,
-        on_chain,
-        process::{CommandError, Runtime, stop_at_interrupt},
+        process::{CommandError, block_on, stop_at_interrupt},
     },
     report::{
         Maker,
@@ -32,6 +31,7 @@ use paymaster_settings::{
         setup::{RunSetup, Setup},
     },
 };
+use tokio::sync::OnceCell;
 
 /// Longest reason with its answer that is printed, in characters.
 const LONGEST_ANSWER: usize = 320;
@@ -42,11 +42,8 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
         return folder::run(args, environment);
     }
     let replay = Replay::read(&args.file)?;
-    Runtime::start()?.block_on(async {
-        let mut embedded = EmbeddedServer::default();
-        let sent = replay.send(args, environment, &mut embedded, &stop_at_interrupt()).await;
-        embedded.stop().await;
-        print(&replay, &sent?)
+    block_on(async {
+        print(&replay, &replay.send(args, environment, &OnceCell::new(), &stop_at_interrupt()).await?)
     })
 }
 
@@ -112,10 +109,6 @@ struct Replay {
     group: Group,
 }
 
-/// The embedded server, which is started for the first file that needs it.
-#[derive(Default)]
-struct EmbeddedServer(Option<Embedded>);
-
 /// The requests of a replay file were sent.
 struct Sent {
     /// The target, secrets redacted.
@@ -143,7 +136,7 @@ impl Replay {
         &self,
         args: &ReplayArgs,
         environment: &Environment,
-        embedded: &mut EmbeddedServer,
+        embedded: &OnceCell<Embedded>,
         stop: &Stop,
     ) -> Result<Sent, CommandError> {
         let mut setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
@@ -159,7 +152,7 @@ impl Replay {
         let recorded = (!self.file.target.contains(REDACTED)).then(|| self.file.target.clone());
         let url = match setup.merged.url.clone().or(recorded) {
             Some(url) if url == EMBEDDED => {
-                let server = embedded.started().await?;
+                let server = embedded_server(embedded).await?;
                 setup = setup.for_embedded(&*server.profile(own));
                 server.url.clone()
             }
@@ -170,11 +163,11 @@ impl Replay {
                 );
             }
         };
-        let access = args.chain.access(&setup)?;
+        let access = args.chain.transport(&setup)?;
         let RunSetup { settings, shown_target, mut redactor } = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
-        let conclusion = match on_chain::connect(access).await {
+        let conclusion = match args.chain.connect(access).await {
             Err(cause) => ReplayOutcome::CouldNotTest(cause.to_string()),
             Ok(chain) => {
                 let (finding, context) = (&self.file.finding, self.file.known()?);
@@ -185,22 +178,13 @@ impl Replay {
     }
 }
 
-impl EmbeddedServer {
-    async fn started(&mut self) -> Result<&Embedded, CommandError> {
-        let server = if let Some(server) = self.0.take() {
-            server
-        } else {
-            output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
-            Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?
-        };
-        Ok(self.0.insert(server))
-    }
-
-    async fn stop(self) {
-        if let Some(server) = self.0 {
-            server.stop().await;
-        }
-    }
+/// The embedded server, which is started for the first file that asks for it.
+async fn embedded_server(embedded: &OnceCell<Embedded>) -> Result<&Embedded, CommandError> {
+    let start = async || {
+        output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
+        Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}").into())
+    };
+    embedded.get_or_try_init(start).await
 }
 
 impl Sent {

@@ -313,7 +313,7 @@ mod tests {
         };
         let mut odd = sent.clone();
         odd.exchange.request = bytes::Bytes::from_static(b"\xFF");
-        let mut log = all(finished.place, finished.redactor);
+        let mut log = all(&finished.place, &finished.redactor);
         let mut bytes = Vec::new();
         for sent in [&sent, &odd] {
             log.event(&Event::Exchanged(sent), &mut bytes).unwrap();

@@ -222,14 +222,14 @@ mod tests {
             ),
             (exchanges, vec!["started", "waiting", "exchanged", "found", "finished"]),
         ] {
-            let mut log = open(finished.place, finished.redactor);
+            let mut log = open(&finished.place, &finished.redactor);
             let mut bytes = Vec::new();
             for event in [
                 Event::Started { target: "t", specification: "s", seed: 1 },
                 Event::Waiting { pause: Duration::from_secs(2), reason: "429" },
                 Event::Exchanged(&sent),
                 Event::Found(&finished.summary.findings[0]),
-                Event::Finished(finished.summary),
+                Event::Finished(&finished.summary),
             ] {
                 log.event(&event, &mut bytes).unwrap();
             }

@@ -51,7 +51,7 @@ impl ShownContradiction {
 }
 
 /// The contradictions; empty unless the run ended with violations, as the headline names them only then.
-pub(crate) fn shown(finished: &Finished<'_>, report: &Report) -> Vec<ShownContradiction> {
+pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<ShownContradiction> {
     if report.conclusion != Conclusion::Violations {
         return Vec::new();
     }
@@ -59,11 +59,7 @@ pub(crate) fn shown(finished: &Finished<'_>, report: &Report) -> Vec<ShownContra
     all.filter_map(|contradiction| one(contradiction, finished, report)).collect()
 }
 
-fn one(
-    contradiction: &Contradiction,
-    finished: &Finished<'_>,
-    report: &Report,
-) -> Option<ShownContradiction> {
+fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> Option<ShownContradiction> {
     let safe = |text: &str| escape_controls(&finished.maker().text(text));
     let (list, place) = contradiction.line.split_once('[')?;
     let statement = finished.context.stated(list, place.trim_end_matches(']').parse().ok()?)?;

@@ -135,11 +135,11 @@ pub(crate) fn observed(report: &Report) -> Vec<(String, String)> {
 }
 
 /// What the line of the profile is for that most inconclusive rules wait for, and the line to paste. None unless the run is incomplete.
-pub(crate) fn missing_line(finished: &Finished<'_>, report: &Report) -> Option<(String, String)> {
+pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(String, String)> {
     if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&finished.summary.rules, finished.context).into_iter().next()?;
+    let line = profile_line::by_value(&finished.summary.rules, &*finished.context).into_iter().next()?;
     let inconclusive = report.counts().get(RuleState::Inconclusive);
     let about = format!(
         "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",

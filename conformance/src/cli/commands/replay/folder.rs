@@ -5,10 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{EmbeddedServer, Replay, State};
+use super::{Replay, State};
 use crate::cli::{
     args::ReplayArgs,
-    process::{CommandError, Runtime, stop_at_interrupt},
+    process::{CommandError, block_on, stop_at_interrupt},
 };
 use crate::report::{
     replay_file::{ReplayDefect, ReplayFile},
@@ -16,8 +16,12 @@ use crate::report::{
     text::words::count,
 };
 use paymaster_client::stop::Stop;
-use paymaster_settings::output;
-use paymaster_settings::{output::terminal::escape_controls, settings::environment::Environment};
+use paymaster_settings::{
+    embedded::Embedded,
+    output::{self, terminal::escape_controls},
+    settings::environment::Environment,
+};
+use tokio::sync::OnceCell;
 
 /// The findings of a folder that belong to one defect.
 struct Defect {
@@ -41,21 +45,20 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
     if files.is_empty() {
         return Err(format!("{}: there is no replay file in this folder", folder.display()).into());
     }
-    let states = Runtime::start()?.block_on(async {
-        let mut embedded = EmbeddedServer::default();
+    let states = block_on(async {
+        let embedded = OnceCell::new();
         let stop = stop_at_interrupt();
         let mut states = Vec::new();
         for defect in defects(files) {
             let mut findings = Vec::new();
             for path in &defect.files {
-                let replayed = replayed(path, args, environment, &mut embedded, &stop).await;
+                let replayed = replayed(path, args, environment, &embedded, &stop).await;
                 let (state, detail) = replayed.unwrap_or_else(|cause| (State::CouldNotTest, cause.message));
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 findings.push(Replayed { name, state, detail });
             }
             states.push(print(&defect, &findings)?);
         }
-        embedded.stop().await;
         Ok::<_, CommandError>(states)
     })?;
     output::print(&format!("{}\n", summary(&states)))?;
@@ -111,7 +114,7 @@ async fn replayed(
     path: &Path,
     args: &ReplayArgs,
     environment: &Environment,
-    embedded: &mut EmbeddedServer,
+    embedded: &OnceCell<Embedded>,
     stop: &Stop,
 ) -> Result<(State, String), CommandError> {
     let sent = Replay::read(path)?.send(args, environment, embedded, stop).await?;
