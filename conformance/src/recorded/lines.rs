@@ -15,8 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::recorded::{
-    Entry, Header, Malformation, Recording, RecordingError, duration, moment, request_skip_reason,
-    response_skip_reason, secrets,
+    Entry, Header, Malformation, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
 };
 use paymaster_exchange::{Exchange, Response};
 
@@ -68,11 +67,10 @@ impl Default for Headers {
 
 impl Headers {
     fn pairs(self) -> Vec<(String, String)> {
-        let pairs: Vec<(String, String)> = match self {
-            Self::Map(map) => map.into_iter().collect(),
-            Self::List(list) => list.into_iter().map(|header| (header.name, header.value)).collect(),
-        };
-        pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect()
+        match self {
+            Self::Map(map) => pairs(map.into_iter().map(|(name, value)| Header { name, value }).collect()),
+            Self::List(list) => pairs(list),
+        }
     }
 }
 
@@ -97,8 +95,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
         }
         let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
         let line: Line = serde_json::from_str(line).map_err(|cause| malformed(Malformation::Line(cause)))?;
-        let entry = entry(line, place.clone(), target.as_ref()).map_err(malformed)?;
-        recording.add(entry);
+        recording.add(entry(line, place.clone(), target.as_ref()).map_err(malformed)?);
     }
     Ok(recording)
 }
@@ -129,16 +126,10 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
         return Err(Malformation::Status(status));
     }
     let body = bytes(received.body.as_deref(), received.body_base64.as_deref(), "response")?;
-    let headers = received.headers.pairs();
-    let response = Response { status, headers, body };
-    if let Some(reason) = response_skip_reason(&response) {
-        return Ok(Entry::skipped(reason));
-    }
-    let sent_headers = sent.headers.pairs();
-    let secrets = secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let response = Response { status, headers: received.headers.pairs(), body };
     let exchange = Exchange::new(request, Ok(response), duration(line.took_ms));
     let url = line.url.or_else(|| target.cloned());
-    Ok(Entry::exchange(place, url, secrets, moment(line.ended.as_deref()), exchange))
+    Ok(Entry::exchange((place, url), &sent.headers.pairs(), moment(line.ended.as_deref()), exchange))
 }
 
 fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> Result<Bytes, Malformation> {

@@ -8,10 +8,7 @@ mod headers;
 mod lines;
 mod selection;
 
-use std::{
-    fmt,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 pub use headers::secrets;
 pub use selection::{called_specification, request_skip_reason, response_skip_reason};
@@ -103,39 +100,22 @@ pub fn read(text: &str) -> Result<Recording, RecordingError> {
 }
 
 /// Why a recording cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The text is empty.
+    #[error("the recording is empty: {EXPECTED}")]
     Empty,
     /// The text is not a HAR 1.2 file.
-    NotHar(serde_json::Error),
+    #[error("this is not a HAR 1.2 file: {0}")]
+    NotHar(#[source] serde_json::Error),
     /// An entry or a line is malformed.
+    #[error("{place}: {source}")]
     Malformed {
         /// The entry or line, such as `line 7`.
         place: String,
         /// What is malformed.
         source: Malformation,
     },
-}
-
-impl fmt::Display for RecordingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "the recording is empty: {EXPECTED}"),
-            Self::NotHar(cause) => write!(f, "this is not a HAR 1.2 file: {cause}"),
-            Self::Malformed { place, source } => write!(f, "{place}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for RecordingError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NotHar(cause) => Some(cause),
-            Self::Malformed { source, .. } => source.source(),
-            Self::Empty => None,
-        }
-    }
 }
 
 /// What is malformed in an entry of a HAR file, or in a line.
@@ -195,13 +175,17 @@ enum Entry {
 }
 
 impl Entry {
+    /// An exchange that was recorded whole, unless its response is none to judge.
     fn exchange(
-        place: String,
-        url: Option<String>,
-        secrets: Vec<String>,
+        (place, url): (String, Option<String>),
+        sent_headers: &[(String, String)],
         ended: Option<SystemTime>,
         exchange: Exchange,
     ) -> Self {
+        if let Some(reason) = exchange.outcome.as_ref().ok().and_then(response_skip_reason) {
+            return Self::skipped(reason);
+        }
+        let secrets = secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let exchange = Exchange { received: ended, ..exchange };
         Self::Exchange(Box::new(RecordedExchange { place, url, exchange, ended, secrets }))
     }
@@ -211,7 +195,6 @@ impl Entry {
     }
 }
 
-/// A duration in milliseconds; an invalid one counts as zero.
 /// A header, as HAR and lines of JSON write it.
 #[derive(serde::Deserialize)]
 struct Header {
@@ -219,6 +202,12 @@ struct Header {
     value: String,
 }
 
+/// Names in lower case, and values.
+fn pairs(headers: Vec<Header>) -> Vec<(String, String)> {
+    headers.into_iter().map(|header| (header.name.to_ascii_lowercase(), header.value)).collect()
+}
+
+/// A duration in milliseconds; an invalid one counts as zero.
 fn duration(milliseconds: Option<f64>) -> Duration {
     milliseconds.and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok()).unwrap_or_default()
 }

@@ -167,6 +167,19 @@ pub enum ContentsError {
     },
 }
 
+impl ContentsError {
+    /// What is wrong at a byte offset of a text.
+    pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        Self::Toml { place: Some(place(text, offset)), message: message.into() }
+    }
+
+    /// What the parser found in a text.
+    pub fn of_parser(text: &str, cause: &toml::de::Error) -> Self {
+        let place = cause.span().map(|span| place(text, span.start));
+        Self::Toml { place, message: suggest(cause.message().lines().next().unwrap_or_default()) }
+    }
+}
+
 /// The file to read: the one that the flag names, else the one that `PAYMASTER_CONFIG` names, else the default one where it exists.
 ///
 /// # Errors
@@ -215,14 +228,12 @@ pub fn parse(
     text: &str,
     asked: Option<&'static Specification>,
 ) -> Result<(TargetProfile, RunTable), ContentsError> {
-    let refused = |at: Option<usize>, message: &str| ContentsError::Toml {
-        place: at.map(|at| place(text, at)),
-        message: suggest(message.lines().next().unwrap_or_default()),
-    };
-    let Contents { spec, target, run, load } = toml::from_str(text)
-        .map_err(|cause: toml::de::Error| refused(cause.span().map(|span| span.start), cause.message()))?;
+    let Contents { spec, target, run, load } =
+        toml::from_str(text).map_err(|cause| ContentsError::of_parser(text, &cause))?;
     let named = spec.map(|name| {
-        specification(name.get_ref()).map_err(|cause| refused(Some(name.span().start), &cause.to_string()))
+        let refused =
+            |cause: UnknownSpecification| ContentsError::at(text, name.span().start, cause.to_string());
+        specification(name.get_ref()).map_err(refused)
     });
     let named = named.transpose()?;
     let is_named = asked.or(named).is_some();
@@ -233,14 +244,14 @@ pub fn parse(
         (asked, named) => asked.or(named).unwrap_or(DEFAULT_SPECIFICATION),
     };
     let known = (specification.read_profile)(text).map_err(|cause| match cause.at {
-        Some(_) => refused(cause.at, &cause.message),
+        Some(at) => ContentsError::at(text, at, suggest(cause.message.lines().next().unwrap_or_default())),
         None => ContentsError::Value(cause.message),
     })?;
     Ok((TargetProfile { target, known, is_named }, RunTable { load, ..run }))
 }
 
 /// Line and column of a byte offset, for messages.
-pub fn place(text: &str, offset: usize) -> String {
+fn place(text: &str, offset: usize) -> String {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.split(|byte| *byte == b'\n').count();
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
@@ -248,7 +259,7 @@ pub fn place(text: &str, offset: usize) -> String {
 }
 
 /// Adds the nearest known key to serde's message about an unknown one, which lists the known ones in backticks.
-pub fn suggest(message: &str) -> String {
+fn suggest(message: &str) -> String {
     if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
         return message.to_owned();
     }

@@ -1,6 +1,6 @@
 //! Reads a list of known failures.
 
-use std::{fmt, io, path::Path};
+use std::path::Path;
 
 use chrono::NaiveDate;
 use paymaster_client::files;
@@ -9,7 +9,7 @@ use paymaster_engine::{
     verdict::known::{KnownFailure, KnownFailureKind},
 };
 use paymaster_settings::{
-    settings::file::{place, suggest},
+    settings::file::{ContentsError, FileError},
     suggestion::did_you_mean,
 };
 use serde::Deserialize;
@@ -40,44 +40,16 @@ struct Row {
     expires: Spanned<Datetime>,
 }
 
-/// Why a list of known failures was refused. The message says what is wrong, where, and what to do.
-#[derive(Debug)]
-pub(super) struct ListError {
-    /// Line and column, where they are known.
-    place: Option<String>,
-    message: String,
-}
-
-impl ListError {
-    fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
-        Self { place: Some(place(text, offset)), message: message.into() }
-    }
-}
-
-impl fmt::Display for ListError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Some(place) => write!(f, "{place}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for ListError {}
-
-/// Reads a file about rules and kinds of calls of a specification. The error names the file.
-pub(super) fn read(path: &Path, specification: &Specification) -> io::Result<Vec<KnownFailure>> {
-    let named = |cause: io::Error| io::Error::new(cause.kind(), format!("{}: {cause}", path.display()));
-    let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(named)?;
-    parse(&text, specification).map_err(|cause| named(io::Error::new(io::ErrorKind::InvalidData, cause)))
+/// Reads a file about rules and kinds of calls of a specification.
+pub(super) fn read(path: &Path, specification: &Specification) -> Result<Vec<KnownFailure>, FileError> {
+    let text = files::read_text(path, files::WRITTEN_BY_HAND)
+        .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    parse(&text, specification).map_err(|source| FileError::Contents { path: path.to_owned(), source })
 }
 
 /// Reads the text of a file.
-fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>, ListError> {
-    let contents: Contents = toml::from_str(text).map_err(|cause| ListError {
-        place: cause.span().map(|span| place(text, span.start)),
-        message: suggest(cause.message().lines().next().unwrap_or_default()),
-    })?;
+fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>, ContentsError> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| ContentsError::of_parser(text, &cause))?;
     let mut entries: Vec<KnownFailure> = Vec::new();
     for (kind, rows) in
         [(KnownFailureKind::Failing, contents.failing), (KnownFailureKind::Flaky, contents.flaky)]
@@ -87,7 +59,7 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
             let entry = entry(kind, row, text, specification)?;
             if entries.iter().any(|known| known.scope() == entry.scope()) {
                 let message = format!("{} is listed twice: delete one", entry.scope());
-                return Err(ListError::at(text, at, message));
+                return Err(ContentsError::at(text, at, message));
             }
             entries.push(entry);
         }
@@ -100,7 +72,7 @@ fn entry(
     row: Row,
     text: &str,
     specification: &Specification,
-) -> Result<KnownFailure, ListError> {
+) -> Result<KnownFailure, ContentsError> {
     let rule = specification.find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
         let hint = did_you_mean(id, specification.rules().map(|rule| rule.id));
@@ -140,7 +112,7 @@ fn named(
     name: Option<Spanned<String>>,
     text: &str,
     known: &[&'static str],
-) -> Result<Option<&'static str>, ListError> {
+) -> Result<Option<&'static str>, ContentsError> {
     let Some(name) = name else { return Ok(None) };
     let found = known.iter().copied().find(|known| known == name.get_ref());
     found.map(Some).ok_or_else(|| {
@@ -149,7 +121,7 @@ fn named(
     })
 }
 
-fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, ListError> {
+fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, ContentsError> {
     let content = value.get_ref().trim();
     if content.is_empty() || content.starts_with(PLACEHOLDER) {
         return Err(refusal(text, &value, &format!("the {key} is missing: {advice}")));
@@ -157,7 +129,7 @@ fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Resul
     Ok(value.into_inner())
 }
 
-fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, ListError> {
+fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, ContentsError> {
     let given = value.get_ref();
     given
         .date
@@ -166,8 +138,8 @@ fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, ListError> {
         .ok_or_else(|| refusal(text, value, "expires is a date without a time, as in 2027-01-31"))
 }
 
-fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ListError {
-    ListError::at(text, value.span().start, message)
+fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ContentsError {
+    ContentsError::at(text, value.span().start, message)
 }
 
 #[cfg(test)]
