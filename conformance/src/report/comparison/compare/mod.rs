@@ -36,20 +36,6 @@ pub(crate) enum ChangeKind {
     InOneReport,
 }
 
-impl ChangeKind {
-    /// Every kind, in the order of the report.
-    pub(crate) const ALL: [Self; 8] = [
-        Self::New,
-        Self::NewPointer,
-        Self::NewWarning,
-        Self::Still,
-        Self::Fixed,
-        Self::NoLongerJudged,
-        Self::NewlyJudged,
-        Self::InOneReport,
-    ];
-}
-
 /// A rule that is broken in one of the runs, or differs between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Change<'a> {

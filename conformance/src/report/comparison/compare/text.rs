@@ -3,12 +3,12 @@
 use crate::report::{
     comparison::compare::{Change, ChangeKind, Comparison, Difference},
     model::{JudgedRule, Report},
-    terminal::WIDTH,
+    terminal::Lines,
     text::{compact::cut, words},
 };
 use paymaster_settings::{
     embedded::EMBEDDED_WARNING,
-    output::terminal::{Paint, escape_controls, wrapped},
+    output::terminal::{Paint, escape_controls},
 };
 
 /// How the two runs are called in the text.
@@ -25,47 +25,51 @@ pub(crate) struct SideNames {
 /// How many values of one observation are listed. The rest is counted.
 const MOST_VALUES: usize = 6;
 
+/// Every kind of change in the order of the report, with its title for two runs of one target and for two targets.
+const KINDS: [(ChangeKind, &str, &str); 8] = [
+    (ChangeKind::New, "New: fails now, and did not before", "Fails at the second only"),
+    (
+        ChangeKind::NewPointer,
+        "Broken before, and now at other places too",
+        "Broken at both, at the second at other places too",
+    ),
+    (ChangeKind::NewWarning, "Warns now, and did not before", "Warns at the second only"),
+    (ChangeKind::Still, "Still broken", "Broken at both"),
+    (ChangeKind::Fixed, "Fixed", "Broken at the first only"),
+    (ChangeKind::NoLongerJudged, "No longer judged: neither fixed nor broken", "Judged at the first only"),
+    (ChangeKind::NewlyJudged, "Judged now, and passed", "Judged at the second only, and passed"),
+    (ChangeKind::InOneReport, IN_ONE_REPORT, IN_ONE_REPORT),
+];
+const IN_ONE_REPORT: &str = "In one report only: other rules were selected, or the versions differ";
+
 /// The comparison as text.
 pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Paint) -> String {
-    let mut page = Page { comparison, names, paint, text: String::new() };
+    let mut page = Page { comparison, names, paint, out: Lines::default() };
     page.head();
     if comparison.is_void() {
         let next = "one of the runs could not test its target, so there is nothing to compare: run it again";
-        page.line("");
-        page.hanging("Next: ", 6, next);
-        return page.text;
+        page.out.line("");
+        page.out.hanging("Next: ", 6, next);
+        return page.out.0;
     }
-    for kind in ChangeKind::ALL {
-        page.rules(kind);
+    for (kind, of_runs, of_targets) in KINDS {
+        page.rules(kind, if names.targets { of_targets } else { of_runs });
     }
     page.differences("Dialect", &comparison.dialect);
     page.differences("Behaviour, where the specification leaves it open", &comparison.behaviour);
     let alike = words::count(comparison.alike as u128, "other rule");
-    page.line(&format!("\n{alike} alike"));
-    page.text
+    page.out.line(&format!("\n{alike} alike"));
+    page.out.0
 }
 
 struct Page<'a> {
     comparison: &'a Comparison<'a>,
     names: &'a SideNames,
     paint: Paint,
-    text: String,
+    out: Lines,
 }
 
 impl Page<'_> {
-    fn line(&mut self, text: &str) {
-        self.text.push_str(text.trim_end());
-        self.text.push('\n');
-    }
-
-    fn hanging(&mut self, head: &str, width: usize, text: &str) {
-        for (number, line) in wrapped(text, WIDTH - width).into_iter().enumerate() {
-            let indent = " ".repeat(width);
-            let head = if number == 0 { head } else { &indent };
-            self.line(&format!("{head}{line}"));
-        }
-    }
-
     fn head(&mut self) {
         let comparison = self.comparison;
         let same = comparison.changes.iter().all(|change| change.kind == ChangeKind::Still)
@@ -84,40 +88,31 @@ impl Page<'_> {
         } else {
             self.paint.odd("CHANGED")
         };
-        self.line(&format!("{headline}  {} -> {}", self.names.before, self.names.after));
+        self.out.line(&format!("{headline}  {} -> {}", self.names.before, self.names.after));
         let [first, second] = self.sides();
         self.side(first, comparison.before);
         self.side(second, comparison.after);
         let (before, after) = (comparison.before, comparison.after);
-        let mut notes = Vec::new();
-        if before.seed != after.seed {
-            notes.push(format!(
-                "the seeds differ ({} and {}): a rule that is broken only sometimes may show in one run only",
-                before.seed, after.seed
-            ));
-        }
-        for (name, run) in [(first, before), (second, after)] {
-            if run.embedded {
-                notes.push(format!("{name}: {EMBEDDED_WARNING}"));
-            }
-        }
-        if before.strict != after.strict {
-            notes.push(
-                "only one of them was strict, so the same violation fails one run and only warns in the other"
-                    .to_owned(),
-            );
-        }
-        if before.tool.version != after.tool.version {
-            notes.push(format!(
-                "the versions of paymaster-conformance differ ({} and {})",
-                before.tool.version, after.tool.version
-            ));
-        }
-        if !self.names.targets && before.target != after.target {
-            notes.push(format!("the targets differ ({} and {})", before.target, after.target));
-        }
-        for note in notes {
-            self.hanging("note: ", 6, &note);
+        let Report { seed, strict, target, tool, .. } = after;
+        let notes = [
+            (before.seed != *seed).then(|| {
+                let seeds = format!("{} and {seed}", before.seed);
+                format!("the seeds differ ({seeds}): a rule that is broken only sometimes may show in one run only")
+            }),
+            before.embedded.then(|| format!("{first}: {EMBEDDED_WARNING}")),
+            after.embedded.then(|| format!("{second}: {EMBEDDED_WARNING}")),
+            (before.strict != *strict).then(|| {
+                "only one of them was strict, so the same violation fails one run and only warns in the other".to_owned()
+            }),
+            (before.tool.version != tool.version).then(|| {
+                let versions = format!("{} and {}", before.tool.version, tool.version);
+                format!("the versions of paymaster-conformance differ ({versions})")
+            }),
+            (!self.names.targets && before.target != *target)
+                .then(|| format!("the targets differ ({} and {target})", before.target)),
+        ];
+        for note in notes.into_iter().flatten() {
+            self.out.hanging("note: ", 6, &note);
         }
     }
 
@@ -129,26 +124,24 @@ impl Page<'_> {
         let headline = run.verdict_line().heading();
         let counts = run.counts();
         let text = format!("{headline}  {}: {}", words::count(counts.rules() as u128, "rule"), counts.line());
-        self.hanging(&format!("  {name:<7} "), 10, &text);
+        self.out.hanging(&format!("  {name:<7} "), 10, &text);
         if let Some(cause) = &run.cut_short {
-            self.hanging("          cut short: ", 21, &escape_controls(cause));
+            self.out.hanging("          cut short: ", 21, &escape_controls(cause));
         }
     }
 
-    fn rules(&mut self, kind: ChangeKind) {
+    fn rules(&mut self, kind: ChangeKind, title: &str) {
         let changes: Vec<Change<'_>> = self.comparison.of(kind).cloned().collect();
         if changes.is_empty() {
             return;
         }
-        self.line("");
-        let title = title(kind, self.names.targets);
         let title = match kind {
             ChangeKind::New | ChangeKind::NewPointer => self.paint.bad(title),
             ChangeKind::Fixed | ChangeKind::NewlyJudged => self.paint.good(title),
             ChangeKind::Still | ChangeKind::InOneReport => self.paint.bold(title),
             ChangeKind::NewWarning | ChangeKind::NoLongerJudged => self.paint.odd(title),
         };
-        self.line(&title);
+        self.out.part(&title);
         for change in changes {
             self.change(&change);
         }
@@ -161,22 +154,19 @@ impl Page<'_> {
         let name = self.paint.name(&rule.id);
         let verdicts = format!("{} -> {}", verdict(change.before), verdict(change.after));
         let ground = self.paint.dim(&format!("section {}, {}", rule.section, rule.basis));
-        self.line(&format!("  {name}  {verdicts}  {ground}"));
+        self.out.line(&format!("  {name}  {verdicts}  {ground}"));
         if matches!(change.kind, ChangeKind::New | ChangeKind::NewWarning) {
             let mut findings = self.comparison.after.findings.iter();
             if let Some(finding) = findings.find(|finding| finding.rule == rule.id) {
-                let text = format!(
-                    "expected {}, got {} ({})",
-                    escape_controls(&finding.expected),
-                    cut(&escape_controls(&finding.actual), 200),
-                    escape_controls(&finding.place())
-                );
-                self.hanging("      ", 6, &text);
+                let [expected, actual] =
+                    [&finding.expected, &finding.actual].map(|text| escape_controls(text));
+                let (actual, place) = (cut(&actual, 200), escape_controls(&finding.place()));
+                self.out.hanging("      ", 6, &format!("expected {expected}, got {actual} ({place})"));
             }
         }
         if change.kind == ChangeKind::NewPointer {
             for place in &change.places {
-                self.hanging("      also ", 11, &escape_controls(place));
+                self.out.hanging("      also ", 11, &escape_controls(place));
             }
         }
     }
@@ -185,11 +175,9 @@ impl Page<'_> {
         if differences.is_empty() {
             return;
         }
-        self.line("");
-        let title = self.paint.bold(title);
-        self.line(&title);
+        self.out.part(&self.paint.bold(title));
         for difference in differences {
-            self.line(&format!("  {}", difference.name));
+            self.out.line(&format!("  {}", difference.name));
             let sides = self.sides();
             for (side, values) in sides.into_iter().zip([&difference.before, &difference.after]) {
                 let shown: Vec<String> =
@@ -198,31 +186,9 @@ impl Page<'_> {
                 let more = if more > 0 { format!(", {more} more") } else { String::new() };
                 if !shown.is_empty() {
                     let head = format!("      only {side}: ");
-                    self.hanging(&head, head.len(), &(shown.join(", ") + &more));
+                    self.out.hanging(&head, head.len(), &(shown.join(", ") + &more));
                 }
             }
-        }
-    }
-}
-
-fn title(kind: ChangeKind, targets: bool) -> &'static str {
-    match (kind, targets) {
-        (ChangeKind::New, false) => "New: fails now, and did not before",
-        (ChangeKind::New, true) => "Fails at the second only",
-        (ChangeKind::NewPointer, false) => "Broken before, and now at other places too",
-        (ChangeKind::NewPointer, true) => "Broken at both, at the second at other places too",
-        (ChangeKind::NewWarning, false) => "Warns now, and did not before",
-        (ChangeKind::NewWarning, true) => "Warns at the second only",
-        (ChangeKind::Still, false) => "Still broken",
-        (ChangeKind::Still, true) => "Broken at both",
-        (ChangeKind::Fixed, false) => "Fixed",
-        (ChangeKind::Fixed, true) => "Broken at the first only",
-        (ChangeKind::NoLongerJudged, false) => "No longer judged: neither fixed nor broken",
-        (ChangeKind::NoLongerJudged, true) => "Judged at the first only",
-        (ChangeKind::NewlyJudged, false) => "Judged now, and passed",
-        (ChangeKind::NewlyJudged, true) => "Judged at the second only, and passed",
-        (ChangeKind::InOneReport, _) => {
-            "In one report only: other rules were selected, or the versions differ"
         }
     }
 }
