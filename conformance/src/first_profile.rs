@@ -2,9 +2,7 @@
 
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{first_profile::ProfileText, specification::Specification, verdict::line::count};
-use paymaster_settings::{
-    output::terminal::escape_controls, settings::ShownTarget, specifications::DEFAULT_SPECIFICATION,
-};
+use paymaster_settings::{DEFAULT_SPECIFICATION, ShownTarget, escape_controls};
 
 use crate::{
     report::text::words::{self, message_of_target},

@@ -17,14 +17,9 @@ use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop}
 use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
-    settings::{
-        Settings, ShownTarget,
-        file::{self, TargetProfile},
-        merged::Merged,
-        public_words::is_common,
-        setup::{DEFAULT_TIME_LIMIT, shown_url},
-    },
-    specifications::DEFAULT_SPECIFICATION,
+    DEFAULT_SPECIFICATION, Merged, Settings, ShownTarget, TargetProfile, is_common,
+    settings::{file, setup::DEFAULT_TIME_LIMIT},
+    shown_url,
 };
 use route::{Judged, Server, parse};
 use service::Connections;

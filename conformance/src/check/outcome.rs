@@ -17,7 +17,7 @@ use paymaster_engine::{
         summary::{RuleOutcome, Summary},
     },
 };
-use paymaster_settings::output::terminal::{escape_controls, wrapped};
+use paymaster_settings::{escape_controls, wrapped};
 
 /// The widest line of [`Outcome`] as text.
 const WIDTH: usize = 110;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_reference_server::{Config, Service};
-use paymaster_settings::{embedded::Embedded, settings::file};
+use paymaster_settings::{Embedded, settings::file};
 
 use crate::check::{CheckError, service::Connections};
 

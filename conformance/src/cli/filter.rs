@@ -2,7 +2,7 @@
 
 use crate::cli::process::CommandError;
 use paymaster_engine::rules::Rule;
-use paymaster_settings::suggestion::did_you_mean;
+use paymaster_settings::did_you_mean;
 
 /// The rules whose id or clause matches a filter; all rules where there is no filter. A filter that matches nothing is an error.
 pub(crate) fn rules(

@@ -9,7 +9,7 @@ use crate::{
 };
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_engine::rules::Rule;
-use paymaster_settings::settings::setup::{Setup, shown_url};
+use paymaster_settings::{Setup, shown_url};
 
 impl ChainArgs {
     /// A transport to the node, where one is given.

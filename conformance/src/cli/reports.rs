@@ -7,12 +7,11 @@ use std::{
 
 use paymaster_client::redact::Redactor;
 use paymaster_settings::{
-    exit,
+    Environment, ShownTarget, exit,
     output::{
         self,
         report_file::{self, Destination, FormatNames, PendingFile, check_writable},
     },
-    settings::{ShownTarget, environment::Environment},
 };
 
 use crate::{

@@ -18,14 +18,10 @@ use paymaster_engine::{
 };
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_settings::{
+    Environment, ProfileFile, ShownTarget, TargetProfile,
     headers::{self, HeaderError},
-    settings::{
-        ShownTarget,
-        environment::Environment,
-        file::{self, TargetProfile},
-        profile_file::ProfileFile,
-        public_words::is_common,
-    },
+    is_common,
+    settings::file,
 };
 
 use crate::{

@@ -16,7 +16,7 @@ pub use selection::{called_specification, request_skip_reason, response_skip_rea
 pub use paymaster_engine::session::recorded::Skipped;
 use paymaster_engine::specification::Specification;
 use paymaster_exchange::Exchange;
-use paymaster_settings::specifications::SPECIFICATIONS;
+use paymaster_settings::SPECIFICATIONS;
 
 /// Why calls of another specification are left out.
 pub const OTHER_SPECIFICATION: &str = "a call of another specification: --spec judges those";

@@ -9,7 +9,7 @@ use crate::report::{
     model::Report,
 };
 use paymaster_client::redact::Redactor;
-use paymaster_settings::{output::report_file::FormatNames, settings::ShownTarget};
+use paymaster_settings::{ShownTarget, output::report_file::FormatNames};
 
 use Render::{Fallible, Log, Text};
 
@@ -142,7 +142,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use paymaster_settings::embedded::EMBEDDED_WARNING;
+    use paymaster_settings::EMBEDDED_WARNING;
 
     use crate::report::{counts::RuleState, sample, terminal};
 

@@ -18,7 +18,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::{Exchange, HeaderSet};
 use paymaster_schemas::{Basis, Kind};
-use paymaster_settings::{exit, output::terminal::escape_controls, settings::ShownTarget};
+use paymaster_settings::{ShownTarget, escape_controls, exit};
 use serde_json::Value;
 
 use crate::report::{
@@ -402,7 +402,7 @@ mod tests {
         verdict::summary::{Recorded, Summary},
     };
     use paymaster_schemas::kinds;
-    use paymaster_settings::output::terminal::Paint;
+    use paymaster_settings::Paint;
     use serde_json::json;
 
     use super::*;

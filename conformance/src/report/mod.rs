@@ -26,7 +26,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
     verdict::{counts, strictness::Strictness, summary::Summary},
 };
-use paymaster_settings::settings::ShownTarget;
+use paymaster_settings::ShownTarget;
 
 pub(crate) use making::Maker;
 

@@ -19,7 +19,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_schemas::Basis;
-use paymaster_settings::{output::terminal::escape_controls, specifications::DEFAULT_SPECIFICATION};
+use paymaster_settings::{DEFAULT_SPECIFICATION, escape_controls};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 

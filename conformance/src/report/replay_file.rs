@@ -19,10 +19,7 @@ use paymaster_engine::{
     specification::Specification,
 };
 use paymaster_exchange::HeaderSet;
-use paymaster_settings::{
-    output::terminal::escape_controls,
-    specifications::{UnknownSpecification, specification},
-};
+use paymaster_settings::{escape_controls, specification, specifications::UnknownSpecification};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

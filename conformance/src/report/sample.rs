@@ -35,7 +35,7 @@ use paymaster_fee_quote::{
     target::{context::Context, profile::Token},
 };
 use paymaster_schemas::kinds;
-use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
+use paymaster_settings::{ProfileFile, ShownTarget, is_common};
 use serde_json::{Value, json};
 
 use crate::report::{Finished, model::Report};

@@ -27,7 +27,7 @@ use paymaster_engine::{
     verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

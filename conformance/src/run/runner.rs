@@ -38,7 +38,7 @@ use paymaster_engine::{
     spending::SpendingLimits,
     verdict::summary::Summary,
 };
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
 const ENOUGH: usize = 20;

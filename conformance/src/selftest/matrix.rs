@@ -1,7 +1,7 @@
 //! The kill matrix: the results of all trials.
 
 use paymaster_engine::{rules::Rule, specification::Specification};
-use paymaster_settings::specifications::SPECIFICATIONS;
+use paymaster_settings::SPECIFICATIONS;
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Basis;

@@ -18,7 +18,7 @@ use paymaster_engine::{
     cases::plan::DEFAULT_CASES, session::recheck::Original, specification::Specification,
     verdict::finding::Finding,
 };
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// How many of 100 pairs are two faults that one rule catches.
 const OF_ONE_RULE: usize = 40;

@@ -16,9 +16,7 @@ use paymaster_reference_server::{
 };
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    embedded::Embedded,
-    settings::{Settings, ShownTarget, file, merged::Merged},
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
+    DEFAULT_SPECIFICATION, Embedded, Merged, SPECIFICATIONS, Settings, ShownTarget, settings::file,
 };
 
 use crate::{

@@ -5,13 +5,7 @@ use std::sync::Arc;
 use paymaster_engine::cases::scope::Scope;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
-    embedded::{Embedded, profile_of},
-    settings::{
-        environment::Environment,
-        setup::{QUICK, RunSetup, Setup},
-    },
-    specifications::all_rules,
-    which,
+    Embedded, Environment, RunSetup, Setup, all_rules, embedded::profile_of, settings::setup::QUICK, which,
 };
 
 use crate::{

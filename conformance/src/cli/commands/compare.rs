@@ -2,13 +2,7 @@
 
 use std::path::Path;
 
-use paymaster_settings::{
-    output,
-    settings::{
-        environment::Environment,
-        setup::{RunSetup, Setup},
-    },
-};
+use paymaster_settings::{Environment, RunSetup, Setup, output};
 
 use crate::{
     cli::{

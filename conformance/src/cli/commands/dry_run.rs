@@ -5,12 +5,8 @@ use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    embedded::EMBEDDED_WARNING,
-    exit, output,
-    settings::{
-        merged::Merged,
-        setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
-    },
+    EMBEDDED_WARNING, Merged, exit, output,
+    settings::setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
 };
 
 use crate::{

@@ -16,11 +16,10 @@ use crate::{
 };
 use paymaster_engine::{specification::Specification, verdict::profile_line::MissingLine};
 use paymaster_settings::{
-    exit,
-    output::{self, report_file, terminal::escape_controls},
-    settings::{environment::Environment, file, setup::RunSetup},
-    specifications::{DEFAULT_SPECIFICATION, specification},
-    which,
+    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls, exit,
+    output::{self, report_file},
+    settings::file,
+    specification, which,
 };
 
 /// The commented file for a specification, with every key.
@@ -121,7 +120,7 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::{settings::file, specifications::SPECIFICATIONS};
+    use paymaster_settings::{SPECIFICATIONS, settings::file};
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {

@@ -16,7 +16,7 @@ use crate::{
     recorded::{self, RecordedExchange, Recording},
     report::text::words::count,
 };
-use paymaster_settings::settings::{ShownTarget, environment::Environment, file::asked};
+use paymaster_settings::{Environment, ShownTarget, settings::file::asked};
 
 /// Longest recording that is read, in bytes: it is held in memory.
 const LONGEST: u64 = 512 * 1024 * 1024;

@@ -15,7 +15,7 @@ use crate::cli::{
     args::{Cli, Command},
     process::CommandError,
 };
-use paymaster_settings::settings::environment::Environment;
+use paymaster_settings::Environment;
 
 /// Runs a command; returns the exit code.
 pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandError> {

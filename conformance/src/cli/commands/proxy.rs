@@ -16,8 +16,11 @@ use paymaster_engine::{
     verdict::strictness::fails_the_run,
 };
 use paymaster_settings::output;
-use paymaster_settings::output::terminal::{Paint, escape_controls};
-use paymaster_settings::settings::{environment::Environment, file::asked, setup::trust_notes};
+use paymaster_settings::{
+    Environment,
+    settings::{file::asked, setup::trust_notes},
+};
+use paymaster_settings::{Paint, escape_controls};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;

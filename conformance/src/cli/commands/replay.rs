@@ -22,14 +22,8 @@ use paymaster_client::{
 };
 use paymaster_engine::{cases::case::Group, rules::Rule};
 use paymaster_settings::{
-    embedded::{EMBEDDED_WARNING, Embedded},
-    exit,
-    output::{self, terminal::escape_controls},
-    settings::{
-        ShownTarget,
-        environment::Environment,
-        setup::{RunSetup, Setup},
-    },
+    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit,
+    output::{self},
 };
 use tokio::sync::OnceCell;
 

@@ -16,10 +16,7 @@ use crate::{
 };
 use paymaster_client::stop::Stop;
 use paymaster_engine::{cases::plan::DEFAULT_CASES, specification::Specification};
-use paymaster_settings::{
-    exit, output,
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
-};
+use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, output};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
@@ -260,7 +257,7 @@ mod tests {
     use super::{Deviation, Matrix, about_matrix, every_deviation, exit, select};
     use crate::selftest::Trial;
     use paymaster_engine::verdict::conclusion::Conclusion;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     fn trial(name: &str, seed: u64, broken: &[&str]) -> Trial {
         let named = |deviation: &Deviation| deviation.name() == name;

@@ -9,8 +9,8 @@ use paymaster_engine::{
     verdict::known::{KnownFailure, KnownFailureKind},
 };
 use paymaster_settings::{
+    did_you_mean,
     settings::file::{ContentsError, FileError},
-    suggestion::did_you_mean,
 };
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
@@ -145,7 +145,7 @@ fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ContentsError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     fn with(line: &str) -> String {
         let mut rows =

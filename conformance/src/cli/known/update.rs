@@ -19,7 +19,7 @@ use crate::cli::{
     process::{PathError, at},
 };
 use paymaster_client::files;
-use paymaster_settings::output::{report_file, terminal::escape_controls};
+use paymaster_settings::{escape_controls, output::report_file};
 
 /// The beginning of a new file.
 const HEAD: &str = "# Known failures of paymaster-conformance. [[failing]] fails in every run, [[flaky]] in some. method, mode and pointer narrow\n\

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::report::{counts::RuleState, model::Report};
 use paymaster_engine::verdict::conclusion::Conclusion;
-use paymaster_settings::embedded::EMBEDDED_WARNING;
+use paymaster_settings::EMBEDDED_WARNING;
 
 /// The text of the left half.
 const LABEL: &str = "paymaster conformance";

@@ -25,7 +25,7 @@ use paymaster_engine::verdict::{
     line::VerdictLine,
 };
 use paymaster_schemas::find_clause;
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The page.
 pub(crate) fn page(report: &Report) -> String {

@@ -1,7 +1,7 @@
 //! Annotations of a GitHub workflow: one workflow command for each defect, and the verdict as a notice.
 
 use crate::report::{machine::profile_place::ProfilePlace, model::Report, text::words};
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.
 const MOST: usize = 10;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use paymaster_client::redact::Redactor;
-use paymaster_settings::settings::ShownTarget;
+use paymaster_settings::ShownTarget;
 use serde_json::{Value, json};
 
 use crate::{

@@ -12,7 +12,7 @@ use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     known::EntryState,
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The report as XML.
 pub(crate) fn xml(report: &Report) -> io::Result<String> {

@@ -7,7 +7,7 @@ use std::{
 
 use paymaster_client::redact::Redactor;
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::settings::ShownTarget;
+use paymaster_settings::ShownTarget;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use paymaster_engine::{
     diagnosis::sentence,
     verdict::{conclusion::Conclusion, finding::without_indices},
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The longest value in a message, in characters.
 const LONGEST_VALUE: usize = 120;

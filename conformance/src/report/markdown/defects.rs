@@ -9,7 +9,7 @@ use crate::report::{
     text::{compact, words},
 };
 use maud::html;
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The longest answer, in characters.
 const LONGEST_ANSWER: usize = 2000;

@@ -11,7 +11,7 @@ use crate::report::{
         words::{self, NotJudged},
     },
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// What was observed at one point is cut at this length, in characters.
 const LONGEST_VALUES: usize = 400;

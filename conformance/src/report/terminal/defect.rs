@@ -7,7 +7,7 @@ use crate::report::{
     text::{compact, words},
 };
 use paymaster_engine::cases::case::Role;
-use paymaster_settings::output::terminal::{escape_controls, wrapped};
+use paymaster_settings::{escape_controls, wrapped};
 use serde_json::Value;
 
 /// Longest part of an answer that is shown on one line, in characters.

@@ -9,7 +9,7 @@ use crate::report::{
 };
 use clap::Args;
 use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
-use paymaster_settings::output::terminal::{Paint, escape_controls, wrapped};
+use paymaster_settings::{Paint, escape_controls, wrapped};
 
 /// The widest line, in columns. With `-v`, cURL lines may be longer: they must work as printed.
 pub(crate) const WIDTH: usize = 100;

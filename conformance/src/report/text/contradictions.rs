@@ -5,7 +5,7 @@ use paymaster_engine::{
     session::contradictions::Contradiction,
     verdict::{conclusion::Conclusion, finding::Finding},
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 use serde_json::Value;
 
 use crate::report::{

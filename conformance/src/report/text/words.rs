@@ -19,7 +19,7 @@ use paymaster_engine::{
         summary::Reached,
     },
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 pub(crate) use paymaster_engine::verdict::line::count;
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use paymaster_client::pace::Pace;
 use paymaster_engine::knowledge::Knowledge;
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 use tokio::time::Instant;
 
 use crate::{

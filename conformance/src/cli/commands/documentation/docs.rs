@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 use clap::CommandFactory;
 use paymaster_engine::{rules::Rule, specification::Specification};
 use paymaster_schemas::{Basis, Clause};
-use paymaster_settings::{exit, output, settings::environment::VARIABLES, specifications::SPECIFICATIONS};
+use paymaster_settings::{SPECIFICATIONS, exit, output, settings::environment::VARIABLES};
 
 use crate::{
     cli::{
@@ -250,7 +250,7 @@ fn profile(of: &Specification) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     #[test]
     fn the_pages_in_the_repository_are_current() {

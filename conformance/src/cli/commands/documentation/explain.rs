@@ -10,10 +10,9 @@ use paymaster_engine::{
     specification::Specification,
 };
 use paymaster_settings::{
-    exit,
-    output::{self, terminal::wrapped},
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules},
-    suggestion::did_you_mean,
+    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit,
+    output::{self},
+    wrapped,
 };
 
 /// The widest line, in columns.

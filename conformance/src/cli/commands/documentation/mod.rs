@@ -7,7 +7,7 @@ use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
-use paymaster_settings::{exit, output, specifications::all_rules};
+use paymaster_settings::{all_rules, exit, output};
 use serde_json::json;
 
 use crate::cli::{

@@ -17,9 +17,8 @@ use crate::report::{
 };
 use paymaster_client::stop::Stop;
 use paymaster_settings::{
-    embedded::Embedded,
-    output::{self, terminal::escape_controls},
-    settings::environment::Environment,
+    Embedded, Environment, escape_controls,
+    output::{self},
 };
 use tokio::sync::OnceCell;
 

@@ -6,10 +6,7 @@ use crate::report::{
     terminal::Lines,
     text::{compact::cut, words},
 };
-use paymaster_settings::{
-    embedded::EMBEDDED_WARNING,
-    output::terminal::{Paint, escape_controls},
-};
+use paymaster_settings::{EMBEDDED_WARNING, Paint, escape_controls};
 
 /// How the two runs are called in the text.
 #[derive(Clone, Debug)]

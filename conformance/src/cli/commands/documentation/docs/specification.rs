@@ -304,7 +304,7 @@ fn forms(text: &mut String, of: &Specification) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     #[test]
     fn every_section_that_a_clause_cites_is_a_heading() {
