@@ -2,7 +2,6 @@
 
 mod outcome;
 mod route;
-mod service;
 
 use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
 
@@ -21,8 +20,7 @@ use paymaster_settings::{
     settings::{file, setup::DEFAULT_TIME_LIMIT},
     shown_url,
 };
-use route::{Judged, Server, parse};
-use service::Connections;
+use route::{Connections, Judged, Server, parse};
 
 use crate::{
     events::{Event, SentExchange},
@@ -108,7 +106,7 @@ impl<'l> Check<'l> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        Self::hyper_service(service::with_whole_body(service))
+        Self::hyper_service(route::with_whole_body(service))
     }
 
     /// Judges a service of hyper in this process, as [`Check::service`] does. A tower service, such as a router of axum, becomes one by

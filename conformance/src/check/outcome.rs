@@ -3,8 +3,7 @@
 use std::fmt;
 
 use crate::report::{
-    Finished, html,
-    machine::json,
+    Finished, html, machine,
     model::{Finding as ReportedFinding, Report},
     text::{compact, words},
 };
@@ -62,7 +61,7 @@ impl Outcome {
 
     /// The report as JSON, with secrets replaced. Its schema is `conformance/report.schema.json`.
     pub fn to_json(&self) -> String {
-        json::text(&self.report())
+        machine::json(&self.report())
     }
 
     /// The report as a page, with secrets replaced.

@@ -21,7 +21,7 @@ use crate::{
         Finished, ReportLog,
         formats::{self, FORMATS, Format, Render},
         model::Report,
-        replay_folder,
+        replay_file,
         terminal::{self, Extent},
     },
     run::Reporter,
@@ -101,7 +101,7 @@ impl Reports {
         environment: &Environment,
     ) -> u8 {
         let mut report = Report::of(finished);
-        let replays = replay_folder::write_all(replay_dir, &report);
+        let replays = replay_file::write_all(replay_dir, &report);
         report.add_replays(&replays.paths, &finished.place);
         let mut errors = replays.errors;
         errors.extend(self.write(&report, environment));

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::report::{
     ReportLog, html,
-    machine::{github, har, json, junit, ndjson, sarif},
+    machine::{self, github, har, junit, ndjson, sarif},
     markdown,
     model::Report,
 };
@@ -20,7 +20,7 @@ pub const FORMATS: &[Format] = &[
         "JSON",
         "json",
         "for machines; its schema is conformance/report.schema.json",
-        Text(json::text),
+        Text(machine::json),
     ),
     format(
         "html",

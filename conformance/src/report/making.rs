@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::report::{
     Finished,
-    machine::{json::FORMAT, profile_place},
+    machine::{FORMAT, profile_place},
     model::{
         Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails,
         Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request,

@@ -8,7 +8,6 @@ mod making;
 mod markdown;
 pub(crate) mod model;
 pub(crate) mod replay_file;
-pub(crate) mod replay_folder;
 #[cfg(test)]
 pub(crate) mod sample;
 pub(crate) mod terminal;

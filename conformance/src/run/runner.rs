@@ -14,13 +14,15 @@ use crate::events::Event;
 use crate::run::{
     Reporter, Suite,
     confirming::confirm,
-    fail_fast::FailFast,
-    planning::{cost::of_plan, forecast::Forecast, group_queue::GroupQueue},
+    planning::{
+        forecast::{Forecast, of_plan},
+        group_queue::GroupQueue,
+    },
     sending::{
         sender::{Notice, Sender},
         sponsorships::limits_of,
     },
-    worker::{Sessions, Work},
+    worker::{FailFast, Sessions, Work},
 };
 use paymaster_client::{
     pace::Pace,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::run::{Chain, PlanCache, Simplify, planning::plan_cache::PlanKey};
+use crate::run::{Chain, PlanCache, Simplify, planning::group_queue::PlanKey};
 use paymaster_engine::{
     cases::{
         case::{Group, Relation},

@@ -1,4 +1,5 @@
 //! A worker of a run: takes groups from the queue, sends them and judges the answers.
+//! With `--fail-fast`, the run ends at the first violation that fails it and is seen again when its requests are sent again.
 
 use std::{
     collections::BTreeSet,
@@ -10,19 +11,24 @@ use std::{
     time::Duration,
 };
 
-use crate::run::{
-    fail_fast::FailFast,
-    planning::group_queue::GroupQueue,
-    sending::{delivery::DeliveryError, liveness::is_answered, sender::Sender},
-};
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::{
     cases::case::Group,
+    knowledge::Knowledge,
     rules::Rule,
-    session::{Session, discovery::Sent, tally::NewlyBroken},
+    session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
+    verdict::{
+        known::KnownFailureList,
+        strictness::{Strictness, fails_the_run},
+    },
 };
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
+
+use crate::run::{
+    planning::group_queue::GroupQueue,
+    sending::{delivery::DeliveryError, liveness::is_answered, sender::Sender},
+};
 
 /// How often a worker that is not needed looks whether it is.
 const WAITING: Duration = Duration::from_millis(50);
@@ -343,5 +349,33 @@ impl Work {
         let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
         let rules = self.sessions.empty.rules().iter().copied();
         rules.filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id)).collect()
+    }
+}
+
+/// What the confirmation of a violation needs.
+pub(crate) struct FailFast {
+    pub(crate) context: Arc<dyn Knowledge>,
+    pub(crate) known: Arc<KnownFailureList>,
+    pub(crate) strictness: Strictness,
+}
+
+impl FailFast {
+    /// Sends the group of new violations again, once for each that fails the run and is not a known failure. Returns whether one is seen
+    /// again.
+    pub(crate) async fn confirms(&self, sender: &Sender, group: &Group, new: Vec<NewlyBroken>) -> bool {
+        for broken in new {
+            let fails = fails_the_run(broken.rule.basis(), self.strictness.strict);
+            if !fails || self.known.covers(&broken.key).is_some() {
+                continue;
+            }
+            let Ok(exchanges) = sender.deliver(group).await else {
+                return false;
+            };
+            let recheck = Recheck::new(broken.rule, &*self.context);
+            if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
+                return true;
+            }
+        }
+        false
     }
 }

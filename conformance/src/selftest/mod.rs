@@ -4,17 +4,13 @@
 //! The kill matrix shows that each fault is caught by a rule of its clause and by no rule of an unrelated clause, and that each rule
 //! catches a fault. Lawful variants must break no stated rule.
 
-mod causes;
 mod matrix;
 mod pairs;
-mod profile_part;
 mod trial;
 
-pub use causes::{Causes, NamedDefect};
-pub use matrix::{Matrix, Row};
+pub use matrix::{Causes, Matrix, NamedDefect, Row};
 pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
-pub use profile_part::{ProfilePart, ProfileParts};
-pub use trial::{Deviation, Trial, every_deviation};
+pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, every_deviation};
 
 use std::{
     io,

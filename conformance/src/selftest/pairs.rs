@@ -8,7 +8,7 @@ use crate::{
     run::{self, ReplayOutcome, RunOutcome, Suite},
     selftest::{
         NamedDefect, SelftestError,
-        causes::named_defects,
+        matrix::named_defects,
         on_every_core, suite,
         trial::{Silent, serve, server_error, settings},
     },

@@ -1,24 +1,32 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
+//! With `--dry-run`, it prints what would be sent.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
-use paymaster_engine::cases::scope::Scope;
+use paymaster_engine::{
+    cases::{plan::DEFAULT_CASES, scope::Scope},
+    knowledge::Knowledge,
+};
 use paymaster_reference_server::Config;
+use paymaster_schemas::Basis;
 use paymaster_settings::{
-    Embedded, Environment, RunSetup, Setup, all_rules, embedded::profile_of, settings::setup::QUICK, which,
+    EMBEDDED_WARNING, Embedded, Environment, Merged, RunSetup, Setup, all_rules,
+    embedded::profile_of,
+    exit, output,
+    settings::setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
+    which,
 };
 
 use crate::{
     cli::{
         args::CheckArgs,
-        commands::dry_run,
         filter,
         known::KnownFailures,
         process::{CommandError, block_on, stop_at_interrupt},
         reports::Reports,
     },
-    report::{Finished, terminal::progress::Progress},
-    run::{self, Reporters, RunOutcome, Suite},
+    report::{Finished, terminal::progress::Progress, text::words::count},
+    run::{self, Cost, Reporters, RunOutcome, Suite},
 };
 
 /// Runs the command; returns the exit code.
@@ -55,7 +63,7 @@ async fn choose_target(
     let Some(url) = setup.merged.url.clone() else {
         if args.dry_run {
             let profile = profile_of(specification, &Config::default(), &[]);
-            return dry_run::print(&suite, &*profile, &setup.merged, args.quick);
+            return dry_run(&suite, &*profile, &setup.merged, args.quick);
         }
         let embedded =
             Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
@@ -65,7 +73,7 @@ async fn choose_target(
     if args.dry_run {
         // An unusable URL is an error even when nothing is sent.
         setup.target(&url)?;
-        return dry_run::print(&suite, &*setup.profile.known, &setup.merged, args.quick);
+        return dry_run(&suite, &*setup.profile.known, &setup.merged, args.quick);
     }
     judge(setup, &url, suite, args, &known, reports, environment).await
 }
@@ -95,4 +103,59 @@ async fn judge(
     let RunOutcome { summary, context } = run::check(&settings, &suite, &stop, &mut listeners).await;
     let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
     Ok(reports.finish(&finished, &args.replay_dir, known, environment))
+}
+
+/// Prints the number of groups and requests of each relation; sends nothing.
+fn dry_run(
+    suite: &Suite,
+    profile: &dyn Knowledge,
+    merged: &Merged,
+    is_quick: bool,
+) -> Result<u8, CommandError> {
+    let seed = merged.seed.unwrap_or(DEFAULT_SEED);
+    let cases = merged.cases.unwrap_or(DEFAULT_CASES);
+    let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
+    let context = profile.with_chain(on_chain);
+    let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
+    let mut order = Vec::new();
+    let (mut groups, mut requests) = (0_u64, 0_usize);
+    for group in suite.groups(&*context, seed, cases) {
+        groups += 1;
+        requests += group.members.len();
+        let relation = group.relation.id;
+        let place = order.iter().position(|known| *known == relation).unwrap_or_else(|| {
+            order.push(relation);
+            order.len() - 1
+        });
+        let pair = group.pair.map_or("-", |pair| pair.name);
+        let row = rows.entry((place, relation, pair)).or_default();
+        row.0 += 1;
+        row.1 += group.members.len();
+    }
+    let mut text =
+        format!("{:<34} {:<20} {:>8} {:>9}\n", "relation", "method and mode", "groups", "requests");
+    for ((_, relation, pair), (groups, requests)) in rows {
+        let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
+    }
+    let rules = count(suite.rules.len() as u128, "rule");
+    let _ = writeln!(
+        text,
+        "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
+         Before them, discovery asks for the dialect and the tokens of the target; its answers can change this plan.",
+        count(requests as u128, "request"),
+        count(groups, "group"),
+    );
+    if let Some(rate) = merged.rate {
+        let interval = Duration::from_secs_f64(rate.recip());
+        let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);
+        let limit = merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
+        let budget = if is_quick { Some(QUICK.min(limit)) } else { merged.budget() };
+        let estimate = cost.estimate(merged.max_requests, interval, budget, limit);
+        let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");
+    }
+    if merged.url.is_none() {
+        let _ = writeln!(text, "warning: {EMBEDDED_WARNING}");
+    }
+    output::print(&text)?;
+    Ok(exit::CONFORMS)
 }

@@ -2,7 +2,6 @@
 //! copy and open.
 
 mod defect;
-mod finding;
 mod head;
 pub(crate) mod json;
 mod marks;

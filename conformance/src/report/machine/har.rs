@@ -13,7 +13,7 @@ use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
-        machine::exchange::{EncodedBody, milliseconds, moment},
+        machine::{EncodedBody, milliseconds, moment},
         model::{Body, Exchanged, Finding, Header, Report, Tool},
     },
 };

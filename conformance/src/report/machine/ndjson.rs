@@ -15,7 +15,7 @@ use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
-        machine::exchange::{EncodedBody, milliseconds, moment},
+        machine::{EncodedBody, milliseconds, moment},
         model::{Finding, Report, Tool},
     },
 };

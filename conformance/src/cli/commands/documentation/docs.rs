@@ -14,7 +14,7 @@ use crate::{
     cli::{
         args::Cli,
         commands::{
-            documentation::explain::{cost, how_judged},
+            documentation::{cost, how_judged},
             init::template,
         },
         examples::EXAMPLES,
