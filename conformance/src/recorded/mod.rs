@@ -108,27 +108,17 @@ pub enum RecordingError {
     /// The text is not a HAR 1.2 file.
     #[error("this is not a HAR 1.2 file: {0}")]
     NotHar(#[source] serde_json::Error),
-    /// An entry or a line is malformed.
+    /// An entry or a line is malformed; its place is such as `line 7`.
     #[error("{place}: {source}")]
-    Malformed {
-        /// The entry or line, such as `line 7`.
-        place: String,
-        /// What is malformed.
-        source: Malformation,
-    },
+    Malformed { place: String, source: Malformation },
 }
 
 /// What is malformed in an entry of a HAR file, or in a line.
 #[derive(Debug, thiserror::Error)]
 pub enum Malformation {
-    /// The entry of a HAR file has another form.
+    /// The entry of a HAR file with this index, from 0, has another form.
     #[error("log.entries[{number}] is not an entry of HAR 1.2: {source}")]
-    HarEntry {
-        /// The index of the entry, from 0.
-        number: usize,
-        /// The cause.
-        source: serde_json::Error,
-    },
+    HarEntry { number: usize, source: serde_json::Error },
     /// The line is not an exchange.
     #[error("not an exchange: {}; {EXPECTED}", lines::without_line(.0))]
     Line(#[source] serde_json::Error),
@@ -143,28 +133,13 @@ pub enum Malformation {
     TwoBodies(&'static str),
     /// A body is not a valid JSON string.
     #[error("{member}.body is not a valid string: {source}")]
-    Text {
-        /// `request` or `response`.
-        member: &'static str,
-        /// The cause.
-        source: serde_json::Error,
-    },
+    Text { member: &'static str, source: serde_json::Error },
     /// A body is not base64 as its member or its encoding states.
     #[error("{member} is not base64: {source}")]
-    Base64 {
-        /// The member, such as `response.body_base64`.
-        member: String,
-        /// The cause.
-        source: base64::DecodeError,
-    },
+    Base64 { member: String, source: base64::DecodeError },
     /// A body of a HAR file has an encoding that is not supported.
     #[error("{member}.encoding is `{encoding}`; only base64 is supported")]
-    Encoding {
-        /// The member, such as `response.content`.
-        member: &'static str,
-        /// The encoding.
-        encoding: String,
-    },
+    Encoding { member: &'static str, encoding: String },
 }
 
 /// An entry of a recording that is not malformed.

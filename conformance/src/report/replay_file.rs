@@ -23,7 +23,6 @@ use paymaster_engine::{
     specification::Specification,
     verdict::conclusion::Conclusion,
 };
-use paymaster_exchange::HeaderSet;
 use paymaster_settings::{
     escape_controls, output::report_file, specification, specifications::UnknownSpecification,
 };
@@ -147,7 +146,7 @@ impl ReplayFile {
     ///
     /// When the file cannot be read or is not a replay file of this version or an earlier one.
     pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
-        let unreadable = |cause: io::Error| ReplayFileError::Unreadable { path: path.to_owned(), cause };
+        let unreadable = |source: io::Error| ReplayFileError::Unreadable { path: path.to_owned(), source };
         let text = files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(unreadable)?;
         let replay: Self = serde_json::from_str(&text).map_err(|cause| unreadable(cause.into()))?;
         if replay.format != FORMAT && replay.format != EARLIER_FORMAT {
@@ -162,10 +161,8 @@ impl ReplayFile {
     ///
     /// When the relation is none of `relations`, or a body cannot be decoded.
     pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, ReplayFileError> {
-        let relation = relations
-            .iter()
-            .find(|relation| relation.id == self.relation)
-            .ok_or_else(|| ReplayFileError::UnknownRelation(self.relation.clone()))?;
+        let relation = relations.iter().find(|relation| relation.id == self.relation);
+        let relation = relation.ok_or_else(|| unknown("relation", &self.relation, ""))?;
         let members = self.members.iter().map(ReplayRequest::member).collect::<Result<_, _>>()?;
         Ok(Group {
             number: 0,
@@ -208,11 +205,13 @@ impl ReplayRequest {
             _ => return Err(ReplayFileError::NotOneBody),
         };
         Ok(Member {
-            role: Role::from_name(&self.role)
-                .ok_or_else(|| ReplayFileError::UnknownRole(self.role.clone()))?,
+            role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role, ""))?,
             label: self.label.clone(),
             body,
-            sent_as: self.client.as_deref().map(client_named).transpose()?,
+            sent_as: match &self.client {
+                Some(name) => Some(find_client(name).ok_or_else(|| unknown("client", name, NO_HEADERS))?),
+                None => None,
+            },
         })
     }
 }
@@ -221,12 +220,8 @@ impl ReplayRequest {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayFileError {
     /// The file cannot be read, or is not JSON of the right form.
-    #[error("{}: {cause}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
+    #[error("{}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
     /// The file has a format that this version does not know.
     #[error("{}: the format is `{format}`; this version reads `{FORMAT}`", path.display())]
     OtherFormat { path: PathBuf, format: String },
@@ -236,15 +231,9 @@ pub(crate) enum ReplayFileError {
     /// This version has no specification of this name.
     #[error(transparent)]
     Specification(#[from] UnknownSpecification),
-    /// This version has no relation with this id.
-    #[error("there is no relation `{0}` in this version")]
-    UnknownRelation(String),
-    /// This version has no role with this name.
-    #[error("there is no role `{0}` in this version")]
-    UnknownRole(String),
-    /// This version has no published client with this name.
-    #[error("there is no client `{0}` in this version: its request headers are not known")]
-    UnknownClient(String),
+    /// This version has no relation, role or published client with this name.
+    #[error("there is no {what} `{name}` in this version{hint}")]
+    Unknown { what: &'static str, name: String, hint: &'static str },
     /// A body is not base64.
     #[error("a body is not base64: {0}")]
     NotBase64(#[source] base64::DecodeError),
@@ -258,8 +247,11 @@ pub(crate) fn target_of(report: &Report) -> String {
     if report.embedded { EMBEDDED.to_owned() } else { report.target.clone() }
 }
 
-fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
-    find_client(name).ok_or_else(|| ReplayFileError::UnknownClient(name.to_owned()))
+/// What an unknown client means.
+const NO_HEADERS: &str = ": its request headers are not known";
+
+fn unknown(what: &'static str, name: &str, hint: &'static str) -> ReplayFileError {
+    ReplayFileError::Unknown { what, name: name.to_owned(), hint }
 }
 
 /// The members of a replay file that say whose it is. Files of other versions have them too.

@@ -4,10 +4,7 @@
 use std::{
     collections::BTreeSet,
     pin::pin,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -38,29 +35,45 @@ pub(crate) struct Work {
     pub(crate) sender: Arc<Sender>,
     pub(crate) sessions: Sessions,
     pub(crate) groups: GroupQueue,
-    /// How many groups were sent.
-    pub(crate) done: AtomicUsize,
-    /// How many requests these groups have.
-    pub(crate) judged: AtomicUsize,
-    /// How long their exchanges took, in microseconds.
-    pub(crate) took: AtomicU64,
-    /// Whether no more group is to be sent.
-    pub(crate) is_over: AtomicBool,
-    /// The ids of broken rules.
-    pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
-    /// The last request that was answered, and the first one after it that was not.
-    pub(crate) last: Mutex<LastRequests>,
     /// When the plan ends, so that a third of the time is left.
     pub(crate) plan_ends: Instant,
-    /// When its depth ends.
-    pub(crate) depth_ends: Mutex<Instant>,
-    /// Whether its depth was not sent whole.
-    pub(crate) shortened: AtomicBool,
     pub(crate) time_limit: Duration,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
+    pub(crate) progress: Mutex<Progress>,
+}
+
+/// How far a run is.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// How many groups were sent.
+    pub(crate) done: usize,
+    /// How many requests these groups have.
+    pub(crate) judged: usize,
+    /// How long their exchanges took.
+    pub(crate) took: Duration,
+    /// Whether no more group is to be sent.
+    pub(crate) is_over: bool,
+    /// The ids of broken rules.
+    pub(crate) broken: BTreeSet<&'static str>,
+    /// The last request that was answered, and the first one after it that was not.
+    pub(crate) last: LastRequests,
+    /// When the depth of the plan ends.
+    pub(crate) depth_ends: Option<Instant>,
+    /// Whether its depth was not sent whole.
+    pub(crate) shortened: bool,
+}
+
+impl Progress {
+    /// Counts a group that was sent.
+    fn note(&mut self, group: &Group, delivered: &Result<Vec<Exchange>, DeliveryError>) {
+        self.done += 1;
+        self.judged += group.members.len();
+        self.took += delivered.iter().flatten().map(|exchange| exchange.took).sum::<Duration>();
+        self.last.note(group, delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered)));
+    }
 }
 
 /// The sessions in which workers judge. A worker takes one for the time of a judgement, so that there are never more than threads: each
@@ -163,17 +176,10 @@ impl Work {
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
-                self.is_over.store(true, Ordering::Relaxed);
+                self.progress().is_over = true;
                 return unanswered;
             };
-            self.done.fetch_add(1, Ordering::Relaxed);
-            self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
-            let answered = delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered));
-            self.last.lock().unwrap_or_else(PoisonError::into_inner).note(&group, answered);
-            for exchange in delivered.iter().flatten() {
-                let took = u64::try_from(exchange.took.as_micros()).unwrap_or(u64::MAX);
-                self.took.fetch_add(took, Ordering::Relaxed);
-            }
+            self.progress().note(&group, &delivered);
             match delivered {
                 Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
                     Ok(new) => {
@@ -189,7 +195,7 @@ impl Work {
                 Err(DeliveryError::Stopped) => return unanswered,
                 Err(cause) => {
                     if group.is_depth && matches!(cause, DeliveryError::OverBudget(_)) {
-                        self.shortened.store(true, Ordering::Relaxed);
+                        self.progress().shortened = true;
                     }
                     self.sessions.with(|session| session.leave_out(&group, cause.to_string()));
                 }
@@ -267,7 +273,7 @@ impl Work {
 
     /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.
     async fn turn(&self, place: usize) {
-        while place >= self.needed() && !self.is_over.load(Ordering::Relaxed) {
+        while place >= self.needed() && !self.progress().is_over {
             tokio::time::sleep(WAITING).await;
         }
     }
@@ -277,10 +283,9 @@ impl Work {
         let Some(interval) = self.sender.pace.interval() else {
             return usize::MAX;
         };
-        let exchanges = self.judged.load(Ordering::Relaxed).max(1) as u64;
-        let took = self.took.load(Ordering::Relaxed) / exchanges;
-        let interval = u64::try_from(interval.as_micros()).unwrap_or(u64::MAX).max(1);
-        2 + usize::try_from(2 * took.div_ceil(interval)).unwrap_or(usize::MAX - 2)
+        let progress = self.progress();
+        let took = progress.took.as_micros() / progress.judged.max(1) as u128;
+        2 + usize::try_from(2 * took.div_ceil(interval.as_micros().max(1))).unwrap_or(usize::MAX - 2)
     }
 
     /// The next group to send; none when the plan is done or its time is over. Where the target has a rate limit, groups that are about
@@ -296,14 +301,14 @@ impl Work {
                 }
                 return Some(group);
             }
-            if now >= *self.depth_end() {
-                self.shortened.store(true, Ordering::Relaxed);
+            if self.progress().depth_ends.is_some_and(|end| now >= end) {
+                self.progress().shortened = true;
                 return None;
             }
             if self.sender.pace.interval().is_none() || !self.is_settled(&group) {
                 return Some(group);
             }
-            self.done.fetch_add(1, Ordering::Relaxed);
+            self.progress().done += 1;
         }
     }
 
@@ -319,13 +324,8 @@ impl Work {
         })
     }
 
-    fn depth_end(&self) -> MutexGuard<'_, Instant> {
-        self.depth_ends.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets when the depth of the plan ends.
-    pub(crate) fn set_depth_end(&self, end: Instant) {
-        *self.depth_end() = end;
+    pub(crate) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
@@ -337,18 +337,15 @@ impl Work {
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
         let new = self.sessions.with(|session| session.judge(group, exchanges));
-        if !new.is_empty() {
-            let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
-            broken.extend(new.iter().map(|new| new.rule.id));
-        }
+        self.progress().broken.extend(new.iter().map(|new| new.rule.id));
         new
     }
 
     /// The rules that are broken so far and not in `reported`.
     pub(crate) fn newly_broken(&self, reported: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
-        let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = self.progress();
         let rules = self.sessions.empty.rules().iter().copied();
-        rules.filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id)).collect()
+        rules.filter(|rule| progress.broken.contains(rule.id) && !reported.contains(rule.id)).collect()
     }
 }
 

@@ -24,14 +24,9 @@ pub enum SettingError {
     /// A variable cannot be used.
     #[error(transparent)]
     Variable(#[from] VariableError),
-    /// A text is no value of its setting.
-    #[error("{name}: {source}")]
-    Malformed {
-        /// The variable or the key of the file.
-        name: &'static str,
-        /// What is wrong.
-        source: ValueError,
-    },
+    /// The text of a variable, or of a key of the file, is no value of its setting.
+    #[error("{0}: {1}")]
+    Malformed(&'static str, #[source] ValueError),
     /// No cases are asked for.
     #[error("the number of cases must be at least 1")]
     Cases,
@@ -55,17 +50,9 @@ pub enum ValueError {
     #[error(transparent)]
     Duration(#[from] DurationError),
     #[error("`{text}` is no whole number")]
-    WholeNumber {
-        text: String,
-        /// What is wrong.
-        source: ParseIntError,
-    },
+    WholeNumber { text: String, source: ParseIntError },
     #[error("`{text}` is no number")]
-    Number {
-        text: String,
-        /// What is wrong.
-        source: ParseFloatError,
-    },
+    Number { text: String, source: ParseFloatError },
 }
 
 /// What flags, environment and configuration file set, merged; none for what none of them sets.
@@ -185,7 +172,7 @@ fn read<T>(
     text: Option<&str>,
     parse: impl FnOnce(&str) -> Result<T, ValueError>,
 ) -> Result<Option<T>, SettingError> {
-    text.map(parse).transpose().map_err(|source| SettingError::Malformed { name, source })
+    text.map(parse).transpose().map_err(|source| SettingError::Malformed(name, source))
 }
 
 fn duration(text: &str) -> Result<Duration, ValueError> {

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use chrono::NaiveDate;
-use paymaster_client::files;
 use paymaster_engine::{
     specification::Specification,
     verdict::known::{KnownFailure, KnownFailureKind},
 };
 use paymaster_settings::{
     did_you_mean,
-    settings::file::{ContentsError, FileError},
+    settings::file::{ContentsError, FileError, parsed},
 };
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
@@ -42,9 +41,7 @@ struct Row {
 
 /// Reads a file about rules and kinds of calls of a specification.
 pub(super) fn read(path: &Path, specification: &Specification) -> Result<Vec<KnownFailure>, FileError> {
-    let text = files::read_text(path, files::WRITTEN_BY_HAND)
-        .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
-    parse(&text, specification).map_err(|source| FileError::Contents { path: path.to_owned(), source })
+    parsed(path, |text| parse(text, specification))
 }
 
 /// Reads the text of a file.

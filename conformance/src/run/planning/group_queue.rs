@@ -3,10 +3,7 @@
 //! A plan depends only on context, seed and number of cases. A cache of plans lets runs against several servers share one, where the same
 //! is known about them.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paymaster_engine::{
     cases::{case::Group, scope::Scope},
@@ -98,11 +95,13 @@ impl GroupQueue {
 const CAPACITY: usize = 3;
 
 /// Complete plans, shared by the runs of one suite. The plan that was used longest ago is dropped first.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct PlanCache(Mutex<Vec<CachedPlan>>);
 
+type CachedPlan = (PlanKey, Arc<[Arc<Group>]>);
+
 /// Everything that a plan depends on.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct PlanKey {
     pub(crate) context: Arc<dyn Knowledge>,
     pub(crate) seed: u64,
@@ -112,44 +111,33 @@ pub(crate) struct PlanKey {
 
 impl PartialEq for PlanKey {
     fn eq(&self, other: &Self) -> bool {
-        let rest = |key: &Self| (key.seed, key.cases);
-        *self.context == *other.context && rest(self) == rest(other) && self.scope == other.scope
+        let Self { context, seed, cases, scope } = self;
+        **context == *other.context && (*seed, *cases) == (other.seed, other.cases) && *scope == other.scope
     }
-}
-
-struct CachedPlan {
-    key: PlanKey,
-    groups: Arc<[Arc<Group>]>,
 }
 
 impl PlanCache {
     /// The groups of the plan, where it is cached.
     pub(crate) fn find(&self, key: &PlanKey) -> Option<Arc<[Arc<Group>]>> {
         let mut plans = self.lock();
-        let index = plans.iter().position(|plan| plan.key == *key)?;
+        let index = plans.iter().position(|(known, _)| known == key)?;
         plans[index..].rotate_left(1);
-        plans.last().map(|plan| Arc::clone(&plan.groups))
+        plans.last().map(|(_, groups)| Arc::clone(groups))
     }
 
     /// Adds a complete plan.
     pub(crate) fn insert(&self, key: PlanKey, groups: Vec<Arc<Group>>) {
         let mut plans = self.lock();
         // Another run may have added the same plan meanwhile.
-        plans.retain(|plan| plan.key != key);
+        plans.retain(|(known, _)| *known != key);
         if plans.len() == CAPACITY {
             plans.remove(0);
         }
-        plans.push(CachedPlan { key, groups: groups.into() });
+        plans.push((key, groups.into()));
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<CachedPlan>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for PlanCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlanCache").finish_non_exhaustive()
     }
 }
 
