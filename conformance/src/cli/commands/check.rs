@@ -32,7 +32,7 @@ use crate::{
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
     // Wrong arguments are errors before anything is sent.
-    let reports = Reports::requested(&args.reports)?;
+    let reports = Reports::requested(&args.output)?;
     filter::rules(&args.rules, all_rules())?;
     block_on(choose_target(args, reports, environment))
 }
@@ -52,7 +52,7 @@ async fn choose_target(
     let standard = Suite::of(specification);
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
-    let known = KnownFailures::read(&args.known, setup.known_failing.as_ref(), specification)?;
+    let known = KnownFailures::read(&args.output.known, setup.known_failing.as_ref(), specification)?;
     let suite = Suite {
         scope: if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) },
         rules,
@@ -102,7 +102,7 @@ async fn judge(
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let RunOutcome { summary, context } = run::check(&settings, &suite, &stop, &mut listeners).await;
     let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
-    Ok(reports.finish(&finished, &args.replay_dir, known, environment))
+    Ok(reports.finish(&finished, known, environment))
 }
 
 /// Prints the number of groups and requests of each relation; sends nothing.

@@ -12,14 +12,12 @@ use crate::cli::{
 use crate::relay::{self, Limits, RelayedExchange, Upstream};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_engine::{
+    rules::Violation,
     session::{recorded::Skipped, tally::NewlyBroken},
     verdict::strictness::fails_the_run,
 };
 use paymaster_settings::output;
-use paymaster_settings::{
-    Environment,
-    settings::{file::asked, setup::trust_notes},
-};
+use paymaster_settings::{Environment, settings::setup::trust_notes};
 use paymaster_settings::{Paint, escape_controls};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
@@ -31,8 +29,7 @@ const MOST_SECRETS: usize = 200;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options =
-        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
+    let mut options = TrafficOptions::read(&args.judging, None, environment)?;
     let named = match &args.upstream {
         Some(url) => Some(url.as_str()),
         None => environment.get("PAYMASTER_URL")?,
@@ -127,25 +124,19 @@ async fn judge(
 
 /// A line for a rule that is broken for the first time.
 fn describe(traffic: &TrafficSession, new: &NewlyBroken, number: u64, paint: Paint) -> String {
-    let fails = fails_the_run(new.rule.basis(), traffic.is_strict());
-    let label = if traffic.is_known(&new.key) {
+    let TrafficOptions { strictness, known, redactor, .. } = &traffic.options;
+    let label = if known.list.covers(&new.key).is_some() {
         paint.odd("KNOWN")
-    } else if fails {
+    } else if fails_the_run(new.rule.basis(), strictness.strict) {
         paint.bad("FAILED")
     } else {
         paint.odd("WARNING")
     };
     let call = new.key.pair.map_or("any request", |pair| pair.name);
-    let shown = |text: &str| escape_controls(&traffic.redacted(text));
-    let pointer = if new.violation.pointer.is_empty() {
-        "the whole answer".to_owned()
-    } else {
-        shown(&new.violation.pointer)
-    };
-    format!(
-        "{label} {}  exchange {number}, {call} at {pointer}: expected {}, got {}\n",
-        paint.name(new.rule.id),
-        shown(&new.violation.expected),
-        shown(&new.violation.actual),
-    )
+    let Violation { pointer, expected, actual, .. } = &new.violation;
+    let [pointer, expected, actual] =
+        [pointer, expected, actual].map(|text| escape_controls(&redactor.apply(text)));
+    let pointer = if pointer.is_empty() { "the whole answer" } else { &pointer };
+    let rule = paint.name(new.rule.id);
+    format!("{label} {rule}  exchange {number}, {call} at {pointer}: expected {expected}, got {actual}\n")
 }

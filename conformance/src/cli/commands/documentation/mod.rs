@@ -50,15 +50,8 @@ pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
     let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     let mut text = String::new();
     for rule in &rules {
-        let clause = rule.clause();
-        let _ = writeln!(
-            text,
-            "{:<width$}  {:<16} {:<5} {}",
-            rule.id,
-            clause.basis.name(),
-            clause.section,
-            clause.text
-        );
+        let Clause { basis, section, text: statement, .. } = rule.clause();
+        text += &format!("{:<width$}  {:<16} {section:<5} {statement}\n", rule.id, basis.name());
     }
     output::print(&text)?;
     Ok(exit::CONFORMS)
@@ -102,9 +95,7 @@ pub(super) fn explain(id: &str) -> Result<u8, CommandError> {
         return Err(format!("there is no rule or clause `{id}`{hint}").into());
     };
     let mut text = about_clause(clause);
-    for rule in found {
-        text.push_str(&about_rule(rule));
-    }
+    text.extend(found.into_iter().map(about_rule));
     output::print(&text)?;
     Ok(exit::CONFORMS)
 }
@@ -116,21 +107,11 @@ fn specification_of(clause: &Clause) -> &'static Specification {
 }
 
 fn about_clause(clause: &Clause) -> String {
-    let mut text = format!(
-        "{}\nsection {}, {}: {}\nspecification: {}\n\n",
-        clause.id,
-        clause.section,
-        clause.basis,
-        cost(clause.basis),
-        sections::place(specification_of(clause).name, clause.section)
-    );
-    for line in wrapped(clause.text, WIDTH) {
-        let _ = writeln!(text, "{line}");
-    }
-    if let Some(reason) = clause.unjudged {
-        let _ = writeln!(text, "\nNot judged: {reason}");
-    }
-    text
+    let Clause { id, section, basis, text: statement, .. } = clause;
+    let (cost, place) = (cost(*basis), sections::place(specification_of(clause).name, section));
+    let statement = wrapped(statement, WIDTH).join("\n");
+    let unjudged = clause.unjudged.map(|reason| format!("\nNot judged: {reason}\n")).unwrap_or_default();
+    format!("{id}\nsection {section}, {basis}: {cost}\nspecification: {place}\n\n{statement}\n{unjudged}")
 }
 
 /// What breaking a clause with this basis means for a run.
