@@ -3,6 +3,7 @@
 
 mod specification;
 
+use std::fmt::Write as _;
 use std::{collections::BTreeMap, fs, path::Path};
 
 use clap::CommandFactory;
@@ -74,7 +75,7 @@ fn reference(of: &Specification) -> String {
     for own in by_section.values() {
         let link = |clause: &&Clause| format!("[{}](#{})", clause.id, anchor(clause.id));
         let links: Vec<String> = own.iter().map(link).collect();
-        text += &format!("| {} | {} |\n", specification::link(own[0].section, of), links.join(", "));
+        let _ = writeln!(text, "| {} | {} |", specification::link(own[0].section, of), links.join(", "));
     }
     let mut needs: Vec<&str> = Vec::new();
     for need in of.rules().map(|rule| rule.advice.text()) {
@@ -89,7 +90,7 @@ fn reference(of: &Specification) -> String {
         let own = clause.id.split('.').next().unwrap_or_default();
         if own != group {
             group = own;
-            text += &format!("\n## {group}\n");
+            let _ = writeln!(text, "\n## {group}");
         }
         text += &of_clause(clause, &needs, of);
     }
@@ -133,8 +134,9 @@ fn dialect(of: &Specification) -> String {
             Ok(_) => format!("to pin it, write `{pin}` under `[dialect]` of the profile"),
             Err(_) => "the run only observes it; a profile cannot pin it".to_owned(),
         };
-        text += &format!(
-            "\n## {id}\n\n{link}. {question}\n\n- readings: {readings}\n- default `{default}`: {why}\n- {pinned}\n"
+        let _ = writeln!(
+            text,
+            "\n## {id}\n\n{link}. {question}\n\n- readings: {readings}\n- default `{default}`: {why}\n- {pinned}"
         );
     }
     text
@@ -188,7 +190,7 @@ fn commands() -> String {
         let mut command = command.clone().term_width(WIDTH).bin_name(format!("paymaster-conformance {name}"));
         let help = command.render_long_help().to_string();
         let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-        text += &format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n"));
+        let _ = writeln!(text, "\n## {name}\n\n```text\n{}\n```", lines.join("\n"));
     }
     text
 }

@@ -51,7 +51,7 @@ pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
     let mut text = String::new();
     for rule in &rules {
         let Clause { basis, section, text: statement, .. } = rule.clause();
-        text += &format!("{:<width$}  {:<16} {section:<5} {statement}\n", rule.id, basis.name());
+        let _ = writeln!(text, "{:<width$}  {:<16} {section:<5} {statement}", rule.id, basis.name());
     }
     output::print(&text)?;
     Ok(exit::CONFORMS)

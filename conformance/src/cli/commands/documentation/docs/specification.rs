@@ -2,6 +2,7 @@
 //! the sections, schema documents, clauses, readings and rules.
 
 use paymaster_engine::specification::Specification;
+use std::fmt::Write as _;
 
 use paymaster_schemas::{
     Basis, Clause, Document, Kind, Reading, Section, document, resolved, sections::anchor,
@@ -15,7 +16,7 @@ pub(super) fn page(of: &Specification) -> String {
     let mut text = of.page.introduction.to_owned();
     let sections = of.definition.sections;
     text.extend(sections.iter().map(|section| format!("- [{}](#{})\n", section.heading(), section.anchor())));
-    text += &format!("- [{FORMS}](#{})\n", anchor(FORMS));
+    let _ = writeln!(text, "- [{FORMS}](#{})", anchor(FORMS));
     text.extend(sections.iter().map(|section| about(section, of)));
     text + &forms(of)
 }
@@ -65,7 +66,7 @@ fn table(document: &Document, of: &Specification) -> String {
     for (member, own) in whole["properties"].as_object().into_iter().flatten() {
         let (kind, form, required) = (type_of(own), form_of(own, of), required(document, member, of));
         let meaning = own["description"].as_str().unwrap_or_default();
-        text += &format!("| `{member}` | {kind} | {form} | {required} | {meaning} |\n");
+        let _ = writeln!(text, "| `{member}` | {kind} | {form} | {required} | {meaning} |");
     }
     text
 }
@@ -181,7 +182,7 @@ fn calls(section: &Section, of: &Specification) -> String {
         let required = joined(required.filter_map(Value::as_str));
         let value = kind.selector.map_or(kind.method, |(_, value)| value);
         let result = document(kind.result_document).map_or(String::new(), |document| link_to(document, of));
-        text += &format!("| `{value}` | {required} | {result} | [{name}.schema.json](../{path}) |\n");
+        let _ = writeln!(text, "| `{value}` | {required} | {result} | [{name}.schema.json](../{path}) |");
     }
     text
 }
@@ -228,8 +229,9 @@ fn open_points(section: &Section, observed: &[&Clause], of: &Specification) -> S
         let Reading { id, question, why, .. } = reading;
         let (default, dialect) = (reading.default(), file("dialect", of));
         let others = joined(reading.alternatives[1..].iter().copied());
-        text += &format!(
-            "| {question} | default `{default}`: {why}. Also lawful: {others}. See [`{id}`]({dialect}#{id}). |\n"
+        let _ = writeln!(
+            text,
+            "| {question} | default `{default}`: {why}. Also lawful: {others}. See [`{id}`]({dialect}#{id}). |"
         );
     }
     let is_read = |clause: &Clause| {
@@ -237,7 +239,7 @@ fn open_points(section: &Section, observed: &[&Clause], of: &Specification) -> S
         all.iter().any(|reading| rest == reading.id)
     };
     for clause in observed.iter().filter(|clause| !is_read(clause)) {
-        text += &format!("| {} | {} |\n", clause.text, judged_by(clause, of));
+        let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause, of));
     }
     text
 }
@@ -255,7 +257,7 @@ fn forms(of: &Specification) -> String {
             let (path, kind) = (document.path(), type_of(whole));
             let title = whole["title"].as_str().unwrap_or(document.name);
             let meaning = whole["description"].as_str().unwrap_or_default();
-            text += &format!("| [{title}](../{path}) | {kind} | {meaning} |\n");
+            let _ = writeln!(text, "| [{title}](../{path}) | {kind} | {meaning} |");
         }
     }
     text
