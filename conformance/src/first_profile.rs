@@ -27,11 +27,9 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
     }
     let mut lines = found.findings.clone();
     if let Some(refusal) = found.access.outcomes.commonest_refusal(given.specification.kinds) {
-        lines.push(format!(
-            "the commonest refusal, {}: {}",
-            count(refusal.times, "time"),
-            message_of_target(&refusal.message, given.redactor)
-        ));
+        let (times, message) =
+            (count(refusal.times, "time"), message_of_target(&refusal.message, given.redactor));
+        lines.push(format!("the commonest refusal, {times}: {message}"));
     }
     lines
 }

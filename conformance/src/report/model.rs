@@ -448,6 +448,13 @@ impl Report {
         }
     }
 
+    /// Headline, cause and broken rules of a defect, a line each.
+    pub(crate) fn lines(&self, defect: &Defect) -> Vec<String> {
+        let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
+        let extent = format!("{}: {}", self.extent(defect), defect.rules.join(", "));
+        [Some(defect.headline.clone()), cause, Some(extent)].into_iter().flatten().collect()
+    }
+
     /// The rules of that state that no defect explains: a run without confirmation has no findings.
     pub(crate) fn unexplained(&self, state: RuleState) -> Vec<&JudgedRule> {
         let is_explained =

@@ -9,7 +9,10 @@ use paymaster_client::{
     redact::{REDACTED, Redactor},
     stop::Stop,
 };
-use paymaster_engine::{cases::case::Group, rules::Rule};
+use paymaster_engine::{
+    cases::case::Group,
+    rules::{Rule, Violation},
+};
 use paymaster_settings::{
     EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit, output,
 };
@@ -49,12 +52,10 @@ fn print(replay: &Replay, sent: &Sent) -> Result<u8, CommandError> {
     }
     let headline = format!("{}  {}  {}\n", state.words(), replay.rule.id, sent.place);
     let detail = match &sent.conclusion {
-        ReplayOutcome::StillThere(violation) => format!(
-            "  at        {}\n  expected  {}\n  actual    {}\n",
-            sent.shown(&violation.pointer),
-            sent.shown(&violation.expected),
-            sent.shown(&violation.actual)
-        ),
+        ReplayOutcome::StillThere(Violation { pointer, expected, actual, .. }) => {
+            let [pointer, expected, actual] = [pointer, expected, actual].map(|text| sent.shown(text));
+            format!("  at        {pointer}\n  expected  {expected}\n  actual    {actual}\n")
+        }
         _ => format!("  {}\n", sent.detail()),
     };
     output::print(&(headline + &detail))?;

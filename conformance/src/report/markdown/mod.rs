@@ -23,15 +23,12 @@ const LONGEST: usize = 60_000;
 /// The page.
 pub(crate) fn text(report: &Report) -> String {
     let counts = report.counts();
-    let mut text = format!(
-        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n\nSpecification {}\n",
-        report.verdict,
-        code(&report.target),
-        words::count(counts.rules() as u128, "rule"),
-        counts.line(),
-        words::sent(report),
-        report.details.specification
-    );
+    let (target, verdict, counted) = (code(&report.target), &report.verdict, counts.line());
+    let rules = words::count(counts.rules() as u128, "rule");
+    let (sent, specification) = (words::sent(report), &report.details.specification);
+    let mut text =
+        format!("## Paymaster conformance: {verdict}\n\n{target}\n\n**{rules}: {counted}** · {sent}\n\n");
+    let _ = writeln!(text, "Specification {specification}");
     // Writing to a String cannot fail.
     for (title, limit) in words::limits(report) {
         let _ = write!(text, "\n{title}: {}\n", code(&limit));
@@ -54,8 +51,8 @@ fn contradicted(report: &Report) -> String {
     let mut text = "\n**Profile and target contradict each other.** One of the two is wrong:\n\n".to_owned();
     for one in all {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "- {}: the profile states that {}", code(&one.title()), code(&one.states));
-        let _ = writeln!(text, "  - {}", one.cause());
+        let _ = writeln!(text, "- {}: the profile states that {}", code(&one.title), code(&one.states));
+        let _ = writeln!(text, "  - {}", one.cause);
         if let Some(answer) = &one.answer {
             let _ = writeln!(text, "  - answer: {}", code(answer));
         }

@@ -127,9 +127,9 @@ impl Page<'_> {
         for one in &self.report.details.contradictions {
             self.out.line("");
             let title = self.paint.odd("Contradiction");
-            let text = format!("{}: the profile states that {}", one.title(), one.states);
+            let text = format!("{}: the profile states that {}", one.title, one.states);
             self.out.hanging(&format!("{title}: "), 15, &text);
-            self.out.hanging("  ", 4, &one.cause());
+            self.out.hanging("  ", 4, &one.cause);
             if let Some(answer) = &one.answer {
                 self.out.hanging("  answer: ", 10, answer);
             }
