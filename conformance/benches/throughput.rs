@@ -18,7 +18,7 @@ use paymaster_conformance::{
 };
 use paymaster_engine::verdict::{conclusion::Conclusion, strictness::Strictness};
 use paymaster_reference_server::Config;
-use paymaster_settings::{embedded::Embedded, settings::Settings, specifications::DEFAULT_SPECIFICATION};
+use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, Settings};
 
 /// As in the released commands, with `--features mimalloc`.
 #[cfg(feature = "mimalloc")]

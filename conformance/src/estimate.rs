@@ -35,21 +35,13 @@ impl fmt::Display for Estimate {
         if let Some(reason) = self.revised {
             write!(f, "new estimate, because {reason}: ")?;
         }
-        write!(
-            f,
-            "at {} requests a second, about {} requests take about {}",
-            short(self.rate()),
-            self.requests,
-            span(self.takes)
-        )?;
+        let (rate, requests, takes) = (short(self.rate()), self.requests, span(self.takes));
+        let limit = span(self.time_limit);
+        write!(f, "at {rate} requests a second, about {requests} requests take about {takes}")?;
         if self.too_long {
-            write!(
-                f,
-                ", and those that exercise every rule take longer than the time limit of {}",
-                span(self.time_limit)
-            )?;
+            write!(f, ", and those that exercise every rule take longer than the time limit of {limit}")?;
         } else if self.shortened {
-            write!(f, ": this run takes about {}, every rule first, then depth", span(self.time_limit))?;
+            write!(f, ": this run takes about {limit}, every rule first, then depth")?;
         }
         match self.enough {
             Some(enough) if self.too_long => write!(f, ": --time-limit {} fits", argument(enough)),

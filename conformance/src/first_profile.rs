@@ -2,9 +2,7 @@
 
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{first_profile::ProfileText, specification::Specification, verdict::line::count};
-use paymaster_settings::{
-    output::terminal::escape_controls, settings::ShownTarget, specifications::DEFAULT_SPECIFICATION,
-};
+use paymaster_settings::{DEFAULT_SPECIFICATION, ShownTarget, escape_controls};
 
 use crate::{
     report::text::words::{self, message_of_target},
@@ -29,11 +27,9 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
     }
     let mut lines = found.findings.clone();
     if let Some(refusal) = found.access.outcomes.commonest_refusal(given.specification.kinds) {
-        lines.push(format!(
-            "the commonest refusal, {}: {}",
-            count(refusal.times, "time"),
-            message_of_target(&refusal.message, given.redactor)
-        ));
+        let (times, message) =
+            (count(refusal.times, "time"), message_of_target(&refusal.message, given.redactor));
+        lines.push(format!("the commonest refusal, {times}: {message}"));
     }
     lines
 }

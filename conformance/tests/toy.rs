@@ -39,7 +39,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Basis, Clause, Definition, Document, Kind, KindOfCall, Section, shared};
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;

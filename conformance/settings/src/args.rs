@@ -4,7 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::duration;
+use crate::{duration, settings::file::RunTable};
+use paymaster_client::network::tls::Trust;
+use paymaster_engine::verdict::strictness::Strictness;
 
 /// How the target is reached.
 #[derive(Clone, Debug, Default, Args)]
@@ -72,6 +74,16 @@ pub struct StrictnessArgs {
     pub allow_incomplete: bool,
 }
 
+impl StrictnessArgs {
+    /// The strictness of these flags and of `[run]`.
+    pub fn or(&self, run: &RunTable) -> Strictness {
+        Strictness {
+            strict: self.strict || run.strict,
+            allow_incomplete: self.allow_incomplete || run.allow_incomplete,
+        }
+    }
+}
+
 /// Which certificates of https:// targets are trusted.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TrustArgs {
@@ -81,4 +93,11 @@ pub struct TrustArgs {
     /// Trust any certificate of an https:// target. The report contains a warning.
     #[arg(short = 'k', long, conflicts_with = "cacert")]
     pub insecure: bool,
+}
+
+impl TrustArgs {
+    /// The same for a connector.
+    pub fn trust(&self) -> Trust {
+        Trust { cacert: self.cacert.clone(), insecure: self.insecure }
+    }
 }

@@ -10,11 +10,7 @@ const LONGEST: f64 = 86_400.0;
 pub enum DurationError {
     /// It is no number with a unit.
     #[error("`{text}` is no duration: write 500ms, 10s or 5m")]
-    Malformed {
-        text: String,
-        /// What is wrong with the number.
-        source: ParseFloatError,
-    },
+    Malformed { text: String, source: ParseFloatError },
     /// It is 0, negative or longer than a day.
     #[error("`{text}` is not more than 0 and at most a day")]
     OutOfRange { text: String },

@@ -44,18 +44,10 @@ pub enum HeaderError {
     Unclosed { name: HeaderName },
     /// A variable in the value is not set.
     #[error("{name}: the environment variable {variable} is not set")]
-    NotSet {
-        name: HeaderName,
-        /// The name of the variable.
-        variable: String,
-    },
+    NotSet { name: HeaderName, variable: String },
     /// The value has characters that no value has.
     #[error("the value of the header {name} is malformed")]
-    Value {
-        name: HeaderName,
-        /// What is wrong with it.
-        source: InvalidHeaderValue,
-    },
+    Value { name: HeaderName, source: InvalidHeaderValue },
 }
 
 /// Why the headers of the configuration file are not sent to a target: they may be keys of another one.
@@ -69,14 +61,7 @@ pub enum OriginError {
         "target.headers ({names}) are not sent to {origin}: {}; give them for this run with -H or PAYMASTER_HEADERS, or set target.url to a URL of {origin}",
         own.as_ref().map_or("without target.url, nothing says which host they are for".to_owned(), |own| format!("they are for {own}, the origin of target.url"))
     )]
-    Other {
-        /// The names of the headers, separated by commas.
-        names: String,
-        /// The origin of the target.
-        origin: String,
-        /// The origin of `target.url`.
-        own: Option<String>,
-    },
+    Other { names: String, origin: String, own: Option<String> },
 }
 
 impl Header {

@@ -11,3 +11,17 @@ pub mod settings;
 pub mod specifications;
 pub mod suggestion;
 pub mod which;
+
+pub use embedded::{EMBEDDED_WARNING, Embedded};
+pub use output::terminal::{Paint, escape_controls, wrapped};
+pub use settings::{
+    Settings, ShownTarget,
+    environment::Environment,
+    file::TargetProfile,
+    merged::Merged,
+    profile_file::ProfileFile,
+    public_words::is_common,
+    setup::{RunSetup, Setup, shown_url},
+};
+pub use specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, specification};
+pub use suggestion::did_you_mean;

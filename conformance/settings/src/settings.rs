@@ -2,7 +2,7 @@
 
 pub mod environment;
 pub mod file;
-pub mod layer;
+pub mod merged;
 pub mod profile_file;
 pub mod public_words;
 pub mod setup;
@@ -10,9 +10,16 @@ pub mod target;
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
+use crate::{
+    embedded::EMBEDDED_WARNING,
+    settings::{
+        merged::Merged,
+        profile_file::ProfileFile,
+        setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
+    },
+};
 use paymaster_client::http::transport::Transport;
-use paymaster_engine::{knowledge::Knowledge, verdict::strictness::Strictness};
+use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge, verdict::strictness::Strictness};
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]
@@ -77,4 +84,31 @@ pub struct Settings {
     pub closer_look: bool,
     /// How strictly the run is concluded.
     pub strictness: Strictness,
+}
+
+impl Settings {
+    /// What is set, with the defaults for the rest.
+    pub fn new(
+        transport: Transport,
+        shown_target: String,
+        profile: Arc<dyn Knowledge>,
+        merged: &Merged,
+    ) -> Self {
+        Self {
+            transport,
+            shown_target,
+            profile,
+            seed: merged.seed.unwrap_or(DEFAULT_SEED),
+            cases: merged.cases.unwrap_or(DEFAULT_CASES),
+            jobs: merged.jobs.unwrap_or(DEFAULT_JOBS),
+            rate: merged.rate,
+            max_requests: merged.max_requests,
+            asked: 0,
+            time_limit: merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
+            budget: merged.budget(),
+            shrink_requests: merged.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
+            closer_look: true,
+            strictness: merged.strictness,
+        }
+    }
 }

@@ -32,10 +32,10 @@ const TIMES: usize = 2;
 /// Those of [`Setup::read`], and [`SetupError::Undecided`] where the target answers every method alike.
 pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Setup, SetupError> {
     let mut setup = Setup::read(args, url, environment)?;
-    let Some(url) = setup.layer.url.clone().filter(|_| !setup.profile.is_named) else {
+    let Some(url) = setup.merged.url.clone().filter(|_| !setup.profile.is_named) else {
         return Ok(setup);
     };
-    let (served, asked) = served(&setup.transport(&url)?, setup.layer.rate).await;
+    let (served, asked) = served(&setup.transport(&url)?, setup.merged.rate).await;
     setup.asked = asked;
     let served = match served {
         Served::These(served) => served,

@@ -2,7 +2,6 @@
 
 mod outcome;
 mod route;
-mod service;
 
 use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
 
@@ -13,28 +12,20 @@ use hyper::{
     header::{HeaderName, HeaderValue},
     service::Service,
 };
-use paymaster_client::{
-    http::transport::{Limits, Transport},
-    redact::Redactor,
-    stop::Stop,
-};
-use paymaster_engine::{cases::plan::DEFAULT_CASES, rules::Rule, verdict::strictness::Strictness};
+use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop};
+use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
-    settings::{
-        Settings, ShownTarget,
-        file::{self, TargetProfile},
-        public_words::is_common,
-        setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
-    },
-    specifications::DEFAULT_SPECIFICATION,
+    DEFAULT_SPECIFICATION, Merged, Settings, ShownTarget, TargetProfile, is_common,
+    settings::{file, setup::DEFAULT_TIME_LIMIT},
+    shown_url,
 };
-use route::{Judged, Server, parse};
-use service::Connections;
+use route::{Connections, Judged, Server, parse};
 
 use crate::{
     events::{Event, SentExchange},
-    run::{self, Reporter, Suite},
+    report::Finished,
+    run::{self, Reporter, RunOutcome, Suite},
 };
 
 pub use outcome::Outcome;
@@ -72,14 +63,7 @@ pub struct Check<'l> {
     judged: Judged,
     profile: TargetProfile,
     headers: Vec<(HeaderName, HeaderValue)>,
-    seed: u64,
-    cases: u32,
-    jobs: Option<usize>,
-    rate: Option<f64>,
-    max_requests: Option<usize>,
-    timeout: Duration,
-    time_limit: Duration,
-    strictness: Strictness,
+    merged: Merged,
     /// Which rules judge: those for which each of these is true.
     keep: Vec<Keep<'l>>,
     listeners: Listeners<'l>,
@@ -91,7 +75,10 @@ type Keep<'l> = Box<dyn Fn(&Rule) -> bool + 'l>;
 impl fmt::Debug for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The URL and the headers can hold keys.
-        f.debug_struct("Check").field("seed", &self.seed).field("cases", &self.cases).finish_non_exhaustive()
+        f.debug_struct("Check")
+            .field("seed", &self.merged.seed)
+            .field("cases", &self.merged.cases)
+            .finish_non_exhaustive()
     }
 }
 
@@ -119,7 +106,7 @@ impl<'l> Check<'l> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        Self::hyper_service(service::with_whole_body(service))
+        Self::hyper_service(route::with_whole_body(service))
     }
 
     /// Judges a service of hyper in this process, as [`Check::service`] does. A tower service, such as a router of axum, becomes one by
@@ -148,14 +135,7 @@ impl<'l> Check<'l> {
             judged,
             profile: DEFAULT_SPECIFICATION.unknown().into(),
             headers: Vec::new(),
-            seed: DEFAULT_SEED,
-            cases: DEFAULT_CASES,
-            jobs: None,
-            rate: None,
-            max_requests: None,
-            timeout: Limits::default().timeout,
-            time_limit: DEFAULT_TIME_LIMIT,
-            strictness: Strictness::default(),
+            merged: Merged { time_limit: Some(DEFAULT_TIME_LIMIT), ..Merged::default() },
             keep: Vec::new(),
             listeners: Listeners::default(),
         }
@@ -181,63 +161,63 @@ impl<'l> Check<'l> {
     /// The seed of what is generated. The same seed, profile and answers give the same requests.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.merged.seed = Some(seed);
         self
     }
 
     /// How many requests of each pair of method and mode are sent at least. Relations between requests come on top.
     #[must_use]
     pub fn cases(mut self, cases: u32) -> Self {
-        self.cases = cases;
+        self.merged.cases = Some(cases);
         self
     }
 
     /// How many exchanges run at the same time, at least 1.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
-        self.jobs = Some(jobs.max(1));
+        self.merged.jobs = Some(jobs.max(1));
         self
     }
 
     /// At most so many requests a second. A value that is not above 0 is ignored.
     #[must_use]
     pub fn rate(mut self, requests_per_second: f64) -> Self {
-        self.rate = (requests_per_second > 0.0).then_some(requests_per_second);
+        self.merged.rate = (requests_per_second > 0.0).then_some(requests_per_second);
         self
     }
 
     /// At most so many requests in the run.
     #[must_use]
     pub fn max_requests(mut self, requests: usize) -> Self {
-        self.max_requests = Some(requests);
+        self.merged.max_requests = Some(requests);
         self
     }
 
     /// The deadline of one exchange: connecting, sending, and reading the response.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.merged.timeout = Some(timeout);
         self
     }
 
     /// The run ends after that time, and its outcome is then [`Conclusion::Incomplete`](crate::Conclusion::Incomplete) at best.
     #[must_use]
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
-        self.time_limit = time_limit;
+        self.merged.time_limit = Some(time_limit);
         self
     }
 
     /// Whether a broken rule that only warns is a violation too.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
-        self.strictness.strict = strict;
+        self.merged.strictness.strict = strict;
         self
     }
 
     /// Whether the run may pass although rules stayed inconclusive.
     #[must_use]
     pub fn allow_incomplete(mut self, allow_incomplete: bool) -> Self {
-        self.strictness.allow_incomplete = allow_incomplete;
+        self.merged.strictness.allow_incomplete = allow_incomplete;
         self
     }
 
@@ -281,48 +261,26 @@ impl<'l> Check<'l> {
         let route = self.judged.route(&self.profile.target)?;
         let target = &route.target;
         let of_profile = &self.profile.target;
-        let path = redactor.hide_path(
-            target.path(),
-            target.query(),
-            target.is_loopback(),
-            &of_profile.public_path_segments,
-        );
-        let shown = match route.server {
-            Some(_) => target.url().to_owned(),
-            None => format!("{}://{}{path}", target.scheme(), target.address()),
-        };
+        let (redacted, _) = shown_url(target, &mut redactor, &of_profile.public_path_segments);
+        let shown = if route.server.is_some() { target.url().to_owned() } else { redacted };
         let embedded = matches!(route.server, Some(Server::Reference(_)));
-        let limits = Limits { timeout: self.timeout, ..Limits::default() };
-        let settings = Settings {
-            transport: Transport::new(route.target, limits, &self.headers).with_connector(route.connector),
-            shown_target: shown.clone(),
-            seed: self.seed,
-            cases: self.cases,
-            jobs: self.jobs.or(of_profile.concurrency).unwrap_or(DEFAULT_JOBS),
-            rate: self.rate.or(of_profile.requests_per_second),
-            max_requests: self.max_requests,
-            asked: 0,
-            time_limit: self.time_limit,
-            budget: Some(self.time_limit),
-            shrink_requests: DEFAULT_SHRINK_REQUESTS,
-            closer_look: true,
-            strictness: self.strictness,
-            profile: self.profile.known,
-        };
+        let mut merged = self.merged;
+        merged.jobs = merged.jobs.or(of_profile.concurrency);
+        merged.rate = merged.rate.or(of_profile.requests_per_second);
+        let transport = Transport::new(route.target, merged.limits(), &self.headers);
+        let transport = transport.with_connector(route.connector);
+        let settings = Settings::new(transport, shown.clone(), self.profile.known, &merged);
         let mut suite = Suite::of(settings.profile.specification());
         suite.rules.retain(|rule| self.keep.iter().all(|keep| keep(rule)));
         let mut listeners = self.listeners;
-        let done = run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
+        let RunOutcome { summary, context } =
+            run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
         if let Some(server) = route.server {
             server.stop().await;
         }
-        Ok(Outcome {
-            summary: done.summary,
-            context: done.context,
-            strictness: settings.strictness,
-            redactor,
-            place: ShownTarget { shown, embedded, ..ShownTarget::default() },
-        })
+        let place = ShownTarget { shown, embedded, ..ShownTarget::default() };
+        let strictness = settings.strictness;
+        Ok(Outcome { finished: Finished { summary, context, strictness, place, redactor } })
     }
 }
 

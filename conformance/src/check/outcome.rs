@@ -1,29 +1,22 @@
 //! What a run found, for Rust programs.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use crate::report::{
-    Finished, html,
-    machine::json,
+    Finished, html, machine,
     model::{Finding as ReportedFinding, Report},
     text::{compact, words},
 };
-use paymaster_client::redact::Redactor;
 use paymaster_engine::{
-    knowledge::Knowledge,
     rules::Rule,
     verdict::{
         conclusion::{Conclusion, Verdict},
         counts::RuleState,
         finding::Finding,
-        strictness::Strictness,
         summary::{RuleOutcome, Summary},
     },
 };
-use paymaster_settings::{
-    output::terminal::{escape_controls, wrapped},
-    settings::ShownTarget,
-};
+use paymaster_settings::{escape_controls, wrapped};
 
 /// The widest line of [`Outcome`] as text.
 const WIDTH: usize = 110;
@@ -36,17 +29,13 @@ const BODY: usize = 320;
 #[derive(Debug)]
 #[must_use = "a run whose outcome is not read tests nothing"]
 pub struct Outcome {
-    pub(super) summary: Summary,
-    pub(super) context: Arc<dyn Knowledge>,
-    pub(super) strictness: Strictness,
-    pub(super) redactor: Redactor,
-    pub(super) place: ShownTarget,
+    pub(super) finished: Finished,
 }
 
 impl Outcome {
     /// How the run ended.
     pub fn conclusion(&self) -> Conclusion {
-        self.summary.conclusion
+        self.finished.summary.conclusion
     }
 
     /// Whether every rule was judged and nothing was broken: [`Conclusion::Conforms`].
@@ -56,23 +45,23 @@ impl Outcome {
 
     /// Every rule with its verdict, the findings, the observed behaviour and the counts of the run.
     pub fn summary(&self) -> &Summary {
-        &self.summary
+        &self.finished.summary
     }
 
     /// The broken rules, each with the smallest requests that break it, and the responses.
     pub fn findings(&self) -> &[Finding] {
-        &self.summary.findings
+        &self.finished.summary.findings
     }
 
     /// The rules that were broken, those that only warn included.
     pub fn broken_rules(&self) -> impl Iterator<Item = &'static Rule> {
         let broken = |outcome: &&RuleOutcome| outcome.verdict.is_broken();
-        self.summary.rules.iter().filter(broken).map(|outcome| outcome.rule)
+        self.finished.summary.rules.iter().filter(broken).map(|outcome| outcome.rule)
     }
 
     /// The report as JSON, with secrets replaced. Its schema is `conformance/report.schema.json`.
     pub fn to_json(&self) -> String {
-        json::text(&self.report())
+        machine::json(&self.report())
     }
 
     /// The report as a page, with secrets replaced.
@@ -91,13 +80,7 @@ impl Outcome {
     }
 
     fn report(&self) -> Report {
-        Report::of(&Finished::new(
-            &self.summary,
-            &*self.context,
-            self.strictness,
-            &self.place,
-            &self.redactor,
-        ))
+        Report::of(&self.finished)
     }
 }
 

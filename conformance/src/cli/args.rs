@@ -187,6 +187,13 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// What is written about a run.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
     pub(crate) reports: ReportArgs,
     #[command(flatten)]
     pub(crate) known: KnownArgs,
@@ -210,12 +217,7 @@ pub(crate) struct JudgingArgs {
     #[command(flatten)]
     pub(crate) strictness: StrictnessArgs,
     #[command(flatten)]
-    pub(crate) reports: ReportArgs,
-    #[command(flatten)]
-    pub(crate) known: KnownArgs,
-    /// The folder for replay files; it is created when there is one to write.
-    #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
-    pub(crate) replay_dir: PathBuf,
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use crate::cli::process::CommandError;
 use paymaster_engine::rules::Rule;
-use paymaster_settings::suggestion::did_you_mean;
+use paymaster_settings::did_you_mean;
 
 /// The rules whose id or clause matches a filter; all rules where there is no filter. A filter that matches nothing is an error.
 pub(crate) fn rules(
@@ -10,35 +10,21 @@ pub(crate) fn rules(
     rules: Vec<&'static Rule>,
 ) -> Result<Vec<&'static Rule>, CommandError> {
     select(filters, rules, |rule| vec![rule.id, rule.clause]).map_err(|unmatched| {
-        format!(
-            "no rule matches `{}`{}; `paymaster-conformance rules` lists them",
-            unmatched.filter, unmatched.suggestion
-        )
-        .into()
+        format!("no rule matches {unmatched}; `paymaster-conformance rules` lists them").into()
     })
 }
 
-/// A filter that matches nothing.
-#[derive(Debug)]
-pub(crate) struct Unmatched {
-    pub(crate) filter: String,
-    /// As [`did_you_mean`] returns it.
-    pub(crate) suggestion: String,
-}
-
-/// The items of which any name matches a filter; all items where there is no filter.
+/// The items of which any name matches a filter; all items where there is no filter. The error is a filter that matches nothing, in
+/// backticks, with the nearest name.
 pub(crate) fn select<T>(
     filters: &[String],
     items: Vec<T>,
     names: impl Fn(&T) -> Vec<&'static str>,
-) -> Result<Vec<T>, Unmatched> {
+) -> Result<Vec<T>, String> {
     let matches = |filter: &String, item: &T| names(item).into_iter().any(|name| glob(filter, name));
     for filter in filters {
         if !items.iter().any(|item| matches(filter, item)) {
-            return Err(Unmatched {
-                filter: filter.clone(),
-                suggestion: did_you_mean(filter, items.iter().flat_map(&names)),
-            });
+            return Err(format!("`{filter}`{}", did_you_mean(filter, items.iter().flat_map(&names))));
         }
     }
     Ok(items

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use args::Cli;
 use clap::{CommandFactory, Parser, error::ErrorKind};
 
-use paymaster_settings::{exit, output, settings::environment::Environment, suggestion::mistyped_command};
+use paymaster_settings::{Environment, exit, output, suggestion::mistyped_command};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {

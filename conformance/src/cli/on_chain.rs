@@ -1,6 +1,5 @@
 //! `--rpc-url` and `--entry-point`: the chain on which returned operations are simulated.
 
-use alloy_primitives::Address;
 use paymaster_schemas::Basis;
 
 use crate::{
@@ -10,22 +9,23 @@ use crate::{
 };
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_engine::rules::Rule;
-use paymaster_settings::settings::setup::Setup;
-
-/// How the chain is reached.
-pub(crate) struct ChainAccess {
-    transport: Transport,
-    entry_point: Option<Address>,
-}
+use paymaster_settings::{Setup, shown_url};
 
 impl ChainArgs {
-    /// How the chain is reached, where one is given.
-    pub(crate) fn access(&self, setup: &Setup) -> Result<Option<ChainAccess>, CommandError> {
+    /// A transport to the node, where one is given.
+    pub(crate) fn transport(&self, setup: &Setup) -> Result<Option<Transport>, CommandError> {
         let Some(url) = &self.rpc_url else {
             return Ok(None);
         };
-        let transport = setup.transport_to(url).map_err(|cause| format!("--rpc-url: {cause}"))?;
-        Ok(Some(ChainAccess { transport, entry_point: self.entry_point }))
+        Ok(Some(setup.transport_to(url).map_err(|cause| format!("--rpc-url: {cause}"))?))
+    }
+
+    /// Connects to the chain, where one is given.
+    pub(crate) async fn connect(&self, transport: Option<Transport>) -> Result<Option<Chain>, ChainError> {
+        match transport {
+            Some(transport) => Chain::connect(transport, self.entry_point).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Hides the secrets in the URL of the node, which may hold a key. Returns the options that name the same chain, quoted for a shell,
@@ -34,11 +34,7 @@ impl ChainArgs {
         let Some(url) = &self.rpc_url else {
             return String::new();
         };
-        let public = Target::parse(url).is_ok_and(|target| {
-            let query = target.query().map_or(String::new(), |query| format!("?{query}"));
-            let shown = redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
-            shown == format!("{}{query}", target.path())
-        });
+        let public = Target::parse(url).is_ok_and(|target| shown_url(&target, redactor, &[]).1);
         let url =
             if public { paymaster_settings::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
         let entry_point = self.entry_point.map(|address| format!(" --entry-point {address}"));
@@ -57,13 +53,5 @@ impl ChainArgs {
             return Err("the selected rules need a chain: give --rpc-url".into());
         }
         Ok(rules)
-    }
-}
-
-/// Connects to the chain, where one is given.
-pub(crate) async fn connect(access: Option<ChainAccess>) -> Result<Option<Chain>, ChainError> {
-    match access {
-        Some(access) => Chain::connect(access.transport, access.entry_point).await.map(Some),
-        None => Ok(None),
     }
 }

@@ -47,29 +47,14 @@ pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PathError + '_ {
     move |source| PathError { path: path.to_owned(), source }
 }
 
-/// A multi-threaded runtime. At its end, blocking calls that still run, such as a name lookup, are not waited for.
-pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
-
-impl Runtime {
-    /// Starts a runtime with one worker for each core.
-    pub(crate) fn start() -> io::Result<Self> {
-        process::runtime()
-            .map(|runtime| Self(Some(runtime)))
-            .map_err(|cause| io::Error::new(cause.kind(), format!("the runtime: {cause}")))
-    }
-
-    /// Runs the future to its end.
-    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
-        self.0.as_ref().expect("only its end takes it").block_on(work)
-    }
-}
-
-impl Drop for Runtime {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
-    }
+/// Runs a future to its end, with one worker for each core. Blocking calls that still run then, such as a name lookup, are not waited for.
+pub(crate) fn block_on<T, E: Into<CommandError>>(
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, CommandError> {
+    let runtime = process::runtime().map_err(|cause| format!("the runtime: {cause}"))?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    result.map_err(Into::into)
 }
 
 /// A signal that ends the run at Ctrl-C or SIGTERM: exchanges under way are dropped, and the report follows.

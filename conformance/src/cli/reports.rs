@@ -2,38 +2,38 @@
 
 use std::{
     io::{self, Write},
-    path::Path,
+    path::PathBuf,
 };
 
 use paymaster_client::redact::Redactor;
 use paymaster_settings::{
-    exit,
+    Environment, ShownTarget, exit,
     output::{
         self,
-        report_file::{self, Destination, FormatNames, PendingFile, check_writable},
+        report_file::{self, Destination, FormatNames, PendingFile, RequestedFile, check_writable},
     },
-    settings::{ShownTarget, environment::Environment},
 };
 
 use crate::{
-    cli::{args::ReportArgs, known::KnownFailures, process::CommandError},
+    cli::{args::OutputArgs, known::KnownFailures, process::CommandError},
     events::Event,
     report::{
         Finished, ReportLog,
         formats::{self, FORMATS, Format, Render},
         model::Report,
-        replay_folder,
+        replay_file,
         terminal::{self, Extent},
     },
     run::Reporter,
 };
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.
-#[derive(Default)]
 pub(crate) struct Reports {
     requested: Vec<RequestedReport>,
     /// How much the terminal shows.
     extent: Extent,
+    /// The folder for replay files.
+    replay_dir: PathBuf,
 }
 
 struct RequestedReport {
@@ -52,15 +52,26 @@ struct OpenLog {
 impl Reports {
     /// Reads the arguments. A format that does not exist is an error; a file that cannot be written is only a warning, and the run goes
     /// on for the other reports.
-    pub(crate) fn requested(args: &ReportArgs) -> Result<Self, CommandError> {
-        let mut reports = Self { extent: args.extent, ..Self::default() };
+    pub(crate) fn requested(args: &OutputArgs) -> Result<Self, CommandError> {
+        let OutputArgs { reports, replay_dir, .. } = args;
+        let extent = reports.extent;
+        let mut requested: Vec<RequestedReport> = Vec::new();
         let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
-        for text in &args.report {
-            let requested =
+        for text in &reports.report {
+            let RequestedFile { format, destination } =
                 report_file::parse(text, formats::DEFAULT_STEM, &names).map_err(|cause| cause.to_string())?;
-            reports.add(&FORMATS[requested.format], requested.destination)?;
+            if requested.iter().any(|report| report.destination == destination) {
+                let name = match &destination {
+                    Destination::Stdout => "standard output".to_owned(),
+                    Destination::File(path) => path.display().to_string(),
+                };
+                return Err(
+                    format!("two reports cannot both go to {name}: give each a path of its own").into()
+                );
+            }
+            requested.push(RequestedReport { format: &FORMATS[format], destination, log: None });
         }
-        for report in &reports.requested {
+        for report in &requested {
             if let Destination::File(path) = &report.destination
                 && let Err(cause) = check_writable(path)
             {
@@ -68,19 +79,7 @@ impl Reports {
                 output::eprint(&format!("warning: {message}; the run goes on\n"));
             }
         }
-        Ok(reports)
-    }
-
-    fn add(&mut self, format: &'static Format, destination: Destination) -> Result<(), CommandError> {
-        if self.requested.iter().any(|report| report.destination == destination) {
-            let name = match &destination {
-                Destination::Stdout => "standard output".to_owned(),
-                Destination::File(path) => path.display().to_string(),
-            };
-            return Err(format!("two reports cannot both go to {name}: give each a path of its own").into());
-        }
-        self.requested.push(RequestedReport { format, destination, log: None });
-        Ok(())
+        Ok(Self { requested, extent, replay_dir: replay_dir.clone() })
     }
 
     /// Opens the reports that are logs. Must be called before the run starts.
@@ -94,23 +93,17 @@ impl Reports {
     }
 
     /// Writes the replay files and every report, and updates the list of known failures. Returns the exit code.
-    pub(crate) fn finish(
-        self,
-        finished: &Finished<'_>,
-        replay_dir: &Path,
-        known: &KnownFailures,
-        environment: &Environment,
-    ) -> u8 {
+    pub(crate) fn finish(self, finished: &Finished, known: &KnownFailures, environment: &Environment) -> u8 {
         let mut report = Report::of(finished);
-        let replays = replay_folder::write_all(replay_dir, &report);
-        report.add_replays(&replays.paths, finished.place);
+        let replays = replay_file::write_all(&self.replay_dir, &report);
+        report.add_replays(&replays.paths, &finished.place);
         let mut errors = replays.errors;
         errors.extend(self.write(&report, environment));
         for cause in &errors {
             output::error(cause);
         }
         let code = if errors.is_empty() { exit::code(finished.summary.conclusion) } else { exit::USAGE };
-        known.update(code, finished.summary, finished.strictness)
+        known.update(code, &finished.summary, finished.strictness)
     }
 
     /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.
@@ -124,29 +117,19 @@ impl Reports {
             errors.push(format!("the report could not be written: {cause}"));
         }
         for report in self.requested {
-            let (format, destination) = (report.format, report.destination.clone());
-            if let Err(cause) = report.write(whole) {
-                errors.push(not_written(format, &named(&destination, &cause)));
+            let written = match report.log {
+                Some(open) => open.end(whole),
+                None => report.format.render(whole).and_then(|text| report.destination.write(&text)),
+            };
+            if let Err(cause) = written {
+                let cause = match &report.destination {
+                    Destination::Stdout => cause.to_string(),
+                    Destination::File(path) => format!("{}: {cause}", path.display()),
+                };
+                errors.push(not_written(report.format, &cause));
             }
         }
         errors
-    }
-}
-
-impl RequestedReport {
-    fn write(self, report: &Report) -> io::Result<()> {
-        if let Some(open) = self.log {
-            return open.end(report);
-        }
-        self.destination.write(&self.format.render(report)?)
-    }
-}
-
-/// An error with the path of its file.
-fn named(destination: &Destination, cause: &io::Error) -> String {
-    match destination {
-        Destination::Stdout => cause.to_string(),
-        Destination::File(path) => format!("{}: {cause}", path.display()),
     }
 }
 

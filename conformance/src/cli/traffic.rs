@@ -1,7 +1,6 @@
 //! What `judge` and `proxy` share: the options for judging traffic of others, and the session that judges and reports it.
 
 use std::{
-    borrow::Cow,
     path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -14,18 +13,14 @@ use paymaster_engine::{
         recorded::{RECORDED, RecordedSession, Skipped},
         tally::NewlyBroken,
     },
-    verdict::{finding::Key, strictness::Strictness},
+    verdict::strictness::Strictness,
 };
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_settings::{
+    Environment, ProfileFile, ShownTarget, TargetProfile,
     headers::{self, HeaderError},
-    settings::{
-        ShownTarget,
-        environment::Environment,
-        file::{self, TargetProfile},
-        profile_file::ProfileFile,
-        public_words::is_common,
-    },
+    is_common,
+    settings::file,
 };
 
 use crate::{
@@ -47,7 +42,7 @@ use crate::{
 pub(crate) struct TrafficOptions {
     pub(crate) profile: TargetProfile,
     pub(crate) strictness: Strictness,
-    known: KnownFailures,
+    pub(crate) known: KnownFailures,
     pub(crate) suite: Suite,
     pub(crate) redactor: Redactor,
     /// The configuration file that was read.
@@ -56,16 +51,17 @@ pub(crate) struct TrafficOptions {
 
 impl TrafficOptions {
     /// Reads arguments and configuration file.
-    /// `spec` is the name of the specification, where one is named.
+    /// `called` is the specification whose methods the traffic calls, where it is judged by that one.
     pub(crate) fn read(
         args: &JudgingArgs,
-        spec: Option<&str>,
+        called: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, CommandError> {
+        let spec = called.or(file::asked(args.spec.as_deref(), environment)?);
         let config = file::chosen(args.config.as_deref(), environment)?;
         let (profile, run) = file::read(config.as_deref(), spec)?;
         let specification = profile.known.specification();
-        let known = KnownFailures::read(&args.known, run.known_failing.as_ref(), specification)?;
+        let known = KnownFailures::read(&args.output.known, run.known_failing.as_ref(), specification)?;
         let standard = Suite::of(specification);
         let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
         let suite = Suite { rules, known: Arc::clone(&known.list), ..standard };
@@ -80,18 +76,7 @@ impl TrafficOptions {
                 redactor.hide_header(secret);
             }
         }
-        Ok(Self {
-            strictness: Strictness {
-                strict: args.strictness.strict || run.strict.unwrap_or_default(),
-                allow_incomplete: args.strictness.allow_incomplete
-                    || run.allow_incomplete.unwrap_or_default(),
-            },
-            profile,
-            known,
-            suite,
-            redactor,
-            config,
-        })
+        Ok(Self { strictness: args.strictness.or(&run), profile, known, suite, redactor, config })
     }
 
     /// A URL as it may be shown. Its secrets are hidden in all later output.
@@ -112,17 +97,14 @@ impl TrafficOptions {
         };
         let loopback =
             matches!(authority.host(), "localhost" | "[::1]") || authority.host().starts_with("127.");
-        let path = self.redactor.hide_path(
-            uri.path(),
-            uri.query(),
-            loopback,
-            &self.profile.target.public_path_segments,
-        );
+        let public = &self.profile.target.public_path_segments;
+        let path = self.redactor.hide_path(uri.path(), uri.query(), loopback, public);
         let shown = format!("{scheme}://{host}{path}");
         let whole =
             uri.query().map_or_else(|| uri.path().to_owned(), |query| format!("{}?{query}", uri.path()));
+        let is_whole = host == authority.as_str() && path == whole;
         Ok(ShownTarget {
-            literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
+            literal: is_whole.then(|| shown.clone()),
             shown,
             replay_options: self.replay_options(url),
             profile: self.config.as_deref().and_then(ProfileFile::read),
@@ -147,10 +129,9 @@ impl TrafficOptions {
 /// Judges traffic of others and writes the reports.
 pub(crate) struct TrafficSession {
     pub(crate) session: RecordedSession,
-    options: TrafficOptions,
+    pub(crate) options: TrafficOptions,
     place: ShownTarget,
     reports: Reports,
-    replay_dir: PathBuf,
     exchanges: usize,
 }
 
@@ -161,17 +142,13 @@ impl TrafficSession {
         place: ShownTarget,
         args: &JudgingArgs,
     ) -> Result<Self, CommandError> {
-        let mut reports = Reports::requested(&args.reports)?;
+        let mut reports = Reports::requested(&args.output)?;
         reports.begin(&place, &options.redactor);
         let specification = options.suite.specification.line();
         reports.event(&Event::Started { target: &place.shown, specification: &specification, seed: 0 });
-        let suite = &options.suite;
-        let session = RecordedSession::new(
-            suite.rules.clone(),
-            Arc::clone(&suite.known),
-            options.profile.known.learner(),
-        );
-        Ok(Self { session, options, place, reports, replay_dir: args.replay_dir.clone(), exchanges: 0 })
+        let (suite, learner) = (&options.suite, options.profile.known.learner());
+        let session = RecordedSession::new(suite.rules.clone(), Arc::clone(&suite.known), learner);
+        Ok(Self { session, options, place, reports, exchanges: 0 })
     }
 
     /// Judges an exchange by what was learned so far. Returns the rules that are broken for the first time.
@@ -224,21 +201,6 @@ impl TrafficSession {
         self.options.redactor.hide_path(path, query, loopback, public);
     }
 
-    /// The text with its secrets replaced.
-    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.options.redactor.apply(text)
-    }
-
-    /// Whether rules that only warn fail the run.
-    pub(crate) fn is_strict(&self) -> bool {
-        self.options.strictness.strict
-    }
-
-    /// Whether the list of known failures covers this violation.
-    pub(crate) fn is_known(&self, key: &Key) -> bool {
-        self.options.known.list.covers(key).is_some()
-    }
-
     /// Writes the reports; returns the exit code.
     pub(crate) fn close(mut self, skipped: Skipped, took: Duration, environment: &Environment) -> u8 {
         let strictness = self.options.strictness;
@@ -247,7 +209,8 @@ impl TrafficSession {
             self.reports.event(&Event::Found(finding));
         }
         self.reports.event(&Event::Finished(&summary));
-        let finished = Finished::new(&summary, &*context, strictness, &self.place, &self.options.redactor);
-        self.reports.finish(&finished, &self.replay_dir, &self.options.known, environment)
+        let TrafficOptions { redactor, known, .. } = self.options;
+        let finished = Finished { summary, context, strictness, place: self.place, redactor };
+        self.reports.finish(&finished, &known, environment)
     }
 }

@@ -6,8 +6,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::recorded::{
-    Entry, Header, Malformation, Recording, RecordingError, duration, moment, request_skip_reason,
-    response_skip_reason, secrets,
+    Entry, Header, Malformation, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
 };
 use paymaster_exchange::{Exchange, Response};
 
@@ -84,8 +83,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
         let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
         let row: Row = serde_json::from_value(row)
             .map_err(|source| malformed(Malformation::HarEntry { number, source }))?;
-        let entry = entry(row, place.clone()).map_err(malformed)?;
-        recording.add(entry);
+        recording.add(entry(row, place.clone()).map_err(malformed)?);
     }
     Ok(recording)
 }
@@ -112,24 +110,11 @@ fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
         }
         None => Bytes::new(),
     };
-    let headers = row.response.headers.into_iter();
-    let headers = headers.map(|header| (header.name.to_ascii_lowercase(), header.value)).collect();
-    let response = Response { status, headers, body };
-    if let Some(reason) = response_skip_reason(&response) {
-        return Ok(Entry::skipped(reason));
-    }
+    let response = Response { status, headers: pairs(row.response.headers), body };
     let took = duration(row.time);
     let ended = moment(row.started.as_deref()).map(|started| started + took);
-    let sent = row.request.headers.iter();
-    let secrets = secrets(sent.map(|header| (header.name.as_str(), header.value.as_str())));
-    let request = request.unwrap_or_default();
-    Ok(Entry::exchange(
-        place,
-        Some(row.request.url),
-        secrets,
-        ended,
-        Exchange::new(request, Ok(response), took),
-    ))
+    let exchange = Exchange::new(request.unwrap_or_default(), Ok(response), took);
+    Ok(Entry::exchange((place, Some(row.request.url)), &pairs(row.request.headers), ended, exchange))
 }
 
 /// The bytes of a body; none where the recording has no text for it.

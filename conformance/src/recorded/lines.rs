@@ -15,8 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::recorded::{
-    Entry, Header, Malformation, Recording, RecordingError, duration, moment, request_skip_reason,
-    response_skip_reason, secrets,
+    Entry, Header, Malformation, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
 };
 use paymaster_exchange::{Exchange, Response};
 
@@ -30,6 +29,9 @@ struct Line {
     took_ms: Option<f64>,
     ended: Option<String>,
 }
+
+/// The event of an event log that is an exchange.
+const EXCHANGED: &str = "exchanged";
 
 /// A line of an event log that is not an exchange.
 #[derive(Deserialize)]
@@ -68,16 +70,12 @@ impl Default for Headers {
 
 impl Headers {
     fn pairs(self) -> Vec<(String, String)> {
-        let pairs: Vec<(String, String)> = match self {
-            Self::Map(map) => map.into_iter().collect(),
-            Self::List(list) => list.into_iter().map(|header| (header.name, header.value)).collect(),
-        };
-        pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect()
+        match self {
+            Self::Map(map) => pairs(map.into_iter().map(|(name, value)| Header { name, value }).collect()),
+            Self::List(list) => pairs(list),
+        }
     }
 }
-
-/// The other events of an event log.
-const OTHER_EVENTS: [&str; 7] = ["started", "planned", "judged", "waiting", "broken", "found", "finished"];
 
 /// Reads lines. Errors name the line; empty lines are skipped.
 pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
@@ -90,15 +88,14 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
         }
         let place = format!("line {}", number + 1);
         if let Ok(logged) = serde_json::from_str::<Logged>(line)
-            && OTHER_EVENTS.contains(&logged.event.as_str())
+            && logged.event != EXCHANGED
         {
             target = target.or(logged.target);
             continue;
         }
         let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
         let line: Line = serde_json::from_str(line).map_err(|cause| malformed(Malformation::Line(cause)))?;
-        let entry = entry(line, place.clone(), target.as_ref()).map_err(malformed)?;
-        recording.add(entry);
+        recording.add(entry(line, place.clone(), target.as_ref()).map_err(malformed)?);
     }
     Ok(recording)
 }
@@ -129,16 +126,10 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
         return Err(Malformation::Status(status));
     }
     let body = bytes(received.body.as_deref(), received.body_base64.as_deref(), "response")?;
-    let headers = received.headers.pairs();
-    let response = Response { status, headers, body };
-    if let Some(reason) = response_skip_reason(&response) {
-        return Ok(Entry::skipped(reason));
-    }
-    let sent_headers = sent.headers.pairs();
-    let secrets = secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let response = Response { status, headers: received.headers.pairs(), body };
     let exchange = Exchange::new(request, Ok(response), duration(line.took_ms));
     let url = line.url.or_else(|| target.cloned());
-    Ok(Entry::exchange(place, url, secrets, moment(line.ended.as_deref()), exchange))
+    Ok(Entry::exchange((place, url), &sent.headers.pairs(), moment(line.ended.as_deref()), exchange))
 }
 
 fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> Result<Bytes, Malformation> {
@@ -184,10 +175,11 @@ mod tests {
     #[test]
     fn an_event_log_is_read() {
         let text = format!(
-            "{}\n{}\n{}\n{}\n",
+            "{}\n{}\n{}\n{}\n{}\n",
             r#"{"event":"started","target":"http://h/***","seed":1}"#,
             r#"{"event":"exchanged","at":"t","request":{"body":"{\"method\":\"pm_getFeeQuoteOrData\"}"},"answer":{"body":"{}","status":200,"headers":[{"name":"A","value":"b"}]},"took_ms":1.5}"#,
             r#"{"event":"exchanged","request":{"body":"{\"method\":\"pm_getFeeQuoteOrData\"}"},"answer":{"failure":"no connection"},"took_ms":1}"#,
+            r#"{"event":"overloaded","jobs":1,"sign":"503"}"#,
             r#"{"event":"finished"}"#,
         );
         let recording = read(&text).unwrap();

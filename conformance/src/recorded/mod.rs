@@ -8,10 +8,7 @@ mod headers;
 mod lines;
 mod selection;
 
-use std::{
-    fmt,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 pub use headers::secrets;
 pub use selection::{called_specification, request_skip_reason, response_skip_reason};
@@ -19,7 +16,7 @@ pub use selection::{called_specification, request_skip_reason, response_skip_rea
 pub use paymaster_engine::session::recorded::Skipped;
 use paymaster_engine::specification::Specification;
 use paymaster_exchange::Exchange;
-use paymaster_settings::specifications::SPECIFICATIONS;
+use paymaster_settings::SPECIFICATIONS;
 
 /// Why calls of another specification are left out.
 pub const OTHER_SPECIFICATION: &str = "a call of another specification: --spec judges those";
@@ -103,52 +100,25 @@ pub fn read(text: &str) -> Result<Recording, RecordingError> {
 }
 
 /// Why a recording cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The text is empty.
+    #[error("the recording is empty: {EXPECTED}")]
     Empty,
     /// The text is not a HAR 1.2 file.
-    NotHar(serde_json::Error),
-    /// An entry or a line is malformed.
-    Malformed {
-        /// The entry or line, such as `line 7`.
-        place: String,
-        /// What is malformed.
-        source: Malformation,
-    },
-}
-
-impl fmt::Display for RecordingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "the recording is empty: {EXPECTED}"),
-            Self::NotHar(cause) => write!(f, "this is not a HAR 1.2 file: {cause}"),
-            Self::Malformed { place, source } => write!(f, "{place}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for RecordingError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::NotHar(cause) => Some(cause),
-            Self::Malformed { source, .. } => source.source(),
-            Self::Empty => None,
-        }
-    }
+    #[error("this is not a HAR 1.2 file: {0}")]
+    NotHar(#[source] serde_json::Error),
+    /// An entry or a line is malformed; its place is such as `line 7`.
+    #[error("{place}: {source}")]
+    Malformed { place: String, source: Malformation },
 }
 
 /// What is malformed in an entry of a HAR file, or in a line.
 #[derive(Debug, thiserror::Error)]
 pub enum Malformation {
-    /// The entry of a HAR file has another form.
+    /// The entry of a HAR file with this index, from 0, has another form.
     #[error("log.entries[{number}] is not an entry of HAR 1.2: {source}")]
-    HarEntry {
-        /// The index of the entry, from 0.
-        number: usize,
-        /// The cause.
-        source: serde_json::Error,
-    },
+    HarEntry { number: usize, source: serde_json::Error },
     /// The line is not an exchange.
     #[error("not an exchange: {}; {EXPECTED}", lines::without_line(.0))]
     Line(#[source] serde_json::Error),
@@ -163,28 +133,13 @@ pub enum Malformation {
     TwoBodies(&'static str),
     /// A body is not a valid JSON string.
     #[error("{member}.body is not a valid string: {source}")]
-    Text {
-        /// `request` or `response`.
-        member: &'static str,
-        /// The cause.
-        source: serde_json::Error,
-    },
+    Text { member: &'static str, source: serde_json::Error },
     /// A body is not base64 as its member or its encoding states.
     #[error("{member} is not base64: {source}")]
-    Base64 {
-        /// The member, such as `response.body_base64`.
-        member: String,
-        /// The cause.
-        source: base64::DecodeError,
-    },
+    Base64 { member: String, source: base64::DecodeError },
     /// A body of a HAR file has an encoding that is not supported.
     #[error("{member}.encoding is `{encoding}`; only base64 is supported")]
-    Encoding {
-        /// The member, such as `response.content`.
-        member: &'static str,
-        /// The encoding.
-        encoding: String,
-    },
+    Encoding { member: &'static str, encoding: String },
 }
 
 /// An entry of a recording that is not malformed.
@@ -195,13 +150,17 @@ enum Entry {
 }
 
 impl Entry {
+    /// An exchange that was recorded whole, unless its response is none to judge.
     fn exchange(
-        place: String,
-        url: Option<String>,
-        secrets: Vec<String>,
+        (place, url): (String, Option<String>),
+        sent_headers: &[(String, String)],
         ended: Option<SystemTime>,
         exchange: Exchange,
     ) -> Self {
+        if let Some(reason) = exchange.outcome.as_ref().ok().and_then(response_skip_reason) {
+            return Self::skipped(reason);
+        }
+        let secrets = secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let exchange = Exchange { received: ended, ..exchange };
         Self::Exchange(Box::new(RecordedExchange { place, url, exchange, ended, secrets }))
     }
@@ -211,7 +170,6 @@ impl Entry {
     }
 }
 
-/// A duration in milliseconds; an invalid one counts as zero.
 /// A header, as HAR and lines of JSON write it.
 #[derive(serde::Deserialize)]
 struct Header {
@@ -219,6 +177,12 @@ struct Header {
     value: String,
 }
 
+/// Names in lower case, and values.
+fn pairs(headers: Vec<Header>) -> Vec<(String, String)> {
+    headers.into_iter().map(|header| (header.name.to_ascii_lowercase(), header.value)).collect()
+}
+
+/// A duration in milliseconds; an invalid one counts as zero.
 fn duration(milliseconds: Option<f64>) -> Duration {
     milliseconds.and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok()).unwrap_or_default()
 }

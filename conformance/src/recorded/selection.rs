@@ -1,7 +1,7 @@
 //! Which exchanges of a wallet's traffic are judged: calls of the paymaster service with an answer of the service.
 
 use paymaster_engine::specification::Specification;
-use paymaster_settings::specifications::SPECIFICATIONS;
+use paymaster_settings::SPECIFICATIONS;
 use serde_json::Value;
 
 use paymaster_client::throttling::is_throttled;

@@ -5,10 +5,11 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{
-    HeaderMap, Request, Response, Uri,
+    Request, Response, Uri,
     body::Incoming,
     client::conn::{http1, http2},
     header::{HOST, PROXY_AUTHORIZATION},
+    http::request::Parts,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
@@ -31,14 +32,6 @@ pub(crate) struct Upstream {
     pub(super) limits: Limits,
 }
 
-/// The head of a wallet's request.
-#[derive(Debug)]
-pub(super) struct RequestHead {
-    pub(super) method: hyper::Method,
-    pub(super) uri: Uri,
-    pub(super) headers: HeaderMap,
-}
-
 impl Upstream {
     /// An upstream with this URL, reached by this connector.
     pub(crate) fn new(target: Target, connector: Connector, limits: Limits) -> Self {
@@ -52,7 +45,7 @@ impl Upstream {
     }
 
     /// Forwards a request and reads the whole answer.
-    pub(super) async fn forward(&self, head: &RequestHead, body: Bytes) -> Result<Response<Bytes>, Failure> {
+    pub(super) async fn forward(&self, head: &Parts, body: Bytes) -> Result<Response<Bytes>, Failure> {
         let after = self.limits.timeout;
         let mut waiting_for = Stage::Connection;
         let attempt = self.attempt(head, body, &mut waiting_for);
@@ -62,7 +55,7 @@ impl Upstream {
 
     async fn attempt(
         &self,
-        head: &RequestHead,
+        head: &Parts,
         body: Bytes,
         waiting_for: &mut Stage,
     ) -> Result<Response<Bytes>, Failure> {
@@ -88,7 +81,7 @@ impl Upstream {
 
     fn request(
         &self,
-        head: &RequestHead,
+        head: &Parts,
         body: Bytes,
         protocol: Protocol,
     ) -> Result<Request<Full<Bytes>>, Failure> {

@@ -23,7 +23,7 @@ use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
 use crate::{
     recorded::secrets,
-    relay::{Limits, RelayedExchange, Upstream, forward::RequestHead, headers},
+    relay::{Limits, RelayedExchange, Upstream, headers},
 };
 
 /// How long exchanges under way may take to end when the relay is stopped.
@@ -96,15 +96,14 @@ async fn relay(
         return not_forwarded(limit);
     };
     let body = body.to_bytes();
-    let request_head = RequestHead { method: head.method, uri: head.uri, headers: head.headers };
     let started = Instant::now();
-    let answered = upstream.forward(&request_head, body.clone()).await;
+    let answered = upstream.forward(&head, body.clone()).await;
     let took = started.elapsed();
     let (response, outcome) = match answered {
         Ok(answer) => {
             let mut response = Response::new(Full::new(answer.body().clone()));
             *response.status_mut() = answer.status();
-            let to_head = request_head.method == Method::HEAD;
+            let to_head = head.method == Method::HEAD;
             *response.headers_mut() = headers::of_answer(answer.headers(), to_head);
             let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
             let headers = answer.headers().iter();
@@ -114,13 +113,13 @@ async fn relay(
         }
         Err(failure) => (unanswered(&body, &failure), Err(failure)),
     };
-    let sent = request_head.headers.iter();
+    let sent = head.headers.iter();
     let sent = sent.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
     // The exchange is relayed even when the receiver is gone.
     let _ = relayed
         .send(RelayedExchange {
-            method: request_head.method.to_string(),
-            path: upstream.path(&request_head.uri),
+            method: head.method.to_string(),
+            path: upstream.path(&head.uri),
             secrets: secrets(sent),
             exchange: Exchange { received: Some(SystemTime::now()), ..Exchange::new(body, outcome, took) },
             ended: SystemTime::now(),

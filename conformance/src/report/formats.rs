@@ -4,12 +4,12 @@ use std::io;
 
 use crate::report::{
     ReportLog, html,
-    machine::{github, har, json, junit, ndjson, sarif},
+    machine::{self, github, har, junit, ndjson, sarif},
     markdown,
     model::Report,
 };
 use paymaster_client::redact::Redactor;
-use paymaster_settings::{output::report_file::FormatNames, settings::ShownTarget};
+use paymaster_settings::{ShownTarget, output::report_file::FormatNames};
 
 use Render::{Fallible, Log, Text};
 
@@ -20,7 +20,7 @@ pub const FORMATS: &[Format] = &[
         "JSON",
         "json",
         "for machines; its schema is conformance/report.schema.json",
-        Text(json::text),
+        Text(machine::json),
     ),
     format(
         "html",
@@ -142,7 +142,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use paymaster_settings::embedded::EMBEDDED_WARNING;
+    use paymaster_settings::EMBEDDED_WARNING;
 
     use crate::report::{counts::RuleState, sample, terminal};
 

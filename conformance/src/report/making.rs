@@ -8,6 +8,7 @@ use paymaster_client::redact::{REDACTED, Redactor};
 use paymaster_engine::{
     cases::case::Member,
     diagnosis::{cause::Cause as EngineCause, defect::Defect as EngineDefect, sentence},
+    rules::{Check, shown},
     session::{recheck::Original, recorded::RECORDED},
     verdict::{
         conclusion::Verdict,
@@ -17,19 +18,19 @@ use paymaster_engine::{
     },
 };
 use paymaster_exchange::{Exchange, HeaderSet};
-use paymaster_schemas::{Basis, Kind};
-use paymaster_settings::{exit, output::terminal::escape_controls, settings::ShownTarget};
-use serde_json::Value;
+use paymaster_schemas::{Basis, Kind, member_validator};
+use paymaster_settings::{ShownTarget, escape_controls, exit};
+use serde_json::{Number, Value};
 
 use crate::report::{
     Finished,
-    machine::{json::FORMAT, profile_place},
+    machine::{FORMAT, profile_place},
     model::{
         Attempt, Body, Cause, CauseMember, Contrast, Defect, Details, Exchanged, Finding, FindingDetails,
         Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request,
         Response, Skipped, Tool, Unjudged,
     },
-    text::{contradictions, curl, hint, words},
+    text::{contradictions, curl, words},
 };
 
 /// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.
@@ -49,8 +50,8 @@ impl Tool {
 
 impl Report {
     /// The report of a finished run, without replay files.
-    pub(crate) fn of(finished: &Finished<'_>) -> Self {
-        let Finished { summary, context, strictness, place, .. } = *finished;
+    pub(crate) fn of(finished: &Finished) -> Self {
+        let Finished { summary, context, strictness, place, redactor } = finished;
         let maker = finished.maker();
         let text = |text: &str| maker.text(text);
         let specification = context.specification();
@@ -119,10 +120,8 @@ impl Report {
         };
         report.defects = maker.defects(finished, &report);
         report.warnings = {
-            let refusals = summary
-                .refusal
-                .iter()
-                .map(|refusal| words::refused(refusal, specification, finished.redactor));
+            let refusals =
+                summary.refusal.iter().map(|refusal| words::refused(refusal, specification, redactor));
             let others = place.warnings().chain(summary.coverage.iter().map(String::as_str));
             refusals.chain(others.map(|warning| escape_controls(&text(warning)))).collect()
         };
@@ -275,14 +274,14 @@ impl Maker<'_> {
                     exchanges: self.exchanges(&contrast.exchanges),
                 }),
                 is_recorded: group.relation.id == RECORDED.id,
-                hint: self.text(&hint::of(finding)),
+                hint: self.text(&hint(finding)),
                 made_for: (group.pair.map(|pair| pair.name.to_owned()), group.round),
                 ..FindingDetails::default()
             },
         }
     }
 
-    fn finding_of(&self, finding: &EngineFinding, finished: &Finished<'_>) -> Finding {
+    fn finding_of(&self, finding: &EngineFinding, finished: &Finished) -> Finding {
         let Finished { summary, context, place, .. } = finished;
         let specification = context.specification();
         let mut made = self.finding(finding);
@@ -312,8 +311,8 @@ impl Maker<'_> {
         }
     }
 
-    fn defects(&self, finished: &Finished<'_>, report: &Report) -> Vec<Defect> {
-        let summary = finished.summary;
+    fn defects(&self, finished: &Finished, report: &Report) -> Vec<Defect> {
+        let summary = &finished.summary;
         // Headlines cut long texts, and a cut secret is not recognized any more: secrets are replaced first.
         let mut clean = summary.findings.clone();
         for (finding, made) in clean.iter_mut().zip(&report.findings) {
@@ -397,6 +396,44 @@ impl Maker<'_> {
     }
 }
 
+/// What to change. Of a member of a table: the value that was sent in the type that the schema accepts, where it accepts one, otherwise
+/// what is expected. Of other rules: both values where both are known, and what the rule advises.
+fn hint(finding: &EngineFinding) -> String {
+    let violation = &finding.violation;
+    let sent = sent(finding);
+    let not = sent.as_ref().map_or(String::new(), |_| format!(", not {}", violation.actual));
+    let advice = finding.rule.hint;
+    match finding.rule.check {
+        Check::Row { document, member, .. } => {
+            let validator = member_validator(document, member);
+            let fits = |value: &Value| validator.is_some_and(|validator| validator.is_valid(value));
+            let written = sent.as_ref().and_then(|value| otherwise_written(value).filter(fits));
+            format!("send {}{not}", written.map_or_else(|| violation.expected.clone(), |value| shown(&value)))
+        }
+        _ if sent.is_some() && serde_json::from_str::<Value>(&violation.expected).is_ok() => {
+            format!("send {}{not}: {advice}", violation.expected)
+        }
+        _ => advice.to_owned(),
+    }
+}
+
+/// The value at which the rule is broken; none where there is none, or where the whole answer is wrong.
+fn sent(finding: &EngineFinding) -> Option<Value> {
+    let violation = &finding.violation;
+    let response = finding.exchanges.get(violation.member)?.outcome.as_ref().ok()?;
+    let answer: Value = serde_json::from_slice(&response.body).ok()?;
+    answer.pointer(&violation.pointer).filter(|_| !violation.pointer.is_empty()).cloned()
+}
+
+/// A text as the number that it writes, a number as text.
+fn otherwise_written(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => serde_json::from_str::<Number>(text).ok().map(Value::Number),
+        Value::Number(number) => Some(Value::String(number.to_string())),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, SystemTime};
@@ -406,7 +443,7 @@ mod tests {
         verdict::summary::{Recorded, Summary},
     };
     use paymaster_schemas::kinds;
-    use paymaster_settings::output::terminal::Paint;
+    use paymaster_settings::Paint;
     use serde_json::json;
 
     use super::*;
@@ -429,7 +466,7 @@ mod tests {
     fn leaking() -> sample::Sample {
         let mut sample = sample::contradicted();
         let secret = |text: &mut String| *text = format!("a {CANARY}");
-        let known = sample::known().summary.known;
+        let known = sample::known().finished.summary.known;
         let Summary { findings, rules, observations, .. } = &mut sample.summary;
         for finding in findings {
             let violation = &mut finding.violation;
@@ -582,7 +619,7 @@ mod tests {
             let Render::Log(open) = format.render else {
                 continue;
             };
-            let (mut log, mut bytes) = (open(finished.place, finished.redactor), Vec::new());
+            let (mut log, mut bytes) = (open(&finished.place, &finished.redactor), Vec::new());
             for event in [
                 Event::Planned {
                     dialect: &finished.summary.dialect,
@@ -600,5 +637,43 @@ mod tests {
             let text = String::from_utf8(bytes).unwrap();
             assert!(!text.contains(CANARY), "{}: {text}", format.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests_1 {
+    use super::*;
+    use crate::report::sample;
+    use paymaster_engine::rules::Violation;
+    use paymaster_fee_quote::SPECIFICATION;
+    use serde_json::json;
+
+    #[test]
+    fn a_hint_names_the_value_to_send() {
+        let finding = |rule: &str, pointer: &str, expected: &str, answer: Value| {
+            let actual = answer.pointer(pointer).map_or_else(String::new, shown);
+            let mut finding = sample::violations().summary.findings.remove(0);
+            finding.rule = SPECIFICATION.find_rule(rule).unwrap();
+            finding.violation =
+                Violation { member: 1, pointer: pointer.to_owned(), expected: expected.to_owned(), actual };
+            let response = finding.exchanges[1].outcome.as_mut().unwrap();
+            response.body = answer.to_string().into();
+            hint(&finding)
+        };
+        let decimal =
+            |answer| finding("fee-quote.decimal", "/result/feeQuotes/0/decimal", "an integer", answer);
+        let quote = |quote: Value| json!({"result": {"feeQuotes": [quote]}});
+        assert_eq!(decimal(quote(json!({"decimal": "6"}))), "send 6, not \"6\"");
+        assert_eq!(decimal(quote(json!({"decimal": "six"}))), "send an integer, not \"six\"");
+        assert_eq!(decimal(quote(json!({}))), "send an integer");
+        let gas = finding(
+            "sponsored-result.preVerificationGas",
+            "/result/g",
+            "a string",
+            json!({"result": {"g": 50000}}),
+        );
+        assert_eq!(gas, "send \"50000\", not 50000");
+        let id = finding("answer.id", "/id", "7", json!({"id": "7"}));
+        assert!(id.starts_with("send 7, not \"7\": "), "{id}");
     }
 }

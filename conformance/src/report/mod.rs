@@ -8,13 +8,15 @@ mod making;
 mod markdown;
 pub(crate) mod model;
 pub(crate) mod replay_file;
-pub(crate) mod replay_folder;
 #[cfg(test)]
 pub(crate) mod sample;
 pub(crate) mod terminal;
 pub(crate) mod text;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
 use crate::{events::Event, report::model::Report};
 
@@ -23,39 +25,29 @@ use paymaster_engine::{
     knowledge::Knowledge,
     verdict::{counts, strictness::Strictness, summary::Summary},
 };
-use paymaster_settings::settings::ShownTarget;
+use paymaster_settings::ShownTarget;
 
 pub(crate) use making::Maker;
 
 /// A finished run, from which its report is made.
 #[derive(Debug)]
-pub(crate) struct Finished<'a> {
+pub(crate) struct Finished {
     /// The summary.
-    pub(crate) summary: &'a Summary,
+    pub(crate) summary: Summary,
     /// What is known about the target.
-    pub(crate) context: &'a dyn Knowledge,
+    pub(crate) context: Arc<dyn Knowledge>,
     /// How strictly the run was concluded.
     pub(crate) strictness: Strictness,
     /// The URL of the target as it may be shown, and the options that repeat requests.
-    pub(crate) place: &'a ShownTarget,
+    pub(crate) place: ShownTarget,
     /// Replaces the secrets in texts.
-    pub(crate) redactor: &'a Redactor,
+    pub(crate) redactor: Redactor,
 }
 
-impl<'a> Finished<'a> {
-    pub(crate) fn new(
-        summary: &'a Summary,
-        context: &'a dyn Knowledge,
-        strictness: Strictness,
-        place: &'a ShownTarget,
-        redactor: &'a Redactor,
-    ) -> Self {
-        Self { summary, context, strictness, place, redactor }
-    }
-
+impl Finished {
     /// What makes the parts of its report.
-    pub(crate) fn maker(&self) -> Maker<'a> {
-        Maker { redactor: self.redactor, place: self.place }
+    pub(crate) fn maker(&self) -> Maker<'_> {
+        Maker { redactor: &self.redactor, place: &self.place }
     }
 }
 

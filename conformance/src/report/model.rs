@@ -19,7 +19,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_schemas::Basis;
-use paymaster_settings::{output::terminal::escape_controls, specifications::DEFAULT_SPECIFICATION};
+use paymaster_settings::{DEFAULT_SPECIFICATION, escape_controls};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -452,6 +452,13 @@ impl Report {
             (0, warned) => format!("{} that only warn", breaks(warned)),
             (failing, warned) => format!("{}, and {warned} that only warn", breaks(failing)),
         }
+    }
+
+    /// Headline, cause and broken rules of a defect, a line each.
+    pub(crate) fn lines(&self, defect: &Defect) -> Vec<String> {
+        let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
+        let extent = format!("{}: {}", self.extent(defect), defect.rules.join(", "));
+        [Some(defect.headline.clone()), cause, Some(extent)].into_iter().flatten().collect()
     }
 
     /// The rules of that state that no defect explains: a run without confirmation has no findings.

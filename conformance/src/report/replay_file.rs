@@ -1,14 +1,18 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
+//!
+//! A run writes one for each finding. Those of earlier runs against the same target are removed or set aside, so that the folder has no
+//! files of two runs against it.
 
 use std::{
-    io,
+    collections::BTreeMap,
+    fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use paymaster_client::files;
+use paymaster_client::{files, files as input};
 use paymaster_engine::{
     cases::{
         case::{Group, Member, Relation, Role},
@@ -17,11 +21,10 @@ use paymaster_engine::{
     knowledge::Knowledge,
     session::recheck::Original,
     specification::Specification,
+    verdict::conclusion::Conclusion,
 };
-use paymaster_exchange::HeaderSet;
 use paymaster_settings::{
-    output::terminal::escape_controls,
-    specifications::{UnknownSpecification, specification},
+    escape_controls, output::report_file, specification, specifications::UnknownSpecification,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -143,7 +146,7 @@ impl ReplayFile {
     ///
     /// When the file cannot be read or is not a replay file of this version or an earlier one.
     pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
-        let unreadable = |cause: io::Error| ReplayFileError::Unreadable { path: path.to_owned(), cause };
+        let unreadable = |source: io::Error| ReplayFileError::Unreadable { path: path.to_owned(), source };
         let text = files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(unreadable)?;
         let replay: Self = serde_json::from_str(&text).map_err(|cause| unreadable(cause.into()))?;
         if replay.format != FORMAT && replay.format != EARLIER_FORMAT {
@@ -158,10 +161,8 @@ impl ReplayFile {
     ///
     /// When the relation is none of `relations`, or a body cannot be decoded.
     pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, ReplayFileError> {
-        let relation = relations
-            .iter()
-            .find(|relation| relation.id == self.relation)
-            .ok_or_else(|| ReplayFileError::UnknownRelation(self.relation.clone()))?;
+        let relation = relations.iter().find(|relation| relation.id == self.relation);
+        let relation = relation.ok_or_else(|| unknown("relation", &self.relation, ""))?;
         let members = self.members.iter().map(ReplayRequest::member).collect::<Result<_, _>>()?;
         Ok(Group {
             number: 0,
@@ -204,11 +205,13 @@ impl ReplayRequest {
             _ => return Err(ReplayFileError::NotOneBody),
         };
         Ok(Member {
-            role: Role::from_name(&self.role)
-                .ok_or_else(|| ReplayFileError::UnknownRole(self.role.clone()))?,
+            role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role, ""))?,
             label: self.label.clone(),
             body,
-            sent_as: self.client.as_deref().map(client_named).transpose()?,
+            sent_as: match &self.client {
+                Some(name) => Some(find_client(name).ok_or_else(|| unknown("client", name, NO_HEADERS))?),
+                None => None,
+            },
         })
     }
 }
@@ -217,12 +220,8 @@ impl ReplayRequest {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReplayFileError {
     /// The file cannot be read, or is not JSON of the right form.
-    #[error("{}: {cause}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
+    #[error("{}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
     /// The file has a format that this version does not know.
     #[error("{}: the format is `{format}`; this version reads `{FORMAT}`", path.display())]
     OtherFormat { path: PathBuf, format: String },
@@ -232,15 +231,9 @@ pub(crate) enum ReplayFileError {
     /// This version has no specification of this name.
     #[error(transparent)]
     Specification(#[from] UnknownSpecification),
-    /// This version has no relation with this id.
-    #[error("there is no relation `{0}` in this version")]
-    UnknownRelation(String),
-    /// This version has no role with this name.
-    #[error("there is no role `{0}` in this version")]
-    UnknownRole(String),
-    /// This version has no published client with this name.
-    #[error("there is no client `{0}` in this version: its request headers are not known")]
-    UnknownClient(String),
+    /// This version has no relation, role or published client with this name.
+    #[error("there is no {what} `{name}` in this version{hint}")]
+    Unknown { what: &'static str, name: String, hint: &'static str },
     /// A body is not base64.
     #[error("a body is not base64: {0}")]
     NotBase64(#[source] base64::DecodeError),
@@ -254,6 +247,118 @@ pub(crate) fn target_of(report: &Report) -> String {
     if report.embedded { EMBEDDED.to_owned() } else { report.target.clone() }
 }
 
-fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
-    find_client(name).ok_or_else(|| ReplayFileError::UnknownClient(name.to_owned()))
+/// What an unknown client means.
+const NO_HEADERS: &str = ": its request headers are not known";
+
+fn unknown(what: &'static str, name: &str, hint: &'static str) -> ReplayFileError {
+    ReplayFileError::Unknown { what, name: name.to_owned(), hint }
+}
+
+/// The members of a replay file that say whose it is. Files of other versions have them too.
+#[derive(Deserialize)]
+struct Label {
+    format: String,
+    target: String,
+    rule: String,
+}
+
+impl Label {
+    /// The label of a file; none where the file is no replay file.
+    fn read(path: &Path) -> Option<Self> {
+        let label: Self = serde_json::from_slice(&input::read(path, input::WRITTEN_BY_A_RUN).ok()?).ok()?;
+        let (kind, _) = FORMAT.split_once('/')?;
+        let is_ours = label.format.split('/').next() == Some(kind);
+        is_ours.then_some(label)
+    }
+}
+
+/// The replay files of a folder, sorted by their names. Other files are left out.
+pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_json = path.extension().is_some_and(|ending| ending == "json");
+        if is_json && path.is_file() && Label::read(&path).is_some() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The folder, inside that of the replay files, of those that a later run set aside.
+const EARLIER: &str = "earlier";
+
+/// Removes the replay files of earlier runs against this target, for the rules that this run judged. A run that ended early, and
+/// recorded traffic, show too little to say that anything is fixed: before they write files, those of earlier runs are moved into
+/// [`EARLIER`], as are those for rules that this run did not judge. Returns messages about files that could not be removed or moved.
+fn clear_earlier(folder: &Path, report: &Report) -> Vec<String> {
+    let is_whole = report.cut_short.is_none()
+        && report.recorded.is_none()
+        && report.conclusion != Conclusion::CouldNotTest;
+    let target = target_of(report);
+    let mut errors = Vec::new();
+    // A folder that cannot be read is one that is not there yet, or is reported when a file is written.
+    for path in files(folder).unwrap_or_default() {
+        let Some(label) = Label::read(&path).filter(|label| label.target == target) else {
+            continue;
+        };
+        let cleared = if is_whole && report.rule(&label.rule).is_some() {
+            fs::remove_file(&path)
+        } else if report.findings.is_empty() {
+            Ok(())
+        } else {
+            set_aside(folder, &path)
+        };
+        if let Err(cause) = cleared {
+            errors.push(format!("{}: {cause}", path.display()));
+        }
+    }
+    errors
+}
+
+/// Moves a replay file into the folder of earlier ones.
+fn set_aside(folder: &Path, path: &Path) -> io::Result<()> {
+    let earlier = folder.join(EARLIER);
+    fs::create_dir_all(&earlier)?;
+    fs::rename(path, earlier.join(path.file_name().unwrap_or_default()))
+}
+
+/// The replay files that were written.
+pub(crate) struct WrittenReplays {
+    /// The file of each finding, in the order of the findings.
+    pub(crate) paths: Vec<Option<PathBuf>>,
+    /// Messages about files that could not be written.
+    pub(crate) errors: Vec<String>,
+}
+
+/// Writes one file for each finding, after those of earlier runs against the same target were removed or set aside.
+pub(crate) fn write_all(folder: &Path, report: &Report) -> WrittenReplays {
+    let findings = &report.findings;
+    let mut errors = clear_earlier(folder, report);
+    if !findings.is_empty()
+        && let Err(cause) = fs::create_dir_all(folder)
+    {
+        errors.push(format!("{}: {cause}", folder.display()));
+        return WrittenReplays { paths: vec![None; findings.len()], errors };
+    }
+    let mut of_rule = BTreeMap::<&str, usize>::new();
+    let mut paths = Vec::new();
+    for (place, finding) in findings.iter().enumerate() {
+        let number = of_rule.entry(&finding.rule).or_default();
+        *number += 1;
+        let path = folder.join(format!("{}-{number}.json", finding.rule));
+        let written = ReplayFile::of(place, report).map(|replay| write(&path, &replay));
+        paths.push(written.and_then(|written| {
+            let failed = |cause| errors.push(format!("{}: {cause}", path.display()));
+            written.map_err(failed).ok().map(|()| path.clone())
+        }));
+    }
+    WrittenReplays { paths, errors }
+}
+
+fn write(path: &Path, replay: &ReplayFile) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(replay)?;
+    text.push('\n');
+    report_file::write(path, &text)
 }

@@ -1,6 +1,12 @@
 //! Hand-written results of runs, for the snapshots of the reports.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    ops::{Deref, DerefMut},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use paymaster_client::redact::Redactor;
@@ -29,7 +35,7 @@ use paymaster_fee_quote::{
     target::{context::Context, profile::Token},
 };
 use paymaster_schemas::kinds;
-use paymaster_settings::settings::{ShownTarget, profile_file::ProfileFile, public_words::is_common};
+use paymaster_settings::{ProfileFile, ShownTarget, is_common};
 use serde_json::{Value, json};
 
 use crate::report::{Finished, model::Report};
@@ -45,22 +51,33 @@ senders = ["0x00000000000000000000000000000000000000A1"]
 static TWICE: Relation =
     Relation::new("twice", "the same request twice", Bases::NONE, Rounds::Fixed(1), |_, _| Vec::new());
 
-/// What a [`Finished`] borrows from.
+/// A finished run for tests.
 pub(crate) struct Sample {
-    pub(crate) summary: Summary,
-    context: Context,
-    pub(crate) place: ShownTarget,
-    redactor: Redactor,
+    pub(crate) finished: Finished,
     replays: Vec<Option<PathBuf>>,
 }
 
+impl Deref for Sample {
+    type Target = Finished;
+
+    fn deref(&self) -> &Finished {
+        &self.finished
+    }
+}
+
+impl DerefMut for Sample {
+    fn deref_mut(&mut self) -> &mut Finished {
+        &mut self.finished
+    }
+}
+
 impl Sample {
-    pub(crate) fn finished(&self) -> Finished<'_> {
-        Finished::new(&self.summary, &self.context, Strictness::default(), &self.place, &self.redactor)
+    pub(crate) fn finished(&self) -> &Finished {
+        &self.finished
     }
 
     pub(crate) fn report(&self) -> Report {
-        let mut report = Report::of(&self.finished());
+        let mut report = Report::of(&self.finished);
         report.add_replays(&self.replays, &self.place);
         report
     }
@@ -108,47 +125,50 @@ pub(crate) fn violations() -> Sample {
     };
     let quoted = Reached { results: 250, errors: 3, unreadable: 0 };
     Sample {
-        summary: Summary {
-            target: "http://127.0.0.1:3000/api/***".to_owned(),
-            seed: 1,
-            conclusion: Conclusion::Violations,
-            recorded: None,
-            cut_short: None,
-            coverage: Vec::new(),
-            rules: vec![
-                outcome("answer.id", Verdict::Flaky, 900, 1),
-                outcome("quote-result.feeQuotes", Verdict::Failed, 0, 250),
-                outcome("quote-result.MODE", Verdict::Passed, 250, 0),
-                outcome("sponsor.refused-gets-0x", Verdict::Inconclusive, 0, 0),
-                outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
-            ],
-            left_out: 0,
-            defects: defects(&findings, &Outcomes::default(), |_| false),
-            contradictions: Vec::new(),
-            findings,
-            places: Vec::new(),
-            known: Vec::new(),
-            refusal: None,
-            unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
-            observations: BTreeMap::from([(
-                "behaviour.error-status",
-                BTreeMap::from([("HTTP 200".to_owned(), 3), ("HTTP 400".to_owned(), 1)]),
-            )]),
-            dialect: Context::default().dialect(),
-            requests: 1013,
-            connections: 8,
-            reached: BTreeMap::from([(kinds::QUOTE_ERC20.name, quoted)]),
-            took: Duration::from_millis(1234),
+        finished: Finished {
+            summary: Summary {
+                target: "http://127.0.0.1:3000/api/***".to_owned(),
+                seed: 1,
+                conclusion: Conclusion::Violations,
+                recorded: None,
+                cut_short: None,
+                coverage: Vec::new(),
+                rules: vec![
+                    outcome("answer.id", Verdict::Flaky, 900, 1),
+                    outcome("quote-result.feeQuotes", Verdict::Failed, 0, 250),
+                    outcome("quote-result.MODE", Verdict::Passed, 250, 0),
+                    outcome("sponsor.refused-gets-0x", Verdict::Inconclusive, 0, 0),
+                    outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
+                ],
+                left_out: 0,
+                defects: defects(&findings, &Outcomes::default(), |_| false),
+                contradictions: Vec::new(),
+                findings,
+                places: Vec::new(),
+                known: Vec::new(),
+                refusal: None,
+                unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
+                observations: BTreeMap::from([(
+                    "behaviour.error-status",
+                    BTreeMap::from([("HTTP 200".to_owned(), 3), ("HTTP 400".to_owned(), 1)]),
+                )]),
+                dialect: Context::default().dialect(),
+                requests: 1013,
+                connections: 8,
+                reached: BTreeMap::from([(kinds::QUOTE_ERC20.name, quoted)]),
+                took: Duration::from_millis(1234),
+            },
+            context: Arc::new(Context::default()),
+            strictness: Strictness::default(),
+            place: ShownTarget {
+                shown: "http://127.0.0.1:3000/api/***".to_owned(),
+                headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
+                replay_options: " -H 'x-key: ${KEY}'".to_owned(),
+                profile: Some(ProfileFile::new("paymaster.toml".as_ref(), PROFILE.to_owned())),
+                ..ShownTarget::default()
+            },
+            redactor,
         },
-        context: Context::default(),
-        place: ShownTarget {
-            shown: "http://127.0.0.1:3000/api/***".to_owned(),
-            headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
-            replay_options: " -H 'x-key: ${KEY}'".to_owned(),
-            profile: Some(ProfileFile::new("paymaster.toml".as_ref(), PROFILE.to_owned())),
-            ..ShownTarget::default()
-        },
-        redactor,
         replays: vec![
             Some("paymaster-replays/quote-result.feeQuotes-1.json".into()),
             None,
@@ -172,12 +192,14 @@ address = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"
 "#;
     let mut sample = violations();
     sample.place.profile = Some(ProfileFile::new("paymaster.toml".as_ref(), PROFILE.to_owned()));
-    let profile = &mut sample.context.profile;
+    let mut context = Context::default();
+    let profile = &mut context.profile;
     profile.tokens.supported = vec![Token::default(), Token::default()];
     "0x2791bca1f2de4661ed88a30c99a7a9449aa84174".clone_into(&mut profile.tokens.supported[1].address);
     let operation =
         json!({ "sender": "0x00000000000000000000000000000000deadbeef", "nonce": "1", "callData": "0x" });
     profile.operations.sponsorable = operation.as_object().cloned().into_iter().collect();
+    sample.context = Arc::new(context);
     let answer = json!({
         "jsonrpc": "2.0",
         "id": 7,

@@ -1,7 +1,6 @@
 //! Running a suite against a target: sending the plan, judging the answers, confirming and shrinking the violations.
 
 mod confirming;
-mod fail_fast;
 mod planning;
 mod replay;
 mod runner;
@@ -11,8 +10,8 @@ mod survey;
 mod worker;
 
 pub use confirming::shrink::Simplify;
-pub(crate) use planning::cost::Cost;
-pub use planning::plan_cache::PlanCache;
+pub(crate) use planning::forecast::Cost;
+pub use planning::group_queue::PlanCache;
 pub use replay::{ReplayOutcome, replay};
 pub use runner::{RunOutcome, check};
 pub use sending::{

@@ -27,7 +27,7 @@ use paymaster_engine::{
     verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -69,6 +69,7 @@ pub enum ReplayOutcome {
 }
 
 /// A way of sending the requests of a finding, and what it has shown.
+#[derive(Default)]
 struct Way {
     is_new: bool,
     held: u32,
@@ -117,7 +118,7 @@ pub async fn replay(
         group,
         context,
         needed: finding.share.unwrap_or(UNKNOWN_SHARE).tries(),
-        ways: ways.map(Way::new).collect(),
+        ways: ways.map(|is_new| Way { is_new, ..Way::default() }).collect(),
         held_in_company: Cell::default(),
         untested: None,
     };
@@ -135,10 +136,6 @@ pub async fn replay(
 }
 
 impl Way {
-    fn new(is_new: bool) -> Self {
-        Self { is_new, held: 0, held_for_refusals: 0, unjudged: 0, unproved: None }
-    }
-
     fn has_ended(&self, needed: u32) -> bool {
         let judged = self.held + self.held_for_refusals;
         judged >= needed || self.unjudged > judged

@@ -2,9 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{
-        Arc, Mutex, PoisonError, atomic::AtomicBool, atomic::AtomicU64, atomic::AtomicUsize, atomic::Ordering,
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -14,13 +12,15 @@ use crate::events::Event;
 use crate::run::{
     Reporter, Suite,
     confirming::confirm,
-    fail_fast::FailFast,
-    planning::{cost::of_plan, forecast::Forecast, group_queue::GroupQueue},
+    planning::{
+        forecast::{Forecast, of_plan},
+        group_queue::GroupQueue,
+    },
     sending::{
         sender::{Notice, Sender},
         sponsorships::limits_of,
     },
-    worker::{Sessions, Work},
+    worker::{FailFast, Progress, Sessions, Work},
 };
 use paymaster_client::{
     pace::Pace,
@@ -38,7 +38,7 @@ use paymaster_engine::{
     spending::SpendingLimits,
     verdict::summary::Summary,
 };
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
 const ENOUGH: usize = 20;
@@ -82,8 +82,7 @@ pub async fn check(
     });
     let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, &mut listener).await;
-    let Discovered { context, access, sent } =
-        discover(settings, suite, limits, &sender, &mut listener).await;
+    let (context, access, sent) = discover(settings, suite, limits, &sender, &mut listener).await;
     sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     sender.sponsorships().learn(&context);
@@ -187,23 +186,15 @@ async fn early_end(
     (end, cause)
 }
 
-/// What discovery found.
-struct Discovered {
-    context: Arc<dyn Knowledge>,
-    /// Whether requests got past HTTP to the service.
-    access: Access,
-    /// What was sent to the service and is still to be judged.
-    sent: Sent,
-}
-
-/// Sends the requests of discovery.
+/// Sends the requests of discovery. Returns what it found, whether requests got past HTTP to the service, and what was sent to the service
+/// and is still to be judged.
 async fn discover(
     settings: &Settings,
     suite: &Suite,
     limits: SpendingLimits,
     sender: &Sender,
     listener: &mut Listener<'_>,
-) -> Discovered {
+) -> (Arc<dyn Knowledge>, Access, Sent) {
     let known = settings.profile.with_chain(suite.chain.is_some()).with_spending_limits(limits);
     let mut rounds = Rounds::new(known.discovery(settings.seed));
     let mut answers = Vec::new();
@@ -224,7 +215,7 @@ async fn discover(
         }
         sent.extend(answers.iter().cloned());
     }
-    Discovered { context: clients.finish(), access, sent }
+    (clients.finish(), access, sent)
 }
 
 /// Reports what happens while requests are sent.
@@ -302,16 +293,9 @@ async fn judge_plan(
         sender: Arc::clone(sender),
         sessions: Sessions::of(session.clone()),
         groups,
-        done: AtomicUsize::new(0),
-        judged: AtomicUsize::new(0),
-        took: AtomicU64::new(0),
-        is_over: AtomicBool::new(false),
-        broken: Mutex::default(),
-        last: Mutex::default(),
+        progress: Mutex::new(Progress { depth_ends: Some(forecast.depth_ends()), ..Progress::default() }),
         ended: Stop::default(),
         plan_ends: forecast.started + of_plan(settings.time_limit),
-        depth_ends: Mutex::new(forecast.depth_ends()),
-        shortened: AtomicBool::new(false),
         time_limit: settings.time_limit,
         fail_fast: suite.fail_fast.then(|| FailFast {
             context: Arc::clone(session.context()),
@@ -337,7 +321,7 @@ async fn judge_plan(
             _ = tick.tick() => {
                 report_progress(&work, &mut reported, listener);
                 report_estimate(forecast, sender, listener).await;
-                work.set_depth_end(forecast.depth_ends());
+                work.progress().depth_ends = Some(forecast.depth_ends());
             }
         }
     }
@@ -352,14 +336,14 @@ async fn judge_plan(
         session.merge(part);
     }
     report_progress(&work, &mut reported, listener);
-    if work.shortened.load(Ordering::Relaxed) {
+    if work.progress().shortened {
         session.shorten();
     }
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }
-    let last = work.last.lock().unwrap_or_else(PoisonError::into_inner).in_words();
-    (work.ended.reason(), work.judged.load(Ordering::Relaxed), last)
+    let progress = work.progress();
+    (work.ended.reason(), progress.judged, progress.last.in_words())
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, listener: &mut Listener<'_>) {
@@ -368,7 +352,7 @@ fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, listener:
         listener.event(&Event::Broken { rule });
     }
     listener.event(&Event::Judged {
-        groups: work.done.load(Ordering::Relaxed),
+        groups: work.progress().done,
         requests: work.sender.pace.sent(),
         findings: reported.len(),
     });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::run::{Chain, PlanCache, Simplify, planning::plan_cache::PlanKey};
+use crate::run::{Chain, PlanCache, Simplify, planning::group_queue::PlanKey};
 use paymaster_engine::{
     cases::{
         case::{Group, Relation},
@@ -17,7 +17,7 @@ use paymaster_engine::{
     specification::Specification,
     verdict::known::KnownFailureList,
 };
-use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+use paymaster_settings::DEFAULT_SPECIFICATION;
 
 /// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use crate::run::sending::{
 };
 use paymaster_client::{pace::Pace, redact::Redactor, stop::Stop};
 use paymaster_engine::first_profile::FirstProfile;
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// A survey that was sent.
 #[derive(Debug)]

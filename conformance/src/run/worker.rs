@@ -1,28 +1,31 @@
 //! A worker of a run: takes groups from the queue, sends them and judges the answers.
+//! With `--fail-fast`, the run ends at the first violation that fails it and is seen again when its requests are sent again.
 
 use std::{
     collections::BTreeSet,
     pin::pin,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use crate::run::{
-    fail_fast::FailFast,
-    planning::group_queue::GroupQueue,
-    sending::{delivery::DeliveryError, liveness::is_answered, sender::Sender},
-};
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::{
     cases::case::Group,
+    knowledge::Knowledge,
     rules::Rule,
-    session::{Session, discovery::Sent, tally::NewlyBroken},
+    session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
+    verdict::{
+        known::KnownFailureList,
+        strictness::{Strictness, fails_the_run},
+    },
 };
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
+
+use crate::run::{
+    planning::group_queue::GroupQueue,
+    sending::{delivery::DeliveryError, liveness::is_answered, sender::Sender},
+};
 
 /// How often a worker that is not needed looks whether it is.
 const WAITING: Duration = Duration::from_millis(50);
@@ -32,29 +35,45 @@ pub(crate) struct Work {
     pub(crate) sender: Arc<Sender>,
     pub(crate) sessions: Sessions,
     pub(crate) groups: GroupQueue,
-    /// How many groups were sent.
-    pub(crate) done: AtomicUsize,
-    /// How many requests these groups have.
-    pub(crate) judged: AtomicUsize,
-    /// How long their exchanges took, in microseconds.
-    pub(crate) took: AtomicU64,
-    /// Whether no more group is to be sent.
-    pub(crate) is_over: AtomicBool,
-    /// The ids of broken rules.
-    pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Why no more groups are sent, before the plan is done.
     pub(crate) ended: Stop,
-    /// The last request that was answered, and the first one after it that was not.
-    pub(crate) last: Mutex<LastRequests>,
     /// When the plan ends, so that a third of the time is left.
     pub(crate) plan_ends: Instant,
-    /// When its depth ends.
-    pub(crate) depth_ends: Mutex<Instant>,
-    /// Whether its depth was not sent whole.
-    pub(crate) shortened: AtomicBool,
     pub(crate) time_limit: Duration,
     /// Where the run ends at its first confirmed violation.
     pub(crate) fail_fast: Option<FailFast>,
+    pub(crate) progress: Mutex<Progress>,
+}
+
+/// How far a run is.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// How many groups were sent.
+    pub(crate) done: usize,
+    /// How many requests these groups have.
+    pub(crate) judged: usize,
+    /// How long their exchanges took.
+    pub(crate) took: Duration,
+    /// Whether no more group is to be sent.
+    pub(crate) is_over: bool,
+    /// The ids of broken rules.
+    pub(crate) broken: BTreeSet<&'static str>,
+    /// The last request that was answered, and the first one after it that was not.
+    pub(crate) last: LastRequests,
+    /// When the depth of the plan ends.
+    pub(crate) depth_ends: Option<Instant>,
+    /// Whether its depth was not sent whole.
+    pub(crate) shortened: bool,
+}
+
+impl Progress {
+    /// Counts a group that was sent.
+    fn note(&mut self, group: &Group, delivered: &Result<Vec<Exchange>, DeliveryError>) {
+        self.done += 1;
+        self.judged += group.members.len();
+        self.took += delivered.iter().flatten().map(|exchange| exchange.took).sum::<Duration>();
+        self.last.note(group, delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered)));
+    }
 }
 
 /// The sessions in which workers judge. A worker takes one for the time of a judgement, so that there are never more than threads: each
@@ -157,17 +176,10 @@ impl Work {
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
-                self.is_over.store(true, Ordering::Relaxed);
+                self.progress().is_over = true;
                 return unanswered;
             };
-            self.done.fetch_add(1, Ordering::Relaxed);
-            self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
-            let answered = delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered));
-            self.last.lock().unwrap_or_else(PoisonError::into_inner).note(&group, answered);
-            for exchange in delivered.iter().flatten() {
-                let took = u64::try_from(exchange.took.as_micros()).unwrap_or(u64::MAX);
-                self.took.fetch_add(took, Ordering::Relaxed);
-            }
+            self.progress().note(&group, &delivered);
             match delivered {
                 Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
                     Ok(new) => {
@@ -183,7 +195,7 @@ impl Work {
                 Err(DeliveryError::Stopped) => return unanswered,
                 Err(cause) => {
                     if group.is_depth && matches!(cause, DeliveryError::OverBudget(_)) {
-                        self.shortened.store(true, Ordering::Relaxed);
+                        self.progress().shortened = true;
                     }
                     self.sessions.with(|session| session.leave_out(&group, cause.to_string()));
                 }
@@ -261,7 +273,7 @@ impl Work {
 
     /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.
     async fn turn(&self, place: usize) {
-        while place >= self.needed() && !self.is_over.load(Ordering::Relaxed) {
+        while place >= self.needed() && !self.progress().is_over {
             tokio::time::sleep(WAITING).await;
         }
     }
@@ -271,10 +283,9 @@ impl Work {
         let Some(interval) = self.sender.pace.interval() else {
             return usize::MAX;
         };
-        let exchanges = self.judged.load(Ordering::Relaxed).max(1) as u64;
-        let took = self.took.load(Ordering::Relaxed) / exchanges;
-        let interval = u64::try_from(interval.as_micros()).unwrap_or(u64::MAX).max(1);
-        2 + usize::try_from(2 * took.div_ceil(interval)).unwrap_or(usize::MAX - 2)
+        let progress = self.progress();
+        let took = progress.took.as_micros() / progress.judged.max(1) as u128;
+        2 + usize::try_from(2 * took.div_ceil(interval.as_micros().max(1))).unwrap_or(usize::MAX - 2)
     }
 
     /// The next group to send; none when the plan is done or its time is over. Where the target has a rate limit, groups that are about
@@ -290,14 +301,14 @@ impl Work {
                 }
                 return Some(group);
             }
-            if now >= *self.depth_end() {
-                self.shortened.store(true, Ordering::Relaxed);
+            if self.progress().depth_ends.is_some_and(|end| now >= end) {
+                self.progress().shortened = true;
                 return None;
             }
             if self.sender.pace.interval().is_none() || !self.is_settled(&group) {
                 return Some(group);
             }
-            self.done.fetch_add(1, Ordering::Relaxed);
+            self.progress().done += 1;
         }
     }
 
@@ -313,13 +324,8 @@ impl Work {
         })
     }
 
-    fn depth_end(&self) -> MutexGuard<'_, Instant> {
-        self.depth_ends.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets when the depth of the plan ends.
-    pub(crate) fn set_depth_end(&self, end: Instant) {
-        *self.depth_end() = end;
+    pub(crate) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
@@ -331,17 +337,42 @@ impl Work {
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
         let new = self.sessions.with(|session| session.judge(group, exchanges));
-        if !new.is_empty() {
-            let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
-            broken.extend(new.iter().map(|new| new.rule.id));
-        }
+        self.progress().broken.extend(new.iter().map(|new| new.rule.id));
         new
     }
 
     /// The rules that are broken so far and not in `reported`.
     pub(crate) fn newly_broken(&self, reported: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
-        let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = self.progress();
         let rules = self.sessions.empty.rules().iter().copied();
-        rules.filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id)).collect()
+        rules.filter(|rule| progress.broken.contains(rule.id) && !reported.contains(rule.id)).collect()
+    }
+}
+
+/// What the confirmation of a violation needs.
+pub(crate) struct FailFast {
+    pub(crate) context: Arc<dyn Knowledge>,
+    pub(crate) known: Arc<KnownFailureList>,
+    pub(crate) strictness: Strictness,
+}
+
+impl FailFast {
+    /// Sends the group of new violations again, once for each that fails the run and is not a known failure. Returns whether one is seen
+    /// again.
+    pub(crate) async fn confirms(&self, sender: &Sender, group: &Group, new: Vec<NewlyBroken>) -> bool {
+        for broken in new {
+            let fails = fails_the_run(broken.rule.basis(), self.strictness.strict);
+            if !fails || self.known.covers(&broken.key).is_some() {
+                continue;
+            }
+            let Ok(exchanges) = sender.deliver(group).await else {
+                return false;
+            };
+            let recheck = Recheck::new(broken.rule, &*self.context);
+            if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
+                return true;
+            }
+        }
+        false
     }
 }

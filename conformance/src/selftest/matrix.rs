@@ -1,10 +1,21 @@
 //! The kill matrix: the results of all trials.
+//! Also how well the causes of known faults are named.
 
-use paymaster_engine::{rules::Rule, specification::Specification};
-use paymaster_settings::specifications::SPECIFICATIONS;
 use std::collections::{BTreeMap, BTreeSet};
 
+use paymaster_engine::{
+    diagnosis::{
+        cause::{Cause, CauseKind},
+        difference::Respect,
+        sentence,
+    },
+    rules::Rule,
+    specification::Specification,
+    verdict::{finding::without_indices, summary::Summary},
+};
+use paymaster_reference_server::{Fault, FaultCondition};
 use paymaster_schemas::Basis;
+use paymaster_settings::SPECIFICATIONS;
 
 use crate::selftest::trial::{Deviation, Trial};
 
@@ -73,5 +84,121 @@ impl Matrix {
             }
         }
         rows
+    }
+}
+
+/// A defect as a run reports it.
+#[derive(Clone, Debug)]
+pub struct NamedDefect {
+    /// Its headline.
+    pub headline: String,
+    /// Its cause in words; empty where none was found.
+    pub cause: String,
+    /// On what it depends according to the cause; none where no cause was found.
+    pub kind: Option<CauseKind>,
+    /// The members of the request that the cause names, as JSON pointers with `*` for array indices.
+    pub members: Vec<String>,
+    /// How many rules it breaks.
+    pub rules: usize,
+}
+
+pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
+    let findings = &summary.findings;
+    let named = |cause: Option<&Cause>| -> Vec<String> {
+        let members = cause.map_or(&[][..], Cause::members);
+        let equal = members.iter().filter_map(|member| match &member.respect {
+            Respect::EqualTo(other) => Some(other),
+            Respect::Value | Respect::Length => None,
+        });
+        members
+            .iter()
+            .map(|member| &member.pointer)
+            .chain(equal)
+            .map(|pointer| without_indices(pointer))
+            .collect()
+    };
+    summary
+        .defects
+        .iter()
+        .map(|defect| {
+            let cause = defect.shown(findings).and_then(|finding| finding.cause.as_ref());
+            NamedDefect {
+                headline: defect.headline(findings),
+                cause: cause.map(sentence::explanation).unwrap_or_default(),
+                kind: cause.map(Cause::kind),
+                members: named(cause),
+                rules: defect.rules(findings).len(),
+            }
+        })
+        .collect()
+}
+
+/// How well a selftest named the causes of its faults.
+#[derive(Debug)]
+pub struct Causes<'a> {
+    /// The trials of faults that depend on one member of the request and were found: whether the first defect names that member.
+    pub named: Vec<(&'a Trial, bool)>,
+    /// Defects whose cause contradicts what the fault depends on, with their trials.
+    pub untrue: Vec<(&'a Trial, &'a NamedDefect)>,
+    /// The trials of all faults that were found, those with the most defects first.
+    pub by_defects: Vec<&'a Trial>,
+}
+
+impl<'a> Causes<'a> {
+    /// The causes of these trials.
+    pub fn of(matrix: &'a Matrix) -> Self {
+        let found = || matrix.trials.iter().filter(|trial| !trial.defects.is_empty());
+        let named = found()
+            .filter_map(|trial| Some((trial, trial.defects[0].names(trial.deviation.fault()?.member?))));
+        let mut by_defects: Vec<&Trial> = found().filter(|trial| trial.deviation.fault().is_some()).collect();
+        by_defects.sort_by_key(|trial| std::cmp::Reverse(trial.defects.len()));
+        let untrue = found().flat_map(|trial| {
+            let fault = trial.deviation.fault();
+            let defects = trial.defects.iter().map(move |defect| (trial, defect));
+            defects.filter(move |(_, defect)| fault.is_some_and(|fault| defect.contradicts(fault)))
+        });
+        Self { named: named.collect(), untrue: untrue.collect(), by_defects }
+    }
+
+    /// How many defects a fault gives at this share of the faults: at 0.5 the median.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a selftest has a few thousand trials"
+    )]
+    pub fn defects_at(&self, share: f64) -> usize {
+        let most_first = &self.by_defects;
+        let place = (most_first.len() as f64 * (1.0 - share)).floor() as usize;
+        most_first.get(place.min(most_first.len().saturating_sub(1))).map_or(0, |trial| trial.defects.len())
+    }
+}
+
+impl NamedDefect {
+    /// Whether the cause contradicts what the fault depends on.
+    fn contradicts(&self, fault: &Fault) -> bool {
+        match self.kind {
+            Some(CauseKind::Members) => match fault.member {
+                Some(member) => !self.names(member),
+                None => fault.condition != FaultCondition::Request,
+            },
+            Some(CauseKind::OtherRequests) => {
+                fault.member.is_some() || fault.condition == FaultCondition::Always
+            }
+            Some(CauseKind::Answers) | None => false,
+        }
+    }
+
+    /// Whether the cause names this member, the object that it is in, or a part of it.
+    pub(super) fn names(&self, member: &str) -> bool {
+        let is_within = |inner: &str, outer: &str| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let member = &without_indices(member);
+        // An operation or a mode object as a whole names no member.
+        let is_named = |named: &String| {
+            is_within(named, member) || named.matches('/').count() > 2 && is_within(member, named)
+        };
+        self.members.iter().any(is_named)
     }
 }

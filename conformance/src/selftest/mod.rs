@@ -4,20 +4,16 @@
 //! The kill matrix shows that each fault is caught by a rule of its clause and by no rule of an unrelated clause, and that each rule
 //! catches a fault. Lawful variants must break no stated rule.
 
-mod causes;
 mod matrix;
 mod pairs;
-mod profile_part;
 mod trial;
 
-pub use causes::{Causes, NamedDefect};
-pub use matrix::{Matrix, Row};
+pub use matrix::{Causes, Matrix, NamedDefect, Row};
 pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
-pub use profile_part::{ProfilePart, ProfileParts};
-pub use trial::{Deviation, Trial, every_deviation};
+pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, every_deviation};
 
 use std::{
-    fmt, io,
+    io,
     num::NonZero,
     sync::{
         Arc,
@@ -39,33 +35,17 @@ use paymaster_engine::{
 const THREADS_PER_CORE: usize = 2;
 
 /// Why a selftest could not be run.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SelftestError {
     /// A runtime could not be started.
-    Runtime(io::Error),
+    #[error("the runtime: {0}")]
+    Runtime(#[source] io::Error),
     /// A reference server could not be started; the text says why.
+    #[error("the embedded reference server: {0}")]
     Server(String),
     /// A thread panicked.
+    #[error("a thread of the selftest failed")]
     Thread,
-}
-
-impl fmt::Display for SelftestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Runtime(cause) => write!(f, "the runtime: {cause}"),
-            Self::Server(cause) => write!(f, "the embedded reference server: {cause}"),
-            Self::Thread => f.write_str("a thread of the selftest failed"),
-        }
-    }
-}
-
-impl std::error::Error for SelftestError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Runtime(cause) => Some(cause),
-            Self::Server(_) | Self::Thread => None,
-        }
-    }
 }
 
 /// How many calls of each pair the runs of a selftest send.
@@ -136,32 +116,24 @@ pub fn run(
     let work = trials.all();
     let plans = Arc::default();
     // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
-    let mut done = on_every_core(
-        work.len(),
-        stop,
-        &|runtime, taken| {
-            let place = work.len() - taken - 1;
-            let (deviation, seed, part) = work[place];
-            let (first, second) = trials.cases.of(deviation);
-            let suite = suite(deviation.specification(), &plans);
-            let run = |cases| {
-                // What ends one trial early, such as its time limit, does not end the others.
-                let stop = stop.for_part();
-                let trial = Trial::run(deviation, seed, part, cases, trials.causes, &suite, &stop);
-                runtime.block_on(trial)
-            };
-            let mut trial = run(first)?;
-            if let Some(cases) = second
-                && trial.caught_by().next().is_none()
-            {
-                trial = run(cases)?;
-            }
-            Ok((place, trial))
-        },
-        &|(_, trial)| on_trial(trial),
-    )?;
-    done.sort_by_key(|(place, _)| *place);
-    Ok(Matrix { trials: done.into_iter().map(|(_, trial)| trial).collect() })
+    let one = |runtime: &Runtime, taken: usize| {
+        let (deviation, seed, part) = work[work.len() - taken - 1];
+        let (first, second) = trials.cases.of(deviation);
+        let suite = suite(deviation.specification(), &plans);
+        let run = |cases| {
+            // What ends one trial early, such as its time limit, does not end the others.
+            let stop = stop.for_part();
+            runtime.block_on(Trial::run(deviation, seed, part, cases, trials.causes, &suite, &stop))
+        };
+        let trial = run(first)?;
+        match second {
+            Some(cases) if trial.caught_by().next().is_none() => run(cases),
+            _ => Ok(trial),
+        }
+    };
+    let mut trials = on_every_core(work.len(), stop, &one, on_trial)?;
+    trials.reverse();
+    Ok(Matrix { trials })
 }
 
 /// The whole suite of a specification, with the plans of all trials.
@@ -169,7 +141,8 @@ fn suite(specification: &'static Specification, plans: &Arc<PlanCache>) -> Suite
     Suite { plan_cache: Some(Arc::clone(plans)), ..Suite::of(specification) }
 }
 
-/// Calls `work` for every number below `count` on every core, and `on_done` for each result. What `stop` cuts short is left out.
+/// Calls `work` for every number below `count` on every core, and `on_done` for each result. Returns the results by their numbers; what
+/// `stop` cuts short is left out.
 fn on_every_core<T: Send>(
     count: usize,
     stop: &Stop,
@@ -191,7 +164,7 @@ fn on_every_core<T: Send>(
                 return Ok(done);
             }
             on_done(&result);
-            done.push(result);
+            done.push((taken, result));
         }
     };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
@@ -202,5 +175,7 @@ fn on_every_core<T: Send>(
             .map(|thread| thread.join().unwrap_or(Err(SelftestError::Thread)))
             .collect::<Result<Vec<_>, _>>()
     })?;
-    Ok(parts.into_iter().flatten().collect())
+    let mut done: Vec<(usize, T)> = parts.into_iter().flatten().collect();
+    done.sort_by_key(|(taken, _)| *taken);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
 }

@@ -8,7 +8,7 @@ use crate::{
     run::{self, ReplayOutcome, RunOutcome, Suite},
     selftest::{
         NamedDefect, SelftestError,
-        causes::named_defects,
+        matrix::named_defects,
         on_every_core, suite,
         trial::{Silent, serve, server_error, settings},
     },
@@ -18,7 +18,7 @@ use paymaster_engine::{
     cases::plan::DEFAULT_CASES, session::recheck::Original, specification::Specification,
     verdict::finding::Finding,
 };
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// How many of 100 pairs are two faults that one rule catches.
 const OF_ONE_RULE: usize = 40;
@@ -35,7 +35,7 @@ pub struct FaultPair {
 }
 
 /// The result of one run against a server with two faults.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PairTrial {
     /// The faults.
     pub pair: FaultPair,
@@ -109,12 +109,9 @@ pub fn run_pairs(
     let plans = Arc::default();
     let one = |runtime: &tokio::runtime::Runtime, place: usize| {
         let suite = suite(pairs[place].specification, &plans);
-        let trial = runtime.block_on(PairTrial::run(pairs[place], seed, &suite, &stop.for_part()));
-        trial.map(|trial| (place, trial))
+        runtime.block_on(PairTrial::run(pairs[place], seed, &suite, &stop.for_part()))
     };
-    let mut done = on_every_core(pairs.len(), stop, &one, &|(_, trial)| on_trial(trial))?;
-    done.sort_by_key(|(place, _)| *place);
-    Ok(done.into_iter().map(|(_, trial)| trial).collect())
+    on_every_core(pairs.len(), stop, &one, on_trial)
 }
 
 impl PairTrial {

@@ -1,4 +1,6 @@
 //! A trial: one run against a reference server with one fault or variant.
+//!
+//! A trial states a part of the profile of its target. A lawful server must never be accused, whatever its profile leaves out.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,17 +13,15 @@ use paymaster_client::{
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::Rule,
-    specification::Specification,
-    verdict::{conclusion::Conclusion, strictness::Strictness},
+    specification::{self, Specification},
+    verdict::conclusion::Conclusion,
 };
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    embedded::Embedded,
-    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
+    DEFAULT_SPECIFICATION, Embedded, Merged, SPECIFICATIONS, Settings, ShownTarget, embedded, settings::file,
 };
 
 use crate::{
@@ -29,8 +29,8 @@ use crate::{
     first_profile::{self, Given},
     run::{self, Reporter, Suite},
     selftest::{
-        ProfilePart, SelftestError,
-        causes::{NamedDefect, named_defects},
+        SelftestError,
+        matrix::{NamedDefect, named_defects},
     },
 };
 
@@ -263,23 +263,17 @@ pub(super) fn settings(
     (seed, cases): (u64, u32),
     causes: bool,
 ) -> Settings {
-    Settings {
-        transport,
-        shown_target: embedded.url.clone(),
-        profile,
-        seed,
-        cases,
-        jobs: JOBS,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: TIME_LIMIT,
-        budget: Some(TIME_LIMIT),
-        shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
-        // Without causes, a trial only needs to know which rules were broken.
-        closer_look: causes,
-        strictness: Strictness::default(),
-    }
+    let merged = Merged {
+        seed: Some(seed),
+        cases: Some(cases),
+        jobs: Some(JOBS),
+        time_limit: Some(TIME_LIMIT),
+        shrink_requests: (!causes).then_some(0),
+        ..Merged::default()
+    };
+    let settings = Settings::new(transport, embedded.url.clone(), profile, &merged);
+    // Without causes, a trial only needs to know which rules were broken.
+    Settings { closer_look: causes, ..settings }
 }
 
 /// The profile that `init URL` writes.
@@ -301,4 +295,62 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, S
 
 pub(super) fn server_error(cause: impl std::fmt::Display) -> SelftestError {
     SelftestError::Server(cause.to_string())
+}
+
+/// A part of the profile of the embedded reference server.
+#[derive(Clone, Copy, Debug)]
+pub enum ProfilePart {
+    /// The whole profile.
+    Whole,
+    /// Nothing.
+    Nothing,
+    /// A part that the specification names.
+    Named(&'static specification::ProfilePart),
+    /// What `init URL` finds.
+    Found,
+}
+
+/// The parts with which each deviation has a trial.
+pub type ProfileParts = fn(Deviation) -> Vec<ProfilePart>;
+
+impl ProfilePart {
+    /// The whole profile alone.
+    pub fn whole(_: Deviation) -> Vec<Self> {
+        vec![Self::Whole]
+    }
+
+    /// Every part but the whole profile. A variant of HTTP or JSON-RPC has them with the default specification; with another one, whose
+    /// profile says as little about it, an empty profile is enough.
+    pub fn sparse(deviation: Deviation) -> Vec<Self> {
+        if !deviation.is_of_specification() {
+            return vec![Self::Nothing];
+        }
+        let named = deviation.specification().profile_parts.iter().map(Self::Named);
+        [Self::Nothing].into_iter().chain(named).chain([Self::Found]).collect()
+    }
+
+    /// The name, for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "the whole profile",
+            Self::Nothing => "an empty profile",
+            Self::Named(part) => part.name,
+            Self::Found => "what init finds",
+        }
+    }
+
+    /// This part of the profile of a server of that configuration, without what is not true of it.
+    pub(super) fn of(self, deviation: Deviation, config: &Config) -> Arc<dyn Knowledge> {
+        let specification = deviation.specification();
+        let variants = deviation.variant();
+        let whole = || embedded::profile_of(specification, config, variants.as_slice());
+        match self {
+            Self::Whole => whole(),
+            Self::Named(part) if !part.adds_operation || deviation.states(Statement::OneOperation) => {
+                (part.of)(&*whole())
+            }
+            // What is found takes the place of this.
+            Self::Nothing | Self::Named(_) | Self::Found => specification.unknown(),
+        }
+    }
 }

@@ -4,7 +4,7 @@ use paymaster_client::stop::Stop;
 use paymaster_conformance::selftest::{
     self, Cases, Causes, Deviation, Matrix, NamedDefect, ProfilePart, Trial, Trials, every_deviation,
 };
-use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+use paymaster_settings::DEFAULT_SPECIFICATION;
 
 /// Faults with the words that the cause of their first defect must contain.
 const CAUSES: &[(&str, &str)] = &[

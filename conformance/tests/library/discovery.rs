@@ -21,7 +21,7 @@ use paymaster_fee_quote::{
     },
 };
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use paymaster_settings::{embedded::Embedded, settings::Settings};
+use paymaster_settings::{Embedded, Settings};
 
 struct Silent;
 

@@ -12,7 +12,7 @@ use paymaster_conformance::{
     run::{Reporter, Reporters, Suite, check},
 };
 use paymaster_engine::verdict::strictness::Strictness;
-use paymaster_settings::{embedded::Embedded, settings::Settings, specifications::DEFAULT_SPECIFICATION};
+use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, Settings};
 
 /// Counts what it is told.
 #[derive(Default)]

@@ -29,7 +29,7 @@ use paymaster_fee_quote::{
 };
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
-use paymaster_settings::{embedded::Embedded, settings::Settings};
+use paymaster_settings::{Embedded, Settings};
 
 #[path = "../../specifications/fee-quote/tests/fee_quote/common/sample.rs"]
 mod sample;

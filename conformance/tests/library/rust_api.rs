@@ -27,7 +27,7 @@ use paymaster_conformance::{
 };
 use paymaster_engine::cases::plan::DEFAULT_CASES;
 use paymaster_reference_server::{Config, Service};
-use paymaster_settings::embedded::{Embedded, profile_of};
+use paymaster_settings::{Embedded, embedded::profile_of};
 use serde_json::Value;
 
 const NOW: u64 = 1_800_000_000;

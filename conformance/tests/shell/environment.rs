@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, fs};
 
-use paymaster_settings::{embedded::EMBEDDED_WARNING, settings::environment::VARIABLES};
+use paymaster_settings::{EMBEDDED_WARNING, settings::environment::VARIABLES};
 use tempfile::tempdir;
 
 use crate::{binary, finish, flat, run, server::Server};

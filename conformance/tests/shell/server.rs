@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use paymaster_settings::embedded::Embedded;
+use paymaster_settings::Embedded;
 use serde_json::Value;
 use tokio::net::TcpSocket;
 

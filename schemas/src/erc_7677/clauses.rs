@@ -36,9 +36,9 @@ const REQUESTS: &[Clause] = clauses! {
     Stated "2" "operation.unsigned"
         "A request is served whose operation has no `signature` and no paymaster member, because the user signs last.";
     Interoperability "2" "operation.dummy-signature"
-        "An operation with the placeholder signature that published clients send is served like one without.";
+        "An operation with a placeholder signature that published clients send, of one owner, of three or of a passkey, is served like one without.";
     Interoperability "2" "operation.stub-members"
-        "A data request whose operation has the paymaster members of the stub is served.";
+        "An operation with the paymaster members that published clients send is served: those of the stub in a data request, `0x` and `0x0` before.";
     Stated "2.1" "operation.members-06"
         "An operation of EntryPoint 0.6 has nine members, among them `initCode`, which is `0x` for an account that exists.",
         unjudged: IN_EVERY_REQUEST;

@@ -44,26 +44,13 @@ pub struct RequestedFile {
 pub enum ReportFileError {
     /// No format has this name.
     #[error("there is no report format `{name}`{hint}; there are {known}")]
-    UnknownFormat {
-        name: String,
-        /// As [`did_you_mean`] returns it.
-        hint: String,
-        /// The names that there are.
-        known: String,
-    },
+    UnknownFormat { name: String, hint: String, known: String },
     /// The ending of a path names no format.
     #[error("{path}: the ending names no report format; there are {known}, or write FORMAT=PATH")]
-    UnknownEnding {
-        path: String,
-        /// The endings that there are.
-        known: String,
-    },
+    UnknownEnding { path: String, known: String },
     /// Nothing follows `FORMAT=`.
     #[error("--report {name}= names no file: write {name}=PATH, or {name}=- for standard output")]
-    NoPath {
-        /// The format.
-        name: String,
-    },
+    NoPath { name: String },
     /// `-` has no ending.
     #[error("standard output has no ending that names a format: write FORMAT=-")]
     NoFormat,
@@ -79,9 +66,7 @@ pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<Requeste
     if let Some((name, path)) = text.split_once('=').filter(|(name, _)| is_name(name)) {
         let format = named(name).ok_or_else(|| unknown_format(name, formats))?;
         let destination = match path {
-            "" => {
-                return Err(ReportFileError::NoPath { name: name.to_owned() });
-            }
+            "" => return Err(ReportFileError::NoPath { name: name.to_owned() }),
             "-" => Destination::Stdout,
             path => file(path),
         };

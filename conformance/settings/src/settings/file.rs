@@ -15,7 +15,7 @@ use crate::{
     specifications::{DEFAULT_SPECIFICATION, UnknownSpecification, specification},
     suggestion::did_you_mean,
 };
-use paymaster_client::files;
+use paymaster_client::{files, network::tls::Trust};
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 
 /// The file that is read where none is named and this one exists.
@@ -70,6 +70,13 @@ pub struct Target {
     pub public_path_segments: Vec<String>,
 }
 
+impl Target {
+    /// Which certificates are trusted.
+    pub fn trust(&self) -> Trust {
+        Trust { cacert: self.cacert.clone(), insecure: self.insecure.unwrap_or_default() }
+    }
+}
+
 /// `[run]`: the settings of a run, as the flags of the same names.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -87,9 +94,9 @@ pub struct RunTable {
     /// As `--shrink-requests`.
     pub shrink_requests: Option<u32>,
     /// As `--strict`.
-    pub strict: Option<bool>,
+    pub strict: bool,
     /// As `--allow-incomplete`.
-    pub allow_incomplete: Option<bool>,
+    pub allow_incomplete: bool,
     /// The list of known failures. A relative path starts at the folder of the configuration file.
     pub known_failing: Option<PathBuf>,
     /// `[load]`. In the file it stands beside `[run]`.
@@ -117,34 +124,22 @@ pub enum FileError {
     /// There is no such specification.
     #[error(transparent)]
     Specification(#[from] UnknownSpecification),
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Read {
-        path: PathBuf,
-        /// What the operating system reports.
-        source: io::Error,
-    },
-    /// The file contains something else than a configuration.
-    #[error("{}: {source}", path.display())]
-    Contents {
-        path: PathBuf,
-        /// What is wrong.
-        source: ContentsError,
-    },
+    /// The file cannot be read, or contains something else.
+    #[error("{}: {_1}", _0.display())]
+    File(PathBuf, #[source] ContentsError),
 }
 
 /// Why a text is no configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ContentsError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] io::Error),
     /// It is no TOML, or has a key or a value that there is not. The parser's own error is left out: it quotes values, which can be
     /// secret.
-    #[error("{}{message}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
-    Toml {
-        /// Line and column, as in `line 2, column 1`.
-        place: Option<String>,
-        /// The first line of the parser's message, with the nearest known key.
-        message: String,
-    },
+    /// With line and column, as in `line 2, column 1: `, and the first line of the parser's message with the nearest known key.
+    #[error("{0}{1}")]
+    Toml(String, String),
     /// A value makes no sense.
     #[error("{0}")]
     Value(String),
@@ -152,12 +147,20 @@ pub enum ContentsError {
     #[error(
         "the file is for the specification `{file}`, and `{asked}` was asked for: give the file of that target, or leave out --spec"
     )]
-    OtherSpecification {
-        /// The name in the file.
-        file: String,
-        /// The name in the command.
-        asked: &'static str,
-    },
+    OtherSpecification { file: &'static str, asked: &'static str },
+}
+
+impl ContentsError {
+    /// What is wrong at a byte offset of a text.
+    pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        Self::Toml(place(text, offset), message.into())
+    }
+
+    /// What the parser found in a text.
+    pub fn of_parser(text: &str, cause: &toml::de::Error) -> Self {
+        let place = cause.span().map(|span| place(text, span.start)).unwrap_or_default();
+        Self::Toml(place, suggest(cause.message().lines().next().unwrap_or_default()))
+    }
 }
 
 /// The file to read: the one that the flag names, else the one that `PAYMASTER_CONFIG` names, else the default one where it exists.
@@ -193,10 +196,7 @@ pub fn read(path: Option<&Path>, spec: Option<&str>) -> Result<(TargetProfile, R
         let profile = TargetProfile { is_named: asked.is_some(), ..known.into() };
         return Ok((profile, RunTable::default()));
     };
-    let text = files::read_text(path, files::WRITTEN_BY_HAND)
-        .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
-    let (profile, mut run) =
-        parse(&text, asked).map_err(|source| FileError::Contents { path: path.to_owned(), source })?;
+    let (profile, mut run) = parsed(path, |text| parse(text, asked))?;
     if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {
         *list = folder.join(&*list);
     }
@@ -208,40 +208,44 @@ pub fn parse(
     text: &str,
     asked: Option<&'static Specification>,
 ) -> Result<(TargetProfile, RunTable), ContentsError> {
-    let refused = |at: Option<usize>, message: &str| ContentsError::Toml {
-        place: at.map(|at| place(text, at)),
-        message: suggest(message.lines().next().unwrap_or_default()),
-    };
-    let Contents { spec, target, run, load } = toml::from_str(text)
-        .map_err(|cause: toml::de::Error| refused(cause.span().map(|span| span.start), cause.message()))?;
+    let Contents { spec, target, run, load } =
+        toml::from_str(text).map_err(|cause| ContentsError::of_parser(text, &cause))?;
     let named = spec.map(|name| {
-        specification(name.get_ref()).map_err(|cause| refused(Some(name.span().start), &cause.to_string()))
+        let refused =
+            |cause: UnknownSpecification| ContentsError::at(text, name.span().start, cause.to_string());
+        specification(name.get_ref()).map_err(refused)
     });
     let named = named.transpose()?;
     let is_named = asked.or(named).is_some();
     let specification = match (asked, named) {
         (Some(asked), Some(named)) if asked != named => {
-            return Err(ContentsError::OtherSpecification { file: named.name.to_owned(), asked: asked.name });
+            return Err(ContentsError::OtherSpecification { file: named.name, asked: asked.name });
         }
         (asked, named) => asked.or(named).unwrap_or(DEFAULT_SPECIFICATION),
     };
     let known = (specification.read_profile)(text).map_err(|cause| match cause.at {
-        Some(_) => refused(cause.at, &cause.message),
+        Some(at) => ContentsError::at(text, at, suggest(cause.message.lines().next().unwrap_or_default())),
         None => ContentsError::Value(cause.message),
     })?;
     Ok((TargetProfile { target, known, is_named }, RunTable { load, ..run }))
 }
 
-/// Line and column of a byte offset, for messages.
-pub fn place(text: &str, offset: usize) -> String {
+/// Parses a file that people write.
+pub fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, ContentsError>) -> Result<T, FileError> {
+    let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(ContentsError::Read);
+    text.and_then(|text| parse(&text)).map_err(|source| FileError::File(path.to_owned(), source))
+}
+
+/// Line and column of a byte offset, as the beginning of a message.
+fn place(text: &str, offset: usize) -> String {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.split(|byte| *byte == b'\n').count();
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-    format!("line {line}, column {column}")
+    format!("line {line}, column {column}: ")
 }
 
 /// Adds the nearest known key to serde's message about an unknown one, which lists the known ones in backticks.
-pub fn suggest(message: &str) -> String {
+fn suggest(message: &str) -> String {
     if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
         return message.to_owned();
     }

@@ -10,7 +10,7 @@ use crate::{
         Settings, ShownTarget,
         environment::{Environment, VariableError},
         file::{self, FileError, LoadTable, TargetProfile},
-        layer::{Layer, SettingError},
+        merged::{Merged, SettingError},
         profile_file::ProfileFile,
         public_words::is_common,
     },
@@ -26,10 +26,7 @@ use paymaster_client::{
     },
     redact::Redactor,
 };
-use paymaster_engine::{
-    cases::plan::DEFAULT_CASES, knowledge::Knowledge, specification::Specification,
-    verdict::strictness::Strictness,
-};
+use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 
 /// The default seed of a run.
 pub const DEFAULT_SEED: u64 = 1;
@@ -91,8 +88,10 @@ pub enum SetupError {
 /// The merged settings of all sources.
 #[derive(Debug)]
 pub struct Setup {
-    /// The merged settings.
-    pub layer: Layer,
+    /// What flags, environment and configuration file set.
+    pub merged: Merged,
+    /// The list of known failures that the configuration file names.
+    pub known_failing: Option<PathBuf>,
     /// The profile of the target.
     pub profile: TargetProfile,
     /// The `[load]` table.
@@ -112,10 +111,7 @@ impl Setup {
         let config = file::chosen(args.target.config.as_deref(), environment)?;
         let spec = file::asked(args.target.spec.as_deref(), environment)?;
         let (profile, run) = file::read(config.as_deref(), spec)?;
-        let layer = Layer::of_flags(args, url)
-            .over_environment(environment)?
-            .over(Layer::of_file(&profile.target, &run)?)
-            .checked()?;
+        let merged = Merged::read(args, url, environment, &profile.target, &run)?;
         let headers = headers::merged(
             &profile.target.headers,
             environment.get("PAYMASTER_HEADERS")?.unwrap_or_default(),
@@ -123,7 +119,8 @@ impl Setup {
             environment,
         )?;
         Ok(Self {
-            layer,
+            merged,
+            known_failing: run.known_failing,
             profile,
             load: run.load,
             config,
@@ -138,14 +135,13 @@ impl Setup {
     #[must_use]
     pub fn for_embedded(self, known: &dyn Knowledge) -> Self {
         Self {
-            layer: self.layer,
             profile: known.with_pins_of(&*self.profile.known).into(),
-            load: self.load,
             config: None,
             headers: Vec::new(),
             proxies: Proxies::default(),
             embedded: true,
             asked: 0,
+            ..self
         }
     }
 
@@ -169,22 +165,18 @@ impl Setup {
         let connector = self.connector(&target)?;
         let headers: Vec<_> =
             self.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
-        Ok(Transport::new(target, self.layer.limits(), &headers).with_connector(connector))
+        Ok(Transport::new(target, self.merged.limits(), &headers).with_connector(connector))
     }
 
     /// A transport to another URL than the target's, with the same proxies, trust and limits, and without the headers.
     pub fn transport_to(&self, url: &str) -> Result<Transport, SetupError> {
         let target = Target::parse(url)?;
         let connector = self.connector(&target)?;
-        Ok(Transport::new(target, self.layer.limits(), &[]).with_connector(connector))
-    }
-
-    fn trust(&self) -> Trust {
-        Trust { cacert: self.layer.cacert.clone(), insecure: self.layer.insecure.unwrap_or_default() }
+        Ok(Transport::new(target, self.merged.limits(), &[]).with_connector(connector))
     }
 
     fn connector(&self, target: &Target) -> Result<Connector, ConnectorError> {
-        Connector::new(target, &self.trust(), &self.proxies)
+        Connector::new(target, &self.merged.trust, &self.proxies)
     }
 
     /// The options with which `replay` sends requests as this run did: the configuration file and, as shell variables, the headers that do
@@ -208,19 +200,10 @@ impl Setup {
         for secret in self.proxies.secrets() {
             redactor.hide(secret);
         }
-        let path = redactor.hide_path(
-            target.path(),
-            target.query(),
-            target.is_loopback(),
-            &self.profile.target.public_path_segments,
-        );
-        let whole = target
-            .query()
-            .map_or_else(|| target.path().to_owned(), |query| format!("{}?{query}", target.path()));
-        let shown = format!("{}://{}{path}", target.scheme(), target.address());
-        let (curl_options, connection_warnings) = trust_notes(&self.trust(), target.is_https());
+        let (shown, is_whole) = shown_url(target, &mut redactor, &self.profile.target.public_path_segments);
+        let (curl_options, connection_warnings) = trust_notes(&self.merged.trust, target.is_https());
         let shown_target = ShownTarget {
-            literal: (path == whole).then(|| shown.clone()),
+            literal: is_whole.then(|| shown.clone()),
             shown,
             embedded: self.embedded,
             headers: self
@@ -234,26 +217,9 @@ impl Setup {
             connection_warnings,
             ..ShownTarget::default()
         };
-        let layer = self.layer;
-        let settings = Settings {
-            transport,
-            shown_target: shown_target.shown.clone(),
-            profile: self.profile.known,
-            seed: layer.seed.unwrap_or(DEFAULT_SEED),
-            cases: layer.cases.unwrap_or(DEFAULT_CASES),
-            jobs: layer.jobs.unwrap_or(DEFAULT_JOBS),
-            rate: layer.rate,
-            max_requests: layer.max_requests,
-            asked: self.asked,
-            time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
-            budget: layer.budget(),
-            closer_look: true,
-            shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
-            strictness: Strictness {
-                strict: layer.strict.unwrap_or_default(),
-                allow_incomplete: layer.allow_incomplete.unwrap_or_default(),
-            },
-        };
+        let shown = shown_target.shown.clone();
+        let settings = Settings::new(transport, shown, self.profile.known, &self.merged);
+        let settings = Settings { asked: self.asked, ..settings };
         Ok(RunSetup { settings, shown_target, redactor })
     }
 }
@@ -267,6 +233,14 @@ pub struct RunSetup {
     pub shown_target: ShownTarget,
     /// Replaces the secrets of the target in outputs.
     pub redactor: Redactor,
+}
+
+/// The URL of a target without its secrets, and whether it has none. Its secrets are replaced from then on.
+pub fn shown_url(target: &Target, redactor: &mut Redactor, public_segments: &[String]) -> (String, bool) {
+    let (path, query) = (target.path(), target.query());
+    let shown = redactor.hide_path(path, query, target.is_loopback(), public_segments);
+    let is_whole = shown == query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
+    (format!("{}://{}{shown}", target.scheme(), target.address()), is_whole)
 }
 
 /// The options with which cURL trusts the same certificates, and the warnings for readers of a report.

@@ -38,7 +38,7 @@ pub async fn read(
 ) -> Result<TargetSetup, SetupError> {
     let setup = which::read(args, url, &Environment::of_process()).await?;
     let load = setup.load.clone();
-    let named = setup.layer.url.clone();
+    let named = setup.merged.url.clone();
     let is_embedded = named.is_none();
     let (setup, url) = if let Some(url) = named {
         (setup, url)

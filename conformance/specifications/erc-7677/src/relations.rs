@@ -136,9 +136,15 @@ pub(crate) static PAIR: Relation = Relation::new(
     Bases::These(STUBS),
     Rounds::scaled(8),
     |input, ids| {
-        let data = data_of(input, input.base);
+        // Bytes and their length may depend on the account and on the context.
+        let stub = match (input.round % 4, input.pair.map(version)) {
+            (1, _) if input.base["params"][3] == json!({}) => with_param(input.base, 3, Value::Null),
+            (2, Some(version)) => of_new_account(input.base, version, input.round),
+            _ => input.base.clone(),
+        };
+        let data = data_of(input, &stub);
         vec![
-            member(Role::Baseline, "the stub request", input.base, ids),
+            member(Role::Baseline, "the stub request", stub, ids),
             member(Role::Variant, "the data request", data, ids),
         ]
     },
@@ -237,6 +243,35 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         ..FORM
     },
     Form {
+        clause: "operation.dummy-signature",
+        label: "the placeholder signature of a passkey",
+        after: |input| Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(448)))),
+        ..FORM
+    },
+    Form {
+        clause: "operation.dummy-signature",
+        label: "the placeholder signatures of three owners",
+        after: |input| Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(3 * 65)))),
+        ..FORM
+    },
+    Form {
+        clause: "operation.stub-members",
+        label: "paymasterAndData 0x",
+        applies: |kind| is_stub(kind) && is_06(kind),
+        after: |input| Some(with(input.base, OPERATION, "paymasterAndData", "0x")),
+        ..FORM
+    },
+    Form {
+        clause: "operation.stub-members",
+        label: "0x0 for the gas limits of the paymaster",
+        applies: |kind| is_stub(kind) && !is_06(kind),
+        after: |input| {
+            let request = with(input.base, OPERATION, "paymasterVerificationGasLimit", "0x0");
+            Some(with(&request, OPERATION, "paymasterPostOpGasLimit", "0x0"))
+        },
+        ..FORM
+    },
+    Form {
         clause: "operation.stub-members",
         label: "the paymaster members of a stub",
         applies: |kind| !is_stub(kind),
@@ -269,16 +304,15 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         clause: "operation.factory",
         label: "an account that does not exist yet",
         is_other_operation: true,
-        after: |input| {
-            let version = version(input.pair?);
-            let (factory, data) = new_account(version, u64::from(input.round));
-            if version == EntryPointVersion::V06 {
-                let code = format!("{factory}{}", &data[2..]);
-                return Some(with(input.base, OPERATION, "initCode", code));
-            }
-            let request = with(input.base, OPERATION, "factory", factory);
-            Some(with(&request, OPERATION, "factoryData", data))
-        },
+        after: |input| Some(of_new_account(input.base, version(input.pair?), input.round)),
+        ..FORM
+    },
+    Form {
+        clause: "operation.factory",
+        label: "an account that does not exist yet, with 0x0 for the three gas limits",
+        applies: is_stub,
+        is_other_operation: true,
+        after: |input| Some(zero(&of_new_account(input.base, version(input.pair?), input.round), false)),
         ..FORM
     },
     Form {
@@ -370,6 +404,15 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     },
 ];
 
+/// The request for an account that is created with the operation.
+fn of_new_account(request: &Value, version: EntryPointVersion, number: u32) -> Value {
+    let (factory, data) = new_account(version, u64::from(number));
+    if version == EntryPointVersion::V06 {
+        return with(request, OPERATION, "initCode", format!("{factory}{}", &data[2..]));
+    }
+    with(&with(request, OPERATION, "factory", factory), OPERATION, "factoryData", data)
+}
+
 fn takes_eip_7702(kind: Kind) -> bool {
     version(kind) >= EntryPointVersion::V08
 }
@@ -426,7 +469,7 @@ pub(crate) static FORMS: Relation = Relation::new(
         alternately(&plain, &member(Role::Variant, form.label, variant, ids))
     },
 )
-.first(15)
+.first(20)
 .simulated(simulation);
 
 /// The form of a member of [`FORMS`], by its label.

@@ -1,49 +1,58 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
+//! With `--dry-run`, it prints what would be sent.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
-use paymaster_engine::cases::scope::Scope;
+use paymaster_engine::{
+    cases::{plan::DEFAULT_CASES, scope::Scope},
+    knowledge::Knowledge,
+};
 use paymaster_reference_server::Config;
+use paymaster_schemas::Basis;
 use paymaster_settings::{
-    embedded::{Embedded, profile_of},
-    settings::{
-        environment::Environment,
-        setup::{QUICK, RunSetup, Setup},
-    },
-    specifications::all_rules,
+    EMBEDDED_WARNING, Embedded, Environment, Merged, RunSetup, Setup, all_rules,
+    embedded::profile_of,
+    exit, output,
+    settings::setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
     which,
 };
 
 use crate::{
     cli::{
         args::CheckArgs,
-        commands::dry_run,
         filter,
         known::KnownFailures,
-        on_chain,
-        process::{CommandError, Runtime, stop_at_interrupt},
+        process::{CommandError, block_on, stop_at_interrupt},
         reports::Reports,
     },
-    report::{Finished, terminal::progress::Progress},
-    run::{self, Reporters, Suite},
+    report::{Finished, terminal::progress::Progress, text::words::count},
+    run::{self, Cost, Reporters, RunOutcome, Suite},
 };
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
     // Wrong arguments are errors before anything is sent.
-    let reports = Reports::requested(&args.reports)?;
+    let reports = Reports::requested(&args.output)?;
     filter::rules(&args.rules, all_rules())?;
-    let runtime = Runtime::start()?;
+    block_on(choose_target(args, reports, environment))
+}
+
+/// Judges the target that the settings name, or the embedded reference server where they name none.
+async fn choose_target(
+    args: &CheckArgs,
+    reports: Reports,
+    environment: &Environment,
+) -> Result<u8, CommandError> {
     let setup = if args.dry_run {
         Setup::read(&args.run, args.url.as_deref(), environment)?
     } else {
-        runtime.block_on(which::read(&args.run, args.url.as_deref(), environment))?
+        which::read(&args.run, args.url.as_deref(), environment).await?
     };
     let specification = setup.profile.known.specification();
     let standard = Suite::of(specification);
     let rules = filter::rules(&args.rules, standard.rules.clone())?;
     let rules = args.chain.applicable(rules)?;
-    let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref(), specification)?;
+    let known = KnownFailures::read(&args.output.known, setup.known_failing.as_ref(), specification)?;
     let suite = Suite {
         scope: if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) },
         rules,
@@ -51,26 +60,22 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
         known: Arc::clone(&known.list),
         ..standard
     };
-    runtime.block_on(async {
-        let Some(url) = setup.layer.url.clone() else {
-            if args.dry_run {
-                let profile = profile_of(specification, &Config::default(), &[]);
-                return dry_run::print(&suite, &*profile, &setup.layer, args.quick);
-            }
-            let embedded =
-                Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let setup = setup.for_embedded(&*embedded.profile(specification));
-            let result = judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
-            embedded.stop().await;
-            return result;
-        };
+    let Some(url) = setup.merged.url.clone() else {
         if args.dry_run {
-            // An unusable URL is an error even when nothing is sent.
-            setup.target(&url)?;
-            return dry_run::print(&suite, &*setup.profile.known, &setup.layer, args.quick);
+            let profile = profile_of(specification, &Config::default(), &[]);
+            return dry_run(&suite, &*profile, &setup.merged, args.quick);
         }
-        judge(setup, &url, suite, args, &known, reports, environment).await
-    })
+        let embedded =
+            Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
+        let setup = setup.for_embedded(&*embedded.profile(specification));
+        return judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
+    };
+    if args.dry_run {
+        // An unusable URL is an error even when nothing is sent.
+        setup.target(&url)?;
+        return dry_run(&suite, &*setup.profile.known, &setup.merged, args.quick);
+    }
+    judge(setup, &url, suite, args, &known, reports, environment).await
 }
 
 async fn judge(
@@ -82,20 +87,75 @@ async fn judge(
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, CommandError> {
-    let access = args.chain.access(&setup)?;
+    let access = args.chain.transport(&setup)?;
     let RunSetup { mut settings, shown_target: mut place, mut redactor } = setup.settings(url)?;
     if args.quick {
         settings.budget = Some(QUICK.min(settings.time_limit));
     }
     place.chain_options = args.chain.hide(&mut redactor);
-    suite.chain = on_chain::connect(access).await.map_err(|cause| {
+    suite.chain = args.chain.connect(access).await.map_err(|cause| {
         CommandError::could_not_test(redactor.apply(&format!("could not ask the chain: {cause}")))
     })?;
     let stop = stop_at_interrupt();
     reports.begin(&place, &redactor);
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
-    let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let finished = Finished::new(&outcome.summary, &*outcome.context, settings.strictness, &place, &redactor);
-    Ok(reports.finish(&finished, &args.replay_dir, known, environment))
+    let RunOutcome { summary, context } = run::check(&settings, &suite, &stop, &mut listeners).await;
+    let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
+    Ok(reports.finish(&finished, known, environment))
+}
+
+/// Prints the number of groups and requests of each relation; sends nothing.
+fn dry_run(
+    suite: &Suite,
+    profile: &dyn Knowledge,
+    merged: &Merged,
+    is_quick: bool,
+) -> Result<u8, CommandError> {
+    let seed = merged.seed.unwrap_or(DEFAULT_SEED);
+    let cases = merged.cases.unwrap_or(DEFAULT_CASES);
+    let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
+    let context = profile.with_chain(on_chain);
+    let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
+    let mut order = Vec::new();
+    let (mut groups, mut requests) = (0_u64, 0_usize);
+    for group in suite.groups(&*context, seed, cases) {
+        groups += 1;
+        requests += group.members.len();
+        let relation = group.relation.id;
+        let place = order.iter().position(|known| *known == relation).unwrap_or_else(|| {
+            order.push(relation);
+            order.len() - 1
+        });
+        let pair = group.pair.map_or("-", |pair| pair.name);
+        let row = rows.entry((place, relation, pair)).or_default();
+        row.0 += 1;
+        row.1 += group.members.len();
+    }
+    let mut text =
+        format!("{:<34} {:<20} {:>8} {:>9}\n", "relation", "method and mode", "groups", "requests");
+    for ((_, relation, pair), (groups, requests)) in rows {
+        let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
+    }
+    let rules = count(suite.rules.len() as u128, "rule");
+    let _ = writeln!(
+        text,
+        "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
+         Before them, discovery asks for the dialect and the tokens of the target; its answers can change this plan.",
+        count(requests as u128, "request"),
+        count(groups, "group"),
+    );
+    if let Some(rate) = merged.rate {
+        let interval = Duration::from_secs_f64(rate.recip());
+        let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);
+        let limit = merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
+        let budget = if is_quick { Some(QUICK.min(limit)) } else { merged.budget() };
+        let estimate = cost.estimate(merged.max_requests, interval, budget, limit);
+        let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");
+    }
+    if merged.url.is_none() {
+        let _ = writeln!(text, "warning: {EMBEDDED_WARNING}");
+    }
+    output::print(&text)?;
+    Ok(exit::CONFORMS)
 }

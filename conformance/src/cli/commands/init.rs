@@ -9,18 +9,17 @@ use std::{
 use crate::{
     cli::{
         args::InitArgs,
-        process::{CommandError, Runtime, at, stop_at_interrupt},
+        process::{CommandError, at, block_on, stop_at_interrupt},
     },
     first_profile::{self, Given},
     run,
 };
-use paymaster_engine::specification::Specification;
+use paymaster_engine::{specification::Specification, verdict::profile_line::MissingLine};
 use paymaster_settings::{
-    exit,
-    output::{self, report_file, terminal::escape_controls},
-    settings::{environment::Environment, file, setup::RunSetup},
-    specifications::{DEFAULT_SPECIFICATION, specification},
-    which,
+    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls, exit,
+    output::{self, report_file},
+    settings::file,
+    specification, which,
 };
 
 /// The commented file for a specification, with every key.
@@ -34,7 +33,7 @@ pub(crate) fn template(specification: &Specification) -> String {
 pub(crate) fn run(args: &InitArgs, environment: &Environment) -> Result<u8, CommandError> {
     let output = args.output.clone();
     match &args.target {
-        Some(url) if is_url(url) => ask(url, &path_or_default(output), args, environment),
+        Some(url) if is_url(url) => block_on(ask(url, &path_or_default(output), args, environment)),
         Some(path) if output.is_some() => Err(format!(
             "`{path}` is no URL, and -o names the file: give an http:// or https:// URL, or one file"
         )
@@ -57,33 +56,29 @@ fn path_or_default(path: Option<PathBuf>) -> PathBuf {
 fn fill_in(path: &Path, args: &InitArgs) -> Result<u8, CommandError> {
     let specification = args.run.target.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification)?;
     write(path, &template(specification))?;
+    let shown = path.display();
     output::print(&format!(
-        "wrote {}: fill in what you know about the target, then run `paymaster-conformance --config {}`\n",
-        path.display(),
-        path.display()
+        "wrote {shown}: fill in what you know about the target, then run `paymaster-conformance --config {shown}`\n"
     ))?;
     Ok(exit::CONFORMS)
 }
 
 /// Asks the target and writes what it shows.
-fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Result<u8, CommandError> {
+async fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Result<u8, CommandError> {
     if path.exists() {
         return Err(exists(path));
     }
     report_file::check_writable(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    let runtime = Runtime::start()?;
-    let setup = runtime.block_on(which::read(&args.run, Some(url), environment))?;
+    let setup = which::read(&args.run, Some(url), environment).await?;
     let RunSetup { settings, shown_target: place, redactor } = setup.settings(url)?;
     let specification = settings.profile.specification();
     let given = Given { specification, place: &place, redactor: &redactor, rate: settings.rate };
-    let surveyed = runtime.block_on(async { run::survey(&settings, &redactor, &stop_at_interrupt()).await });
+    let surveyed = run::survey(&settings, &redactor, &stop_at_interrupt()).await;
     let needs = surveyed.found.needs;
     if let Some(cause) = surveyed.ended.as_ref().filter(|_| needs.is_some()) {
         let cause = escape_controls(&redactor.apply(cause));
-        return Err(CommandError::could_not_test(format!(
-            "could not ask {}: {cause}; no file was written",
-            place.shown
-        )));
+        let message = format!("could not ask {}: {cause}; no file was written", place.shown);
+        return Err(CommandError::could_not_test(message));
     }
     let text = first_profile::text(&surveyed, given);
     file::parse(&text, None).map_err(|cause| format!("what was found is no valid profile: {cause}"))?;
@@ -91,16 +86,16 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
     let shown = path.display();
     let mut lines = first_profile::findings(&surveyed, given);
     lines.push(match needs {
-        None => format!(
-            "wrote {shown}: add what only you can say, then run `paymaster-conformance {} --config {shown}`",
-            place.shown
-        ),
-        Some(line) => format!(
-            "wrote {shown}: it needs one key, in {}, with {}:\n  {}\n",
-            line.table,
-            line.meaning,
-            (line.text)(&*settings.profile)
-        ),
+        None => {
+            let target = &place.shown;
+            format!(
+                "wrote {shown}: add what only you can say, then run `paymaster-conformance {target} --config {shown}`"
+            )
+        }
+        Some(MissingLine { table, meaning, text, .. }) => {
+            let text = text(&*settings.profile);
+            format!("wrote {shown}: it needs one key, in {table}, with {meaning}:\n  {text}\n")
+        }
     });
     output::print(&(lines.join("\n") + "\n"))?;
     Ok(exit::CONFORMS)
@@ -125,7 +120,7 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::{settings::file, specifications::SPECIFICATIONS};
+    use paymaster_settings::{SPECIFICATIONS, settings::file};
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {

@@ -16,15 +16,14 @@ use crate::{
     recorded::{self, RecordedExchange, Recording},
     report::text::words::count,
 };
-use paymaster_settings::settings::{ShownTarget, environment::Environment, file::asked};
+use paymaster_settings::{Environment, ShownTarget};
 
 /// Longest recording that is read, in bytes: it is held in memory.
 const LONGEST: u64 = 512 * 1024 * 1024;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options =
-        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
+    let mut options = TrafficOptions::read(&args.judging, None, environment)?;
     let name = if args.file == Path::new("-") {
         "standard input".to_owned()
     } else {
@@ -40,7 +39,7 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Com
         options = TrafficOptions::read(&args.judging, Some(called.name), environment)?;
     }
     recording.keep_calls_of(options.suite.specification);
-    let Traffic { exchanges, place, mut skipped } =
+    let (exchanges, place, mut skipped) =
         choose(recording, args.endpoint.as_deref(), &name, &mut options).map_err(named)?;
     for secret in exchanges.iter().flat_map(|exchange| &exchange.secrets) {
         options.redactor.hide_header(secret);
@@ -74,62 +73,40 @@ fn read(path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// The exchanges with one endpoint.
-struct Traffic {
-    exchanges: Vec<RecordedExchange>,
-    place: ShownTarget,
-    skipped: recorded::Skipped,
-}
-
-/// An endpoint of a recording.
-struct Endpoint {
-    /// None where the recording names no URL.
-    url: Option<String>,
-    exchanges: usize,
-    place: ShownTarget,
-}
-
-/// Chooses the exchanges with one endpoint: tokens and dialect are learned for one target.
+/// Chooses the exchanges with one endpoint: tokens and dialect are learned for one target. Returns how often others were skipped too.
 fn choose(
     recording: Recording,
     wanted: Option<&str>,
     name: &str,
     options: &mut TrafficOptions,
-) -> Result<Traffic, CommandError> {
+) -> Result<(Vec<RecordedExchange>, ShownTarget, recorded::Skipped), CommandError> {
     let unnamed = || ShownTarget { shown: name.to_owned(), ..ShownTarget::default() };
     let mut endpoints = Vec::new();
     for (url, exchanges) in recording.endpoints() {
-        let place = match url {
-            Some(url) => options.place(url)?,
-            None => unnamed(),
-        };
-        endpoints.push(Endpoint { url: url.map(str::to_owned), exchanges, place });
+        let place = url.map_or_else(|| Ok(unnamed()), |url| options.place(url))?;
+        endpoints.push((url.map(str::to_owned), count(exchanges as u128, "exchange"), place));
     }
-    let matches = |number: usize, url: Option<&str>| match wanted {
-        None => true,
-        Some(wanted) => wanted == number.to_string() || url.is_some_and(|url| url.contains(wanted)),
+    let is_wanted = |number: usize, url: Option<&String>| {
+        let is_named =
+            |wanted: &str| wanted == number.to_string() || url.is_some_and(|url| url.contains(wanted));
+        wanted.is_none_or(is_named)
     };
-    let mut matching = (1..)
-        .zip(&endpoints)
-        .filter(|(number, endpoint)| matches(*number, endpoint.url.as_deref()))
-        .map(|(_, endpoint)| endpoint);
-    let (first, second) = (matching.next(), matching.next());
-    let (url, place) = match (first, second) {
-        (Some(endpoint), None) => (endpoint.url.clone(), endpoint.place.clone()),
+    let mut matching = (1..).zip(&endpoints).filter(|(number, (url, ..))| is_wanted(*number, url.as_ref()));
+    let (url, place) = match (matching.next(), matching.next()) {
+        (Some((_, (url, _, place))), None) => (url.clone(), place.clone()),
         (None, _) if wanted.is_none() => (None, unnamed()),
-        _ => {
+        (first, _) => {
             let what = if first.is_some() {
                 "calls went to several endpoints"
             } else {
                 "no endpoint has this number or this text in its URL"
             };
-            let rows = (1..).zip(&endpoints).map(|(number, endpoint)| {
-                let exchanges = count(endpoint.exchanges as u128, "exchange");
-                format!("\n  {number}  {}  {exchanges}", endpoint.place.shown)
-            });
+            let rows = (1..).zip(&endpoints);
+            let rows = rows
+                .map(|(number, (_, exchanges, place))| format!("\n  {number}  {}  {exchanges}", place.shown));
+            let rows = rows.collect::<Vec<_>>().concat();
             return Err(format!(
-                "{what}: choose one with --endpoint and its number, or a part of its URL{}",
-                rows.collect::<String>()
+                "{what}: choose one with --endpoint and its number, or a part of its URL{rows}"
             )
             .into());
         }
@@ -138,5 +115,5 @@ fn choose(
     let (exchanges, others): (Vec<_>, Vec<_>) =
         recording.exchanges.into_iter().partition(|exchange| exchange.url == url);
     skipped.insert("a call to another endpoint".to_owned(), others.len() as u64);
-    Ok(Traffic { exchanges, place, skipped })
+    Ok((exchanges, place, skipped))
 }

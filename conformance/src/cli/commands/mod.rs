@@ -3,7 +3,6 @@
 mod check;
 mod compare;
 mod documentation;
-mod dry_run;
 mod init;
 mod judge;
 mod matrix;
@@ -15,7 +14,7 @@ use crate::cli::{
     args::{Cli, Command},
     process::CommandError,
 };
-use paymaster_settings::settings::environment::Environment;
+use paymaster_settings::Environment;
 
 /// Runs a command; returns the exit code.
 pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandError> {
@@ -23,7 +22,7 @@ pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandErr
         None => check::run(&cli.check, environment),
         Some(Command::Check(args)) => check::run(args, environment),
         Some(Command::Rules(args)) => documentation::rules(args),
-        Some(Command::Explain { rule }) => documentation::explain::run(rule),
+        Some(Command::Explain { rule }) => documentation::explain(rule),
         Some(Command::Compare(args)) => compare::run(args, environment),
         Some(Command::Matrix(args)) => matrix::run(args),
         Some(Command::Selftest(args)) => selftest::run(args),

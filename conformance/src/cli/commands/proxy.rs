@@ -6,18 +6,19 @@ use tokio::{net::TcpListener, sync::mpsc};
 
 use crate::cli::{
     args::ProxyArgs,
-    process::{CommandError, Runtime, stop_at_interrupt},
+    process::{CommandError, block_on, stop_at_interrupt},
     traffic::{TrafficOptions, TrafficSession},
 };
 use crate::relay::{self, Limits, RelayedExchange, Upstream};
-use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
+use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_engine::{
+    rules::Violation,
     session::{recorded::Skipped, tally::NewlyBroken},
     verdict::strictness::fails_the_run,
 };
 use paymaster_settings::output;
-use paymaster_settings::output::terminal::{Paint, escape_controls};
-use paymaster_settings::settings::{environment::Environment, file::asked, setup::trust_notes};
+use paymaster_settings::{Environment, settings::setup::trust_notes};
+use paymaster_settings::{Paint, escape_controls};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;
@@ -28,8 +29,7 @@ const MOST_SECRETS: usize = 200;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, CommandError> {
-    let mut options =
-        TrafficOptions::read(&args.judging, asked(args.judging.spec.as_deref(), environment)?, environment)?;
+    let mut options = TrafficOptions::read(&args.judging, None, environment)?;
     let named = match &args.upstream {
         Some(url) => Some(url.as_str()),
         None => environment.get("PAYMASTER_URL")?,
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         .or_else(|| options.profile.target.url.clone())
         .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
-    let trust = Trust { cacert: args.trust.cacert.clone(), insecure: args.trust.insecure };
+    let trust = args.trust.trust();
     let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {
         options.redactor.hide(secret);
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     let upstream = Upstream::new(target, dialler, limits);
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
-    Runtime::start()?.block_on(async {
+    block_on(async {
         let listener = listen(&args.listen).await?;
         let address = listener.local_addr().map_err(|cause| format!("{}: {cause}", args.listen))?;
         let traffic = TrafficSession::open(options, place, &args.judging)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
             relay::serve(listener, upstream, sender, &stop),
             judge(traffic, receiver, is_loopback, paint),
         );
-        Ok(traffic.close(skipped, started.elapsed(), environment))
+        Ok::<_, CommandError>(traffic.close(skipped, started.elapsed(), environment))
     })
 }
 
@@ -124,25 +124,19 @@ async fn judge(
 
 /// A line for a rule that is broken for the first time.
 fn describe(traffic: &TrafficSession, new: &NewlyBroken, number: u64, paint: Paint) -> String {
-    let fails = fails_the_run(new.rule.basis(), traffic.is_strict());
-    let label = if traffic.is_known(&new.key) {
+    let TrafficOptions { strictness, known, redactor, .. } = &traffic.options;
+    let label = if known.list.covers(&new.key).is_some() {
         paint.odd("KNOWN")
-    } else if fails {
+    } else if fails_the_run(new.rule.basis(), strictness.strict) {
         paint.bad("FAILED")
     } else {
         paint.odd("WARNING")
     };
     let call = new.key.pair.map_or("any request", |pair| pair.name);
-    let shown = |text: &str| escape_controls(&traffic.redacted(text));
-    let pointer = if new.violation.pointer.is_empty() {
-        "the whole answer".to_owned()
-    } else {
-        shown(&new.violation.pointer)
-    };
-    format!(
-        "{label} {}  exchange {number}, {call} at {pointer}: expected {}, got {}\n",
-        paint.name(new.rule.id),
-        shown(&new.violation.expected),
-        shown(&new.violation.actual),
-    )
+    let Violation { pointer, expected, actual, .. } = &new.violation;
+    let [pointer, expected, actual] =
+        [pointer, expected, actual].map(|text| escape_controls(&redactor.apply(text)));
+    let pointer = if pointer.is_empty() { "the whole answer" } else { &pointer };
+    let rule = paint.name(new.rule.id);
+    format!("{label} {rule}  exchange {number}, {call} at {pointer}: expected {expected}, got {actual}\n")
 }

@@ -1,36 +1,34 @@
 //! `replay FILE`: sends the requests of a finding again and judges the answers. With a folder, those of every finding in it.
 
-mod folder;
-
-use std::path::Path;
-
-use crate::{
-    cli::{
-        args::ReplayArgs,
-        on_chain,
-        process::{CommandError, Runtime, stop_at_interrupt},
-    },
-    report::{
-        Maker,
-        replay_file::{EMBEDDED, ReplayFile},
-        text::compact,
-    },
-    run::{self, ReplayOutcome, Suite},
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
 };
+
 use paymaster_client::{
     redact::{REDACTED, Redactor},
     stop::Stop,
 };
-use paymaster_engine::{cases::case::Group, rules::Rule};
+use paymaster_engine::{
+    cases::case::Group,
+    rules::{Rule, Violation},
+};
 use paymaster_settings::{
-    embedded::{EMBEDDED_WARNING, Embedded},
-    exit,
-    output::{self, terminal::escape_controls},
-    settings::{
-        ShownTarget,
-        environment::Environment,
-        setup::{RunSetup, Setup},
+    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit, output,
+};
+use tokio::sync::OnceCell;
+
+use crate::{
+    cli::{
+        args::ReplayArgs,
+        process::{CommandError, block_on, stop_at_interrupt},
     },
+    report::{
+        Maker,
+        replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},
+        text::{compact, words::count},
+    },
+    run::{self, ReplayOutcome, Suite},
 };
 
 /// Longest reason with its answer that is printed, in characters.
@@ -39,14 +37,11 @@ const LONGEST_ANSWER: usize = 320;
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, CommandError> {
     if args.file.is_dir() {
-        return folder::run(args, environment);
+        return replay_all(args, environment);
     }
     let replay = Replay::read(&args.file)?;
-    Runtime::start()?.block_on(async {
-        let mut embedded = EmbeddedServer::default();
-        let sent = replay.send(args, environment, &mut embedded, &stop_at_interrupt()).await;
-        embedded.stop().await;
-        print(&replay, &sent?)
+    block_on(async {
+        print(&replay, &replay.send(args, environment, &OnceCell::new(), &stop_at_interrupt()).await?)
     })
 }
 
@@ -57,12 +52,10 @@ fn print(replay: &Replay, sent: &Sent) -> Result<u8, CommandError> {
     }
     let headline = format!("{}  {}  {}\n", state.words(), replay.rule.id, sent.place);
     let detail = match &sent.conclusion {
-        ReplayOutcome::StillThere(violation) => format!(
-            "  at        {}\n  expected  {}\n  actual    {}\n",
-            sent.shown(&violation.pointer),
-            sent.shown(&violation.expected),
-            sent.shown(&violation.actual)
-        ),
+        ReplayOutcome::StillThere(Violation { pointer, expected, actual, .. }) => {
+            let [pointer, expected, actual] = [pointer, expected, actual].map(|text| sent.shown(text));
+            format!("  at        {pointer}\n  expected  {expected}\n  actual    {actual}\n")
+        }
         _ => format!("  {}\n", sent.detail()),
     };
     output::print(&(headline + &detail))?;
@@ -112,10 +105,6 @@ struct Replay {
     group: Group,
 }
 
-/// The embedded server, which is started for the first file that needs it.
-#[derive(Default)]
-struct EmbeddedServer(Option<Embedded>);
-
 /// The requests of a replay file were sent.
 struct Sent {
     /// The target, secrets redacted.
@@ -143,7 +132,7 @@ impl Replay {
         &self,
         args: &ReplayArgs,
         environment: &Environment,
-        embedded: &mut EmbeddedServer,
+        embedded: &OnceCell<Embedded>,
         stop: &Stop,
     ) -> Result<Sent, CommandError> {
         let mut setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
@@ -157,9 +146,9 @@ impl Replay {
             .into());
         }
         let recorded = (!self.file.target.contains(REDACTED)).then(|| self.file.target.clone());
-        let url = match setup.layer.url.clone().or(recorded) {
+        let url = match setup.merged.url.clone().or(recorded) {
             Some(url) if url == EMBEDDED => {
-                let server = embedded.started().await?;
+                let server = embedded_server(embedded).await?;
                 setup = setup.for_embedded(&*server.profile(own));
                 server.url.clone()
             }
@@ -170,11 +159,11 @@ impl Replay {
                 );
             }
         };
-        let access = args.chain.access(&setup)?;
+        let access = args.chain.transport(&setup)?;
         let RunSetup { settings, shown_target, mut redactor } = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
-        let conclusion = match on_chain::connect(access).await {
+        let conclusion = match args.chain.connect(access).await {
             Err(cause) => ReplayOutcome::CouldNotTest(cause.to_string()),
             Ok(chain) => {
                 let (finding, context) = (&self.file.finding, self.file.known()?);
@@ -185,22 +174,13 @@ impl Replay {
     }
 }
 
-impl EmbeddedServer {
-    async fn started(&mut self) -> Result<&Embedded, CommandError> {
-        let server = if let Some(server) = self.0.take() {
-            server
-        } else {
-            output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
-            Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?
-        };
-        Ok(self.0.insert(server))
-    }
-
-    async fn stop(self) {
-        if let Some(server) = self.0 {
-            server.stop().await;
-        }
-    }
+/// The embedded server, which is started for the first file that asks for it.
+async fn embedded_server(embedded: &OnceCell<Embedded>) -> Result<&Embedded, CommandError> {
+    let start = async || {
+        output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
+        Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}").into())
+    };
+    embedded.get_or_try_init(start).await
 }
 
 impl Sent {
@@ -226,6 +206,141 @@ impl Sent {
             ReplayOutcome::CouldNotTest(cause) => {
                 format!("could not test {}: {}", self.place, self.shown(cause))
             }
+        }
+    }
+}
+
+/// The findings of a folder that belong to one defect.
+struct Defect {
+    /// None for a finding that stands alone: a known failure, or one of an earlier version.
+    headline: Option<String>,
+    files: Vec<PathBuf>,
+}
+
+/// A finding that was sent again.
+struct Replayed {
+    /// The name of its file without the ending.
+    name: String,
+    state: State,
+    detail: String,
+}
+
+/// Runs the command; returns the exit code.
+fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let folder = &args.file;
+    let files = replay_file::files(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
+    if files.is_empty() {
+        return Err(format!("{}: there is no replay file in this folder", folder.display()).into());
+    }
+    let states = block_on(async {
+        let embedded = OnceCell::new();
+        let stop = stop_at_interrupt();
+        let mut states = Vec::new();
+        for defect in defects(files) {
+            let mut findings = Vec::new();
+            for path in &defect.files {
+                let replayed = replayed(path, args, environment, &embedded, &stop).await;
+                let (state, detail) = replayed.unwrap_or_else(|cause| (State::CouldNotTest, cause.message));
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                findings.push(Replayed { name, state, detail });
+            }
+            states.push(print_defect(&defect, &findings)?);
+        }
+        Ok::<_, CommandError>(states)
+    })?;
+    output::print(&format!("{}\n", summary(&states)))?;
+    Ok(worst(&states).code())
+}
+
+/// The files, grouped by defect: those of the first run and defect first, those without a defect last. Runs against other targets, and
+/// parts of earlier runs, have defects of their own.
+fn defects(files: Vec<PathBuf>) -> Vec<Defect> {
+    let mut grouped = BTreeMap::<(String, ReplayDefect), Vec<PathBuf>>::new();
+    let mut alone = Vec::new();
+    for path in files {
+        // A file that cannot be read is reported when it is sent.
+        match ReplayFile::read(&path).ok().and_then(|file| Some((file.target, file.defect?))) {
+            Some(key) => grouped.entry(key).or_default().push(path),
+            None => alone.push(Defect { headline: None, files: vec![path] }),
+        }
+    }
+    let grouped =
+        grouped.into_iter().map(|((_, defect), files)| Defect { headline: Some(defect.headline), files });
+    grouped.chain(alone).collect()
+}
+
+/// Prints what became of a defect, and below it each of its findings. Returns the state of the defect.
+fn print_defect(defect: &Defect, findings: &[Replayed]) -> Result<State, CommandError> {
+    let states: Vec<State> = findings.iter().map(|finding| finding.state).collect();
+    let state = worst(&states);
+    let line = |indent: &str, state: State, text: &str| format!("{indent}{:<14}  {text}\n", state.words());
+    let mut text = String::new();
+    let indent = match &defect.headline {
+        Some(headline) => {
+            text.push_str(&line("", state, &escape_controls(headline)));
+            "  "
+        }
+        None => "",
+    };
+    for finding in findings {
+        let Replayed { name, state, detail } = finding;
+        text.push_str(&line(indent, *state, &format!("{name}  {detail}")));
+    }
+    output::print(&text)?;
+    Ok(state)
+}
+
+/// The worst state: a defect is still there when one of its findings is, and fixed when all are.
+fn worst(states: &[State]) -> State {
+    let mut worst_first = State::ALL.into_iter().map(|(state, ..)| state);
+    worst_first.find(|state| states.contains(state)).unwrap_or(State::Fixed)
+}
+
+/// What became of the finding in a file, and what that rests on.
+async fn replayed(
+    path: &Path,
+    args: &ReplayArgs,
+    environment: &Environment,
+    embedded: &OnceCell<Embedded>,
+    stop: &Stop,
+) -> Result<(State, String), CommandError> {
+    let sent = Replay::read(path)?.send(args, environment, embedded, stop).await?;
+    Ok((State::of(&sent.conclusion), sent.detail()))
+}
+
+/// `3 defects: 1 fixed, 1 still there, 1 could not be tested`.
+fn summary(states: &[State]) -> String {
+    let number = |state: State| states.iter().filter(|other| **other == state).count();
+    let parts = [
+        (number(State::Fixed), "fixed"),
+        (number(State::StillThere), "still there"),
+        (number(State::NotProved), "not proved"),
+        (number(State::CouldNotTest), "could not be tested"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts.map(|(number, words)| format!("{number} {words}")).collect();
+    format!("{}: {}", count(states.len() as u128, "defect"), parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_is_that_of_the_worst_defect() {
+        use State::{CouldNotTest, Fixed, NotProved, StillThere};
+        for (states, expected, words) in [
+            (&[Fixed, Fixed][..], 0, "2 defects: 2 fixed"),
+            (&[Fixed, NotProved], 4, "2 defects: 1 fixed, 1 not proved"),
+            (&[CouldNotTest, NotProved], 3, "2 defects: 1 not proved, 1 could not be tested"),
+            (
+                &[CouldNotTest, StillThere, Fixed],
+                1,
+                "3 defects: 1 fixed, 1 still there, 1 could not be tested",
+            ),
+        ] {
+            assert_eq!(worst(states).code(), expected);
+            assert_eq!(summary(states), words);
         }
     }
 }

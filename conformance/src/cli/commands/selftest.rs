@@ -1,47 +1,36 @@
 //! `selftest`: checks the verdicts on the user's machine, against reference servers with known faults.
 
-mod causes;
-mod pairs;
-
-use std::{
-    fmt::Write as _,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
     cli::{
         args::SelftestArgs,
         filter,
-        process::{CommandError, Runtime, stop_at_interrupt},
+        process::{CommandError, block_on, stop_at_interrupt},
     },
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{
-        self, Cases, Causes, Deviation, Matrix, ProfilePart, ProfileParts, Row, SelftestError, Trials,
-        every_deviation,
+        self, Cases, Causes, Deviation, Matrix, NamedDefect, PairTrial, ProfilePart, Row, SelftestError,
+        Trials, every_deviation, fault_pairs, run_pairs,
     },
 };
 use paymaster_client::stop::Stop;
 use paymaster_engine::{cases::plan::DEFAULT_CASES, specification::Specification};
-use paymaster_settings::{exit, output, specifications::DEFAULT_SPECIFICATION};
+use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, output};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
-    if let Some(count) = args.pairs {
-        return pairs::run(count, args.seeds);
+    if let Some(number) = args.pairs {
+        return pairs(number, args.seeds);
     }
-    let deviations = select(&args.only, every_deviation())?;
-    let seeds: Vec<u64> = (1..=args.seeds).collect();
-    let profile_parts: ProfileParts =
-        if args.sparse_profiles { ProfilePart::sparse } else { ProfilePart::whole };
+    let mut deviations = select(&args.only, every_deviation())?;
     // A sparse profile promises too little for faults to be caught.
-    let deviations: Vec<Deviation> = deviations
-        .into_iter()
-        .filter(|deviation| !args.sparse_profiles || deviation.fault().is_none())
-        .collect();
+    deviations.retain(|deviation| !args.sparse_profiles || deviation.fault().is_none());
+    let seeds: Vec<u64> = (1..=args.seeds).collect();
     let trials = Trials {
         deviations: &deviations,
         seeds: &seeds,
-        profile_parts,
+        profile_parts: if args.sparse_profiles { ProfilePart::sparse } else { ProfilePart::whole },
         cases: match args.cases {
             Some(cases) => Cases::Fixed(cases),
             None if args.causes => Cases::Fixed(DEFAULT_CASES),
@@ -50,22 +39,21 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         causes: args.causes,
     };
     // Each trial has a runtime of its own. This one waits for Ctrl-C meanwhile.
-    let matrix = Runtime::start()?.block_on(async {
+    let matrix = block_on(async {
         let stop = stop_at_interrupt();
         tokio::task::block_in_place(|| run_trials(&trials, &stop))
     })?;
-    let scope = Scope { all: args.only.is_empty() && !args.sparse_profiles, trials: trials.count() };
-    let report = Report::of(&matrix, &scope);
-    let mut text = report.text(&matrix);
+    let is_whole = args.only.is_empty() && !args.sparse_profiles;
+    let (mut text, mut code) = about_matrix(&matrix, trials.count(), is_whole);
     let causes = Causes::of(&matrix);
     if args.causes {
-        text += &causes::text(&causes);
+        text += &about_causes(&causes);
     }
     output::print(&text).map_err(|cause| format!("the matrix could not be written: {cause}"))?;
-    Ok(match report.code() {
-        exit::CONFORMS | exit::INCOMPLETE if !causes.untrue.is_empty() => exit::VIOLATIONS,
-        code => code,
-    })
+    if !causes.untrue.is_empty() {
+        code = exit::VIOLATIONS;
+    }
+    Ok(code)
 }
 
 /// Runs the trials and shows the progress on a terminal.
@@ -92,79 +80,43 @@ fn select(filters: &[String], all: Vec<Deviation>) -> Result<Vec<Deviation>, Com
     };
     filter::select(filters, all, names).map_err(|unmatched| {
         format!(
-            "no fault, variant or clause matches `{}`{}; the reference server's --list-faults and --list-variants name them",
-            unmatched.filter, unmatched.suggestion
+            "no fault, variant or clause matches {unmatched}; the reference server's --list-faults and --list-variants name them"
         )
         .into()
     })
 }
 
-/// Which trials were requested.
-struct Scope {
-    /// Whether every fault and variant is included: only then is a rule that no fault breaks a problem.
-    all: bool,
-    /// The number of trials.
-    trials: usize,
-}
-
-/// The result of a selftest.
-struct Report {
-    /// Trials with a wrong verdict, and rules that no fault broke.
-    problems: Vec<String>,
-    /// The number of requested trials that did not run to their end.
-    missing: usize,
-}
-
-impl Report {
-    fn of(matrix: &Matrix, scope: &Scope) -> Self {
-        let missing = scope.trials.saturating_sub(matrix.trials.len());
-        let unproven = if scope.all && missing == 0 { matrix.unproven() } else { Vec::new() };
-        let wrong = matrix.problems().into_iter().map(|(trial, problem)| {
-            let name = named(trial.deviation.specification(), trial.deviation.name());
-            match trial.profile_part {
-                ProfilePart::Whole => format!("{name} (seed {}) {problem}", trial.seed),
-                part => format!("{name} (seed {}, {}) {problem}", trial.seed, part.name()),
-            }
-        });
-        let unproven = unproven.into_iter().map(|(specification, rule)| {
-            format!("no fault proves the rule {}", named(specification, rule.id))
-        });
-        Self { problems: wrong.chain(unproven).collect(), missing }
+/// The text about a matrix, and the exit code. `asked` is the number of requested trials. `is_whole` says that every fault and variant is
+/// among them: only then is a rule that no fault breaks a problem.
+fn about_matrix(matrix: &Matrix, asked: usize, is_whole: bool) -> (String, u8) {
+    let missing = asked.saturating_sub(matrix.trials.len());
+    let wrong = matrix.problems().into_iter().map(|(trial, problem)| {
+        let name = named(trial.deviation.specification(), trial.deviation.name());
+        match trial.profile_part {
+            ProfilePart::Whole => format!("  {name} (seed {}) {problem}", trial.seed),
+            part => format!("  {name} (seed {}, {}) {problem}", trial.seed, part.name()),
+        }
+    });
+    let unproven = if is_whole && missing == 0 { matrix.unproven() } else { Vec::new() };
+    let unproven = unproven
+        .into_iter()
+        .map(|(specification, rule)| format!("  no fault proves the rule {}", named(specification, rule.id)));
+    let problems: Vec<String> = wrong.chain(unproven).collect();
+    let (word, code) = match (problems.is_empty(), missing) {
+        (false, _) => ("THE VERDICTS DO NOT HOLD", exit::VIOLATIONS),
+        (true, 0) => ("THE VERDICTS HOLD", exit::CONFORMS),
+        (true, _) => ("INCOMPLETE", exit::INCOMPLETE),
+    };
+    let (faults, variants) = matrix.counts();
+    let runs = count(faults as u64, "run");
+    let mut lines = vec![format!("{word}  {runs} with a fault, {variants} with a lawful variant")];
+    if missing > 0 {
+        lines.push(format!("  interrupted: {} left out", count(missing as u64, "run")));
     }
-
-    fn code(&self) -> u8 {
-        match (self.problems.is_empty(), self.missing) {
-            (false, _) => exit::VIOLATIONS,
-            (true, 0) => exit::CONFORMS,
-            (true, _) => exit::INCOMPLETE,
-        }
-    }
-
-    fn text(&self, matrix: &Matrix) -> String {
-        let word = match self.code() {
-            exit::CONFORMS => "THE VERDICTS HOLD",
-            exit::INCOMPLETE => "INCOMPLETE",
-            _ => "THE VERDICTS DO NOT HOLD",
-        };
-        let (faults, variants) = matrix.counts();
-        let mut text = format!(
-            "{word}  {} with a fault, {} with a lawful variant\n",
-            count(faults as u64, "run"),
-            variants
-        );
-        let mut line = |line: &str| writeln!(text, "{line}").expect("writing to a String cannot fail");
-        if self.missing > 0 {
-            line(&format!("  interrupted: {} left out", count(self.missing as u64, "run")));
-        }
-        for problem in &self.problems {
-            line(&format!("  {problem}"));
-        }
-        line("");
-        for row in matrix.rows() {
-            line(&text_of(&row));
-        }
-        text
-    }
+    lines.extend(problems);
+    lines.push(String::new());
+    lines.extend(matrix.rows().iter().map(text_of));
+    (lines.join("\n") + "\n", code)
 }
 
 /// A name, with the specification where it is not the default one.
@@ -177,18 +129,12 @@ fn named(specification: &Specification, name: &str) -> String {
 }
 
 fn text_of(row: &Row) -> String {
-    let rules: Vec<String> = row
-        .rules
-        .iter()
-        .map(|(rule, &times)| {
-            if times == row.trials {
-                (*rule).to_owned()
-            } else {
-                format!("{rule} ({times} of {} seeds)", row.trials)
-            }
-        })
-        .collect();
-    let rules = if rules.is_empty() { "-".to_owned() } else { rules.join(", ") };
+    let rules = row.rules.iter().map(|(rule, &times)| match row.trials {
+        all if all == times => (*rule).to_owned(),
+        all => format!("{rule} ({times} of {all} seeds)"),
+    });
+    let rules = rules.collect::<Vec<_>>().join(", ");
+    let rules = if rules.is_empty() { "-" } else { &rules };
     let (kind, verb) = match row.deviation {
         Deviation::Fault(..) => ("fault", "caught by"),
         Deviation::Variant(..) => ("variant", "breaks"),
@@ -197,13 +143,121 @@ fn text_of(row: &Row) -> String {
     format!("{kind:<8} {name:<42} {verb:<9} {rules}")
 }
 
+/// How many causes are right, how many defects one fault gives, and every fault for which one of the two is not as it should be.
+fn about_causes(causes: &Causes<'_>) -> String {
+    let right = causes.named.iter().filter(|(_, right)| *right).count();
+    let faults = count(causes.named.len() as u64, "fault");
+    let median = count(causes.defects_at(0.5) as u64, "defect");
+    let (high, most) = (causes.defects_at(0.95), causes.defects_at(1.0));
+    let untrue = match causes.untrue.len() {
+        1 => "1 cause contradicts".to_owned(),
+        untrue => format!("{untrue} causes contradict"),
+    };
+    let mut lines = vec![
+        String::new(),
+        format!("CAUSES  the first defect names the member for {right} of the {faults} that depend on one"),
+        format!("  one fault gives {median} in the median, {high} at the 95th percentile, {most} at most"),
+        format!("  {untrue} what the fault depends on"),
+    ];
+    for (trial, defect) in &causes.untrue {
+        lines.push(format!("\n  {} has an untrue cause", trial.deviation.name()));
+        lines.extend(defects([*defect]));
+    }
+    for (trial, _) in causes.named.iter().filter(|(_, right)| !right) {
+        let member = trial.deviation.fault().and_then(|fault| fault.member).unwrap_or_default();
+        lines.push(format!("\n  {} depends on {member}", trial.deviation.name()));
+        lines.extend(defects(&trial.defects));
+    }
+    for trial in causes.by_defects.iter().filter(|trial| trial.defects.len() > 1) {
+        let number = count(trial.defects.len() as u64, "defect");
+        lines.push(format!("\n  {} gives {number}", trial.deviation.name()));
+        lines.extend(defects(&trial.defects));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The headline and cause of each defect.
+fn defects<'a>(defects: impl IntoIterator<Item = &'a NamedDefect>) -> impl Iterator<Item = String> {
+    defects.into_iter().map(|NamedDefect { headline, cause, rules, .. }| {
+        let cause = if cause.is_empty() { "no cause found" } else { cause };
+        format!("    {headline}\n      cause: {cause}; {}", count(*rules as u64, "rule"))
+    })
+}
+
+/// `--pairs`: of how many of 100 pairs the two faults must be two defects, and of how many both causes must be named. A replay must be
+/// right for every pair of which both causes are named.
+const TWO_DEFECTS: usize = 95;
+const BOTH_NAMED: usize = 90;
+
+/// Runs so many pairs of faults of each specification with each seed; returns the exit code.
+fn pairs(number: usize, seeds: u64) -> Result<u8, CommandError> {
+    let draws =
+        SPECIFICATIONS.iter().flat_map(|specification| (1..=seeds).map(move |seed| (*specification, seed)));
+    let asked = number.saturating_mul(draws.clone().count());
+    let trials = block_on(async {
+        let stop = stop_at_interrupt();
+        let (status, done) = (StatusLine::default(), AtomicUsize::new(0));
+        let on_trial = |_: &PairTrial| {
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            status.show(&format!("{done} of {asked} pairs"));
+        };
+        let trials = tokio::task::block_in_place(|| {
+            draws
+                .map(|(own, seed)| run_pairs(&fault_pairs(own, number, seed), seed, &stop, &on_trial))
+                .collect::<Result<Vec<_>, _>>()
+        });
+        status.show("");
+        trials
+    })?;
+    let (text, code) = about_pairs(&trials.concat(), asked);
+    output::print(&text).map_err(|cause| format!("the pairs could not be written: {cause}"))?;
+    Ok(code)
+}
+
+/// The text about pairs of faults, of which `asked` were requested, and the exit code.
+fn about_pairs(trials: &[PairTrial], asked: usize) -> (String, u8) {
+    let number = |is_right: fn(&PairTrial) -> bool| trials.iter().filter(|trial| is_right(trial)).count();
+    let (two_defects, named) = (number(PairTrial::has_two_defects), number(PairTrial::names_both));
+    let replayed = number(|trial| trial.names_both() && trial.is_replayed());
+    let done = trials.len();
+    let is_enough = |number: usize, of_100: usize| number * 100 >= of_100 * done;
+    let holds = is_enough(two_defects, TWO_DEFECTS) && is_enough(named, BOTH_NAMED) && replayed == named;
+    let (word, code) = match (holds, done < asked) {
+        (false, _) => ("THE PAIRS DO NOT HOLD", exit::VIOLATIONS),
+        (true, true) => ("INCOMPLETE", exit::INCOMPLETE),
+        (true, false) => ("THE PAIRS HOLD", exit::CONFORMS),
+    };
+    let pairs = count(done as u128, "pair");
+    let of_one_rule = number(|trial| trial.pair.is_of_one_rule);
+    let mut lines = vec![
+        format!("{word}  {pairs} of {asked} asked for, {of_one_rule} of one rule"),
+        format!("  at least two defects: {two_defects}"),
+        format!("  both causes named: {named}"),
+        format!("  of these, replays right: {replayed}"),
+    ];
+    for trial in trials {
+        if trial.has_two_defects() && trial.names_both() && trial.is_replayed() {
+            continue;
+        }
+        lines.push(String::new());
+        for (place, fault) in trial.pair.faults.iter().enumerate() {
+            let (name, member) = (fault.name, fault.member.unwrap_or_default());
+            let named = if trial.is_named[place] { "" } else { ", not named" };
+            let replayed = if trial.is_fixed[place] { "" } else { ", replay not right" };
+            lines.push(format!("  {name} depends on {member}{named}{replayed}"));
+        }
+        lines.extend(defects(&trial.defects));
+    }
+    (lines.join("\n") + "\n", code)
+}
+
 #[cfg(test)]
 mod tests {
     use super::ProfilePart;
-    use super::{Deviation, Matrix, Report, Scope, every_deviation, exit, select};
+    use super::{Deviation, Matrix, about_matrix, every_deviation, exit, select};
     use crate::selftest::Trial;
     use paymaster_engine::verdict::conclusion::Conclusion;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     fn trial(name: &str, seed: u64, broken: &[&str]) -> Trial {
         let named = |deviation: &Deviation| deviation.name() == name;
@@ -234,8 +288,7 @@ mod tests {
                 trial("token-errors-positive", 2, &[]),
             ],
         };
-        let scope = Scope { all: false, trials: 7 };
-        insta::assert_snapshot!(Report::of(&matrix, &scope).text(&matrix));
+        insta::assert_snapshot!(about_matrix(&matrix, 7, false).0);
     }
 
     #[test]
@@ -251,15 +304,13 @@ mod tests {
 
     #[test]
     fn missing_trials_make_it_incomplete() {
-        let scope = Scope { all: true, trials: 3 };
-        let report = Report::of(&Matrix::default(), &scope);
-        assert_eq!(report.code(), exit::INCOMPLETE);
-        assert!(report.text(&Matrix::default()).starts_with("INCOMPLETE"));
+        let (text, code) = about_matrix(&Matrix::default(), 3, true);
+        assert_eq!(code, exit::INCOMPLETE);
+        assert!(text.starts_with("INCOMPLETE"));
     }
 
     #[test]
     fn a_rule_that_no_fault_breaks_is_a_problem() {
-        let scope = Scope { all: true, trials: 0 };
-        assert_eq!(Report::of(&Matrix::default(), &scope).code(), exit::VIOLATIONS);
+        assert_eq!(about_matrix(&Matrix::default(), 0, true).1, exit::VIOLATIONS);
     }
 }

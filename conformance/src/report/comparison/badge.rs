@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::report::{counts::RuleState, model::Report};
 use paymaster_engine::verdict::conclusion::Conclusion;
-use paymaster_settings::embedded::EMBEDDED_WARNING;
+use paymaster_settings::EMBEDDED_WARNING;
 
 /// The text of the left half.
 const LABEL: &str = "paymaster conformance";
@@ -19,12 +19,7 @@ const PADDING: usize = 12;
 pub(crate) enum NoBadge {
     /// `--rule` left rules out, and a badge is a verdict on all rules.
     #[error("{judged} judged, since --rule left out {left_out}: a badge needs a run over all of them")]
-    PartialRun {
-        /// Which share of the rules was judged, in words.
-        judged: String,
-        /// How many rules were left out.
-        left_out: usize,
-    },
+    PartialRun { judged: String, left_out: usize },
     /// A badge is a verdict on a service of the user, and has no room for a warning.
     #[error("{EMBEDDED_WARNING}")]
     Embedded,

@@ -12,7 +12,7 @@ use crate::report::{
     model::Report,
     text::{sections, words},
 };
-use paymaster_settings::embedded::EMBEDDED_WARNING;
+use paymaster_settings::EMBEDDED_WARNING;
 
 /// A report and the name of its column.
 #[derive(Debug)]

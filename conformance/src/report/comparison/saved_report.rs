@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 use crate::report::{
-    machine::{json, ndjson},
+    machine::{self, ndjson},
     model::Report,
     replay_file,
 };
@@ -30,7 +30,7 @@ impl Report {
             _ => NotAReport::NotJson(cause),
         })?;
         match value["format"].as_str().unwrap_or_default() {
-            json::FORMAT => serde_json::from_value(value).map_err(NotAReport::Damaged),
+            machine::FORMAT => serde_json::from_value(value).map_err(NotAReport::Damaged),
             replay_file::FORMAT => Err(NotAReport::OtherFile("a replay file")),
             _ if value["log"]["version"].is_string() => Err(NotAReport::OtherFile("a HAR file")),
             _ if value["runs"].is_array() => Err(NotAReport::OtherFile("a SARIF log")),
@@ -73,7 +73,7 @@ pub(crate) enum NotAReport {
     Damaged(#[source] serde_json::Error),
 }
 
-const READS: &str = json::FORMAT;
+const READS: &str = machine::FORMAT;
 const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
 
 fn first_line(bytes: &[u8]) -> Option<Value> {
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_report_is_read_back() {
         let report = sample::violations().report();
-        let recorded = Report::parse(json::text(&report).as_bytes()).unwrap();
+        let recorded = Report::parse(machine::json(&report).as_bytes()).unwrap();
         assert_eq!(recorded.counts(), report.counts());
         assert_eq!(recorded.verdict_line().sentence(), report.verdict);
         assert_eq!(recorded.findings[0].place(), "pm_getFeeQuoteOrData in mode ERC20, /result/feeQuotes");

@@ -2,16 +2,13 @@
 //! breaks, and how to repeat it.
 
 use maud::{Markup, html};
+use paymaster_engine::cases::case::Role;
 
 use crate::report::{
     counts::RuleState,
-    html::{
-        Page, escape_controls,
-        finding::{Shown, evidence, facts, pair},
-        marks,
-    },
-    model::{Defect, Finding, JudgedRule},
-    text::words,
+    html::{Page, escape_controls, json, marks},
+    model::{Attempt, Defect, Exchanged, Finding, JudgedRule, Request},
+    text::{compact::cut, words},
 };
 
 /// Longer values are cut in titles, in characters.
@@ -112,4 +109,181 @@ fn rule_line(rule: &JudgedRule) -> Markup {
         a.rule-id href=(format!("#{}", rule.id)) { (marks::id(&rule.id)) }
         " " span.held { "section " (rule.section) ", " (rule.basis) }
     }
+}
+
+/// The longest text that is not JSON, in characters; longer ones are cut.
+const LONGEST_TEXT: usize = 2000;
+
+/// Of larger groups only the baseline and the member that breaks the rule are shown.
+const MOST_MEMBERS: usize = 4;
+
+/// A request, its answer, and what is marked in both.
+pub(super) struct Shown<'a> {
+    /// The request.
+    pub(super) sent: &'a Request,
+    /// The places that are marked in it, as JSON pointers.
+    pub(super) request_marks: Vec<&'a str>,
+    /// What came back; none where it was not kept.
+    pub(super) exchange: Option<&'a Exchanged>,
+    /// The places that are marked in the answer, as JSON pointers.
+    pub(super) answer_marks: Vec<&'a str>,
+    /// Whether it breaks the rule.
+    pub(super) wrong: bool,
+}
+
+impl Page<'_> {
+    /// A finding that is shown alone.
+    pub(super) fn finding(&self, number: usize, finding: &Finding) -> Markup {
+        html! {
+            article.finding {
+                @if let Some(entry) = &finding.details.known { p.excused { "Known: " (entry.in_words()) } }
+                dl.what { (facts(finding)) }
+                (evidence(finding))
+                (self.repeat(number, finding))
+            }
+        }
+    }
+
+    /// How often it was seen again, and the lines that repeat it.
+    pub(super) fn repeat(&self, number: usize, finding: &Finding) -> Markup {
+        let (line, replay) = (&finding.curl, &finding.details.replay);
+        html! {
+            (attempts(finding))
+            div.commands {
+                @if let Some(replay) = replay { (copyable(&format!("replay-{number}"), "Replay", replay)) }
+                @match line {
+                    Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
+                    None => p.meta { "The request is too long for a command line, or has a secret." },
+                }
+            }
+            @if line.is_some() || replay.is_some() {
+                @if let Some(names) = &self.report.details.exports { p.meta { "Export " code { (names) } " first." } }
+            }
+        }
+    }
+}
+
+/// What was expected and found, and where.
+pub(super) fn facts(finding: &Finding) -> Markup {
+    html! {
+        @if let Some(member) = words::recorded(finding) {
+            div { dt { "recorded" } dd { (escape_controls(&member.label)) } }
+        }
+        div.expected { dt { "expected" } dd { code { (escape_controls(&finding.expected)) } } }
+        div.actual { dt { "found" } dd { code { (cut(&escape_controls(&finding.actual), LONGEST_TEXT)) } " at " code.at { (escape_controls(finding.at())) } } }
+        div { dt { "call" } dd {
+            @if let Some(call) = &finding.details.call_in_words { (call) ", " }
+            (words::seen(finding))
+        } }
+    }
+}
+
+/// The requests with their answers.
+pub(super) fn evidence(finding: &Finding) -> Markup {
+    let shown = shown(finding);
+    html! {
+        @for member in &shown {
+            (exchange(finding, *member))
+        }
+        @if shown.len() < finding.requests.len() {
+            p.meta { (finding.requests.len() - shown.len()) " more requests of this group are in the replay file." }
+        }
+    }
+}
+
+fn exchange(finding: &Finding, member: usize) -> Markup {
+    let Some(sent) = finding.requests.get(member) else {
+        return html! {};
+    };
+    let of = finding.requests.len();
+    let wrong = member == finding.member;
+    let (request_marks, answer_marks) =
+        if wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { (Vec::new(), Vec::new()) };
+    let title = html! { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) };
+    let pair =
+        pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong });
+    html! {
+        @if !wrong {
+            details.more { summary { (title) } (pair) }
+        } @else {
+            @if of > 1 { p.label { (title) " " span.here { "broken here" } } }
+            (pair)
+        }
+    }
+}
+
+/// A request and its answer, side by side where there is room.
+pub(super) fn pair(shown: &Shown<'_>) -> Markup {
+    html! {
+        div.exchange {
+            figure.request[shown.wrong] {
+                figcaption { "Request" @if let Some(client) = &shown.sent.client { ", with the headers of " (client) } }
+                (body(&shown.sent.body.text, &shown.request_marks))
+            }
+            figure.answer[shown.wrong] {
+                @match shown.exchange {
+                    None => { figcaption { "Answer" } p.none { "not kept" } },
+                    Some(Exchanged { answer: Err(failure), .. }) => {
+                        figcaption { "No answer" }
+                        p.none { (escape_controls(failure)) }
+                    },
+                    Some(Exchanged { answer: Ok(response), .. }) => {
+                        figcaption { "Answer, HTTP " (response.status) }
+                        @if response.body.text.is_empty() { p.none { "empty body" } } @else { (body(&response.body.text, &shown.answer_marks)) }
+                    },
+                }
+            }
+        }
+    }
+}
+
+/// What the same request got when it was sent again, where that was not the same each time.
+fn attempts(finding: &Finding) -> Markup {
+    let gist = |attempt: &Attempt| match &attempt.actual {
+        Some(actual) => format!("broken again: {}", cut(&escape_controls(actual), 200)),
+        None => "held".to_owned(),
+    };
+    html! {
+        @if finding.attempts.iter().any(|attempt| attempt.actual.as_ref() != Some(&finding.actual)) {
+            details.more {
+                summary { "The same bytes sent again: " (words::reproduced(finding)) }
+                ol { @for attempt in &finding.attempts { li { (gist(attempt)) } } }
+            }
+        }
+    }
+}
+
+/// A body: JSON in lines with these places marked, or the text as it is.
+fn body(text: &str, pointers: &[&str]) -> Markup {
+    html! {
+        pre tabindex="0" {
+            code {
+                @match json::marked(text, pointers) {
+                    Some(marked) => (marked),
+                    None => (cut(&escape_controls(text), LONGEST_TEXT)),
+                }
+            }
+        }
+    }
+}
+
+/// A command, and a button that copies it.
+fn copyable(id: &str, name: &str, line: &str) -> Markup {
+    html! {
+        div.command {
+            div.top { span { (name) } button.copy type="button" data-copy=(id) { "Copy" span.quiet { " the " (name) " line" } } }
+            pre id=(id) tabindex="0" { code { (line) } }
+        }
+    }
+}
+
+/// The members that are shown: the one that breaks the rule, and the one it is compared with.
+fn shown(finding: &Finding) -> Vec<usize> {
+    let (all, wrong) = (finding.requests.len(), finding.member);
+    if all <= MOST_MEMBERS {
+        return (0..all).collect();
+    }
+    let baseline = finding.requests.iter().position(|request| request.role == Role::Baseline.name());
+    let first = baseline.unwrap_or(0);
+    if first == wrong { vec![wrong] } else { vec![first, wrong] }
 }

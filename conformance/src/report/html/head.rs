@@ -71,8 +71,8 @@ impl Page<'_> {
                     ul {
                         @for one in all {
                             li {
-                                p { code { (one.title()) } ": the profile states that " (one.states) }
-                                p { (one.cause()) }
+                                p { code { (one.title) } ": the profile states that " (one.states) }
+                                p { (one.cause) }
                                 @if let Some(answer) = &one.answer { pre tabindex="0" { code { (answer) } } }
                             }
                         }

@@ -7,7 +7,7 @@ use crate::report::text::{
     compact::cut,
     raw_json::{self, Node, unquoted},
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;

@@ -2,7 +2,6 @@
 //! copy and open.
 
 mod defect;
-mod finding;
 mod head;
 pub(crate) mod json;
 mod marks;
@@ -25,7 +24,7 @@ use paymaster_engine::verdict::{
     line::VerdictLine,
 };
 use paymaster_schemas::find_clause;
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The page.
 pub(crate) fn page(report: &Report) -> String {

@@ -1,7 +1,7 @@
 //! Annotations of a GitHub workflow: one workflow command for each defect, and the verdict as a notice.
 
 use crate::report::{machine::profile_place::ProfilePlace, model::Report, text::words};
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.
 const MOST: usize = 10;
@@ -20,11 +20,7 @@ pub(crate) fn text(report: &Report) -> String {
         let (level, list) = if defect.fails { ("error", &mut errors) } else { ("warning", &mut warnings) };
         let title = format!("Paymaster {}", defect.label.to_lowercase());
         let place = report.shown(defect).and_then(|finding| finding.details.place.as_ref());
-        let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
-        let extent = format!("{}: {}", report.extent(defect), defect.rules.join(", "));
-        let lines: Vec<&str> =
-            [Some(defect.headline.as_str()), cause.as_deref(), Some(&extent)].into_iter().flatten().collect();
-        list.push(command(level, &title, place, &lines));
+        list.push(command(level, &title, place, &report.lines(defect)));
     }
     let notice =
         format!("{} · {} · {}", report.verdict, report.counts().line(), report.details.specification);
@@ -44,10 +40,10 @@ fn limited(mut commands: Vec<String>, level: &str) -> String {
     commands.concat()
 }
 
-fn command(level: &str, title: &str, place: Option<&ProfilePlace>, lines: &[&str]) -> String {
+fn command(level: &str, title: &str, place: Option<&ProfilePlace>, lines: &[impl AsRef<str>]) -> String {
     let place =
         place.map_or(String::new(), |place| format!(",file={},line={}", property(&place.path), place.line));
-    let lines: Vec<String> = lines.iter().map(|line| data(&escape_controls(line))).collect();
+    let lines: Vec<String> = lines.iter().map(|line| data(&escape_controls(line.as_ref()))).collect();
     format!("::{level} title={}{place}::{}\n", property(title), lines.join("%0A"))
 }
 

@@ -6,15 +6,15 @@ use std::{
 };
 
 use paymaster_client::redact::Redactor;
-use paymaster_settings::settings::ShownTarget;
+use paymaster_settings::ShownTarget;
 use serde_json::{Value, json};
 
 use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
-        machine::exchange::{EncodedBody, milliseconds, moment},
-        model::{Body, Exchanged, Finding, Header, Report, Tool},
+        machine::{EncodedBody, milliseconds, moment},
+        model::{Body, Exchanged, Finding, Header, Report, Response, Tool},
     },
 };
 
@@ -176,40 +176,34 @@ impl Head<'_> {
     }
 
     fn response(&self, exchange: &Exchanged) -> Value {
-        let response = match &exchange.answer {
-            Ok(response) => response,
-            // The form in which Chromium writes a request without response.
-            Err(failure) => {
-                return json!({
-                    "status": 0,
-                    "statusText": "",
-                    "httpVersion": "",
-                    "cookies": [],
-                    "headers": [],
-                    "content": {"size": 0, "mimeType": "x-unknown"},
-                    "redirectURL": "",
-                    "headersSize": -1,
-                    "bodySize": -1,
-                    "_error": failure,
-                });
+        let none = json!({"size": 0, "mimeType": "x-unknown"});
+        let (status, version, headers, content, size) = match &exchange.answer {
+            Ok(Response { status, headers, body }) => {
+                let kind = headers.iter().find(|header| header.name == "content-type");
+                let kind = kind.map_or("x-unknown", |header| header.value.as_str());
+                let content = json!({"size": body.bytes, "mimeType": kind});
+                let content = with_text(content, body, "encoding");
+                (*status, self.version(), headers.as_slice(), content, json!(body.bytes))
             }
+            Err(_) => (0, "", &[][..], none, json!(-1)),
         };
-        let kind = response.headers.iter().find(|header| header.name == "content-type");
-        let kind = kind.map_or("x-unknown", |header| header.value.as_str());
-        let content =
-            with_text(json!({"size": response.body.bytes, "mimeType": kind}), &response.body, "encoding");
-        let reason = hyper::StatusCode::from_u16(response.status).ok();
-        json!({
-            "status": response.status,
+        let reason = hyper::StatusCode::from_u16(status).ok();
+        let mut response = json!({
+            "status": status,
             "statusText": reason.and_then(|status| status.canonical_reason()).unwrap_or_default(),
-            "httpVersion": self.version(),
+            "httpVersion": version,
             "cookies": [],
-            "headers": response.headers,
+            "headers": headers,
             "content": content,
             "redirectURL": "",
             "headersSize": -1,
-            "bodySize": response.body.bytes,
-        })
+            "bodySize": size,
+        });
+        // The form in which Chromium writes a request without response.
+        if let Err(failure) = &exchange.answer {
+            response["_error"] = failure.as_str().into();
+        }
+        response
     }
 }
 
@@ -313,7 +307,7 @@ mod tests {
         };
         let mut odd = sent.clone();
         odd.exchange.request = bytes::Bytes::from_static(b"\xFF");
-        let mut log = all(finished.place, finished.redactor);
+        let mut log = all(&finished.place, &finished.redactor);
         let mut bytes = Vec::new();
         for sent in [&sent, &odd] {
             log.event(&Event::Exchanged(sent), &mut bytes).unwrap();

@@ -5,14 +5,14 @@ use std::io;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use crate::report::{
-    model::{Defect, JudgedRule, KnownFailure, Report},
+    model::{Defect, Finding, JudgedRule, KnownFailure, Report},
     text::words,
 };
 use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     known::EntryState,
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The report as XML.
 pub(crate) fn xml(report: &Report) -> io::Result<String> {
@@ -91,14 +91,8 @@ fn sentence(defect: &Defect) -> String {
 
 /// A defect with all rules that it breaks.
 fn whole(defect: &Defect, report: &Report) -> String {
-    let head = format!("{}: {}", defect.label, defect.headline);
-    let cause = defect.cause_in_words.as_ref().map(|cause| format!("cause: {cause}"));
-    let extent = format!("{}: {}", report.extent(defect), defect.rules.join(", "));
-    [Some(head), cause, Some(extent)]
-        .into_iter()
-        .flatten()
-        .map(|line| escape_controls(&line) + "\n")
-        .collect()
+    let lines = report.lines(defect).into_iter().map(|line| escape_controls(&line) + "\n");
+    format!("{}: {}", defect.label, lines.collect::<Vec<_>>().concat())
 }
 
 /// The case of an out-of-date entry of the list of known failures.
@@ -121,14 +115,10 @@ fn with_message(mut status: TestCaseStatus, message: &str, kind: &str) -> TestCa
 fn describe(rule: &JudgedRule, report: &Report) -> String {
     let mut text = String::new();
     for finding in report.findings.iter().filter(|finding| finding.rule == rule.id) {
-        let line = format!(
-            "expected {}, got {} at `{}` ({}, {})",
-            finding.expected,
-            finding.actual,
-            finding.pointer,
-            finding.details.call.as_deref().unwrap_or("any"),
-            words::reproduced(finding)
-        );
+        let Finding { expected, actual, pointer, .. } = finding;
+        let call = finding.details.call.as_deref().unwrap_or("any");
+        let reproduced = words::reproduced(finding);
+        let line = format!("expected {expected}, got {actual} at `{pointer}` ({call}, {reproduced})");
         let lines = [Some(escape_controls(&line)), finding.curl.clone(), finding.details.replay.clone()];
         text.extend(lines.into_iter().flatten().map(|line| line + "\n"));
     }

@@ -7,7 +7,7 @@ use std::{
 
 use paymaster_client::redact::Redactor;
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::settings::ShownTarget;
+use paymaster_settings::ShownTarget;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::{
     events::{Event, SentExchange},
     report::{
         Maker, ReportLog,
-        machine::exchange::{EncodedBody, milliseconds, moment},
+        machine::{EncodedBody, milliseconds, moment},
         model::{Finding, Report, Tool},
     },
 };
@@ -222,14 +222,14 @@ mod tests {
             ),
             (exchanges, vec!["started", "waiting", "exchanged", "found", "finished"]),
         ] {
-            let mut log = open(finished.place, finished.redactor);
+            let mut log = open(&finished.place, &finished.redactor);
             let mut bytes = Vec::new();
             for event in [
                 Event::Started { target: "t", specification: "s", seed: 1 },
                 Event::Waiting { pause: Duration::from_secs(2), reason: "429" },
                 Event::Exchanged(&sent),
                 Event::Found(&finished.summary.findings[0]),
-                Event::Finished(finished.summary),
+                Event::Finished(&finished.summary),
             ] {
                 log.event(&event, &mut bytes).unwrap();
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use paymaster_engine::{diagnosis::cause::Cause, specification::Places, verdict::finding::Finding};
-use paymaster_settings::settings::profile_file::ProfileFile;
+use paymaster_settings::ProfileFile;
 use serde_json::Value;
 
 use crate::report::text::words::is_address;
@@ -81,7 +81,7 @@ fn texts(value: &Value, all: &mut Vec<String>) {
 mod tests {
     use super::*;
     use crate::report::sample;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     fn line(finding: &Finding, profile: &str) -> usize {
         let profile = ProfileFile::new("p.toml".as_ref(), profile.to_owned());

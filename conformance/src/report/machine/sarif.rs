@@ -9,7 +9,7 @@ use crate::report::{
     text::{compact, sections, words},
 };
 use paymaster_engine::verdict::{conclusion::Conclusion, finding::without_indices};
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 /// The longest value in a message, in characters.
 const LONGEST_VALUE: usize = 120;

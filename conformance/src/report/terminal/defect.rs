@@ -7,7 +7,7 @@ use crate::report::{
     text::{compact, words},
 };
 use paymaster_engine::cases::case::Role;
-use paymaster_settings::output::terminal::{escape_controls, wrapped};
+use paymaster_settings::{escape_controls, wrapped};
 use serde_json::Value;
 
 /// Longest part of an answer that is shown on one line, in characters.
@@ -31,7 +31,7 @@ pub(crate) fn write(page: &mut Page<'_>, defect: &Defect) {
             more => format!(" and {}", words::count(more as u128, "other rule")),
         };
         let times = words::count(finding.times, "time");
-        page.line(&format!("  breaks {}{more}, seen {times}; -v shows it whole", finding.rule));
+        page.out.line(&format!("  breaks {}{more}, seen {times}; -v shows it whole", finding.rule));
         return;
     }
     if let Some(cause) = &defect.cause_in_words {
@@ -52,8 +52,8 @@ pub(crate) fn headline(page: &mut Page<'_>, defect: &Defect) {
     let headline = compact::cut(&escape_controls(&defect.headline), longest);
     for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
         match line.strip_prefix(&label) {
-            Some(rest) if place == 0 => page.line(&format!("{painted}{rest}")),
-            _ => page.line(&format!("  {line}")),
+            Some(rest) if place == 0 => page.out.line(&format!("{painted}{rest}")),
+            _ => page.out.line(&format!("  {line}")),
         }
     }
 }
@@ -111,10 +111,10 @@ fn some(all: &[&str]) -> String {
 fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     let report = page.report;
     // Not in columns: `reproduced 3/3` is one phrase.
-    page.hanging("  ", COLUMN, &words::seen(finding));
+    page.out.hanging("  ", COLUMN, &words::seen(finding));
     match &finding.curl {
         Some(line) if page.extent.verbose || line.len() + COLUMN <= WIDTH => {
-            page.line(&format!("  cURL       {line}"));
+            page.out.line(&format!("  cURL       {line}"));
         }
         Some(line) => {
             row(page, "cURL", &format!("-v prints the line of {} characters", line.chars().count()));
@@ -122,7 +122,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
         None => row(page, "cURL", "none: the body is too long for a command line, or has a secret"),
     }
     if let Some(line) = &finding.details.replay {
-        page.line(&format!("  replay     {line}"));
+        page.out.line(&format!("  replay     {line}"));
     }
     if let Some(names) = &report.details.exports {
         row(page, "", &format!("(export {names} first)"));
@@ -168,7 +168,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
             } else {
                 compact::folded(&value, &marks, &params, COLUMN, WIDTH)
             };
-            page.line(&format!("  {head:<11}{shown}"));
+            page.out.line(&format!("  {head:<11}{shown}"));
             let lines = whole.lines().count().saturating_sub(shown.lines().count());
             if lines > 0 {
                 let lines = words::count(lines as u128, "line");
@@ -178,18 +178,18 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
         // Shown as it is written.
         _ => {
             let text = compact::cut(&escape_controls(&request.body.text), LONGEST_ANSWER);
-            page.line(&format!("  {head:<11}{text}"));
+            page.out.line(&format!("  {head:<11}{text}"));
         }
     }
     if let Some(exchange) = finding.exchanges.get(number) {
         let pointer = is_wrong.then_some(finding.pointer.as_str());
         match exchange.marked(pointer, page.extent.verbose, COLUMN, WIDTH) {
-            Some(answer) => page.line(&format!("  {:<11}{answer}", "answer")),
+            Some(answer) => page.out.line(&format!("  {:<11}{answer}", "answer")),
             None => row(page, "answer", &compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
         }
     }
 }
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {
-    page.hanging(&format!("  {name:<11}"), COLUMN, &escape_controls(text));
+    page.out.hanging(&format!("  {name:<11}"), COLUMN, &escape_controls(text));
 }

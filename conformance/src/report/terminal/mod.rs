@@ -4,12 +4,12 @@ mod defect;
 pub(crate) mod progress;
 
 use crate::report::{
-    model::{KnownFailure, Report},
+    model::Report,
     text::words::{self, NotJudged},
 };
 use clap::Args;
 use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
-use paymaster_settings::output::terminal::{Paint, escape_controls, wrapped};
+use paymaster_settings::{Paint, escape_controls, wrapped};
 
 /// The widest line, in columns. With `-v`, cURL lines may be longer: they must work as printed.
 pub(crate) const WIDTH: usize = 100;
@@ -30,12 +30,12 @@ pub(crate) struct Extent {
 
 /// The report.
 pub(crate) fn render(report: &Report, extent: Extent, paint: Paint) -> String {
-    let mut page = Page { report, extent, paint, text: String::new() };
+    let mut page = Page { report, extent, paint, out: Lines::default() };
     page.verdict();
     if extent.quiet {
         let failing = report.defects.iter().filter(|defect| defect.fails);
         failing.for_each(|defect| defect::headline(&mut page, defect));
-        return page.text;
+        return page.out.0;
     }
     page.conditions();
     page.defects(true);
@@ -47,7 +47,7 @@ pub(crate) fn render(report: &Report, extent: Extent, paint: Paint) -> String {
     }
     page.next();
     page.rest();
-    page.text
+    page.out.0
 }
 
 /// A report that is being written.
@@ -55,26 +55,36 @@ pub(crate) struct Page<'a> {
     pub(crate) report: &'a Report,
     extent: Extent,
     pub(crate) paint: Paint,
-    text: String,
+    pub(crate) out: Lines,
+}
+
+/// Text for a terminal.
+#[derive(Default)]
+pub(crate) struct Lines(pub(crate) String);
+
+impl Lines {
+    /// Adds a line.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.0.push_str(text.trim_end());
+        self.0.push('\n');
+    }
+
+    /// Adds an empty line, and the first line of a part.
+    pub(crate) fn part(&mut self, head: &str) {
+        self.line("");
+        self.line(head);
+    }
+
+    /// Adds a text behind a head of `width` letters. Its further lines are indented by as many.
+    pub(crate) fn hanging(&mut self, head: &str, width: usize, text: &str) {
+        let indent = " ".repeat(width);
+        for (number, line) in wrapped(text, WIDTH - width).into_iter().enumerate() {
+            self.line(&format!("{}{line}", if number == 0 { head } else { &indent }));
+        }
+    }
 }
 
 impl Page<'_> {
-    pub(crate) fn line(&mut self, text: &str) {
-        self.text.push_str(text.trim_end());
-        self.text.push('\n');
-    }
-
-    /// Writes a text with a hanging indent. The first line begins with `head`, which is `width` columns wide.
-    pub(crate) fn hanging(&mut self, head: &str, width: usize, text: &str) {
-        for (number, line) in wrapped(text, WIDTH - width).into_iter().enumerate() {
-            if number == 0 {
-                self.line(&format!("{head}{line}"));
-            } else {
-                self.line(&format!("{}{line}", " ".repeat(width)));
-            }
-        }
-    }
-
     fn verdict(&mut self) {
         let report = self.report;
         let headline = report.conclusion.headline();
@@ -91,23 +101,23 @@ impl Page<'_> {
         if last.len() + 2 + target.chars().count() > WIDTH {
             text.push('\n');
         }
-        self.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
+        self.out.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
     }
 
     /// Counts, and what limits the run.
     fn conditions(&mut self) {
         let report = self.report;
         let rules = words::count(report.rules.len() as u128, "rule");
-        self.hanging("", 0, &format!("{rules}: {} · {}", report.counts().line(), words::sent(report)));
+        self.out.hanging("", 0, &format!("{rules}: {} · {}", report.counts().line(), words::sent(report)));
         for (title, text) in words::limits(report) {
-            self.hanging(&format!("{}: ", title.to_lowercase()), title.len() + 2, &text);
+            self.out.hanging(&format!("{}: ", title.to_lowercase()), title.len() + 2, &text);
         }
         // The line of the profile that most inconclusive rules wait for, to paste.
         if let Some((about, line)) = &report.details.missing_line {
-            self.line("");
+            self.out.line("");
             let title = self.paint.odd("Missing");
-            self.hanging(&format!("{title}: "), 9, &format!("{about}:"));
-            self.line(&format!("  {line}"));
+            self.out.hanging(&format!("{title}: "), 9, &format!("{about}:"));
+            self.out.line(&format!("  {line}"));
         }
         self.contradictions();
     }
@@ -115,13 +125,13 @@ impl Page<'_> {
     /// Writes where profile and target contradict each other.
     fn contradictions(&mut self) {
         for one in &self.report.details.contradictions {
-            self.line("");
+            self.out.line("");
             let title = self.paint.odd("Contradiction");
-            let text = format!("{}: the profile states that {}", one.title(), one.states);
-            self.hanging(&format!("{title}: "), 15, &text);
-            self.hanging("  ", 4, &one.cause());
+            let text = format!("{}: the profile states that {}", one.title, one.states);
+            self.out.hanging(&format!("{title}: "), 15, &text);
+            self.out.hanging("  ", 4, &one.cause);
             if let Some(answer) = &one.answer {
-                self.hanging("  answer: ", 10, answer);
+                self.out.hanging("  answer: ", 10, answer);
             }
         }
     }
@@ -129,7 +139,7 @@ impl Page<'_> {
     /// Writes the defects: those that fail the run, or those that only warn.
     fn defects(&mut self, failing: bool) {
         for defect in self.report.defects.iter().filter(|defect| defect.fails == failing) {
-            self.line("");
+            self.out.line("");
             defect::write(self, defect);
         }
     }
@@ -137,27 +147,20 @@ impl Page<'_> {
     /// The known failures: entries that are out of date, then those that still apply.
     fn known(&mut self) {
         let (stale, rest) = self.report.stale_and_known();
-        if !stale.is_empty() {
-            self.line("");
-            let title = self.paint.bad("Out of date");
-            self.line(&format!("{title} in the list of known failures; each of these fails the run"));
-            for known in stale {
-                self.known_failure(known);
+        let out_of_date = self.paint.bad("Out of date");
+        let known = self.paint.odd("Known");
+        for (head, list) in [
+            (format!("{out_of_date} in the list of known failures; each of these fails the run"), stale),
+            (format!("{known} to fail: listed, explained and dated"), rest),
+        ] {
+            if !list.is_empty() {
+                self.out.part(&head);
+            }
+            for known in list {
+                self.out.hanging("  ", 4, &escape_controls(&known.scope));
+                self.out.hanging("    ", 4, &known.in_words());
             }
         }
-        if !rest.is_empty() {
-            self.line("");
-            let title = self.paint.odd("Known");
-            self.line(&format!("{title} to fail: listed, explained and dated"));
-            for known in rest {
-                self.known_failure(known);
-            }
-        }
-    }
-
-    fn known_failure(&mut self, known: &KnownFailure) {
-        self.hanging("  ", 4, &escape_controls(&known.scope));
-        self.hanging("    ", 4, &known.in_words());
     }
 
     /// Writes the rules that were not judged: where that decides the verdict, or everything is shown.
@@ -168,15 +171,13 @@ impl Page<'_> {
             if !(self.extent.verbose || is_incomplete && verdict == Verdict::Inconclusive) {
                 continue;
             }
-            self.line("");
-            let title = self.paint.odd(&title);
-            self.line(&title);
+            self.out.part(&self.paint.odd(&title));
             for (reason, rules) in by_reason {
                 let rules: Vec<String> =
                     rules.iter().map(|rule| format!("{}{}", rule.id, words::progress(rule))).collect();
-                self.hanging("  ", 4, &rules.join(", "));
+                self.out.hanging("  ", 4, &rules.join(", "));
                 if !reason.is_empty() {
-                    self.hanging("    -> ", 7, &escape_controls(reason));
+                    self.out.hanging("    -> ", 7, &escape_controls(reason));
                 }
             }
         }
@@ -187,11 +188,10 @@ impl Page<'_> {
         if observed.is_empty() {
             return;
         }
-        self.line("");
         let title = self.paint.bold("Observed");
-        self.line(&format!("{title} where the specification leaves it open, and how often:"));
+        self.out.part(&format!("{title} where the specification leaves it open, and how often:"));
         for (name, text) in observed {
-            self.hanging("  ", 4, &format!("{name}: {text}"));
+            self.out.hanging("  ", 4, &format!("{name}: {text}"));
         }
     }
 
@@ -234,30 +234,25 @@ impl Page<'_> {
                  again"
             }
         };
-        self.line("");
+        self.out.line("");
         let title = self.paint.bold("Next");
-        self.hanging(&format!("{title}: "), 6, next);
+        self.out.hanging(&format!("{title}: "), 6, next);
     }
 
     /// What was left out, and the options that print it.
     fn rest(&mut self) {
         let (report, Extent { verbose, observed, .. }) = (self.report, self.extent);
-        if verbose {
-            return;
-        }
         let observations = words::count(report.observations.len() as u128, "observation");
-        let mut rest = Vec::new();
-        if !observed && !words::observed(report).is_empty() {
-            rest.push(format!("{observations}: --observed"));
-        }
         let not_judged = words::not_judged(report).into_iter().flat_map(|one| one.by_reason);
         let not_judged: usize = not_judged.map(|(_, rules)| rules.len()).sum();
-        if not_judged > 0 {
-            rest.push(format!("{} not judged: -v", words::count(not_judged as u128, "rule")));
-        }
-        if !rest.is_empty() {
-            self.line("");
-            self.hanging("", 0, &format!("{}; or all in the HTML page: -o report.html", rest.join("; ")));
+        let rules = words::count(not_judged as u128, "rule");
+        let is_hidden = !observed && !words::observed(report).is_empty();
+        let observations = is_hidden.then(|| format!("{observations}: --observed"));
+        let not_judged = (not_judged > 0).then(|| format!("{rules} not judged: -v"));
+        let rest: Vec<String> = observations.into_iter().chain(not_judged).collect();
+        if !(rest.is_empty() || verbose) {
+            self.out.line("");
+            self.out.hanging("", 0, &format!("{}; or all in the HTML page: -o report.html", rest.join("; ")));
         }
     }
 }

@@ -5,7 +5,7 @@ use paymaster_engine::{
     session::contradictions::Contradiction,
     verdict::{conclusion::Conclusion, finding::Finding},
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 use serde_json::Value;
 
 use crate::report::{
@@ -20,38 +20,18 @@ const LONGEST_ANSWER: usize = 300;
 /// A contradiction as reports show it, without secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownContradiction {
-    /// The entry of the profile, as `tokens.supported[1]`.
-    pub(crate) entry: String,
-    /// The file and the line of the entry, as `paymaster.toml, line 7`; none where no file has it.
-    pub(crate) place: Option<String>,
+    /// The entry of the profile, with its file and line where they are known: `tokens.supported[1] (paymaster.toml, line 7)`.
+    pub(crate) title: String,
     /// What the profile states.
     pub(crate) states: String,
-    /// What the target does.
+    /// What the target does instead, and which defect shows it.
     pub(crate) cause: String,
     /// An answer that shows it, on one line; none where no finding has one.
     pub(crate) answer: Option<String>,
-    /// `Defect 1`, where a defect has this answer.
-    pub(crate) defect: Option<String>,
-}
-
-impl ShownContradiction {
-    /// `tokens.supported[1] (paymaster.toml, line 7)`.
-    pub(crate) fn title(&self) -> String {
-        match &self.place {
-            Some(place) => format!("{} ({place})", self.entry),
-            None => self.entry.clone(),
-        }
-    }
-
-    /// What the target does instead, and which defect shows it.
-    pub(crate) fn cause(&self) -> String {
-        let shows = self.defect.as_ref().map_or_else(String::new, |label| format!(" ({label} shows it)"));
-        format!("cause: {}{shows}", self.cause)
-    }
 }
 
 /// The contradictions; empty unless the run ended with violations, as the headline names them only then.
-pub(crate) fn shown(finished: &Finished<'_>, report: &Report) -> Vec<ShownContradiction> {
+pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<ShownContradiction> {
     if report.conclusion != Conclusion::Violations {
         return Vec::new();
     }
@@ -59,31 +39,26 @@ pub(crate) fn shown(finished: &Finished<'_>, report: &Report) -> Vec<ShownContra
     all.filter_map(|contradiction| one(contradiction, finished, report)).collect()
 }
 
-fn one(
-    contradiction: &Contradiction,
-    finished: &Finished<'_>,
-    report: &Report,
-) -> Option<ShownContradiction> {
+fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> Option<ShownContradiction> {
     let safe = |text: &str| escape_controls(&finished.maker().text(text));
     let (list, place) = contradiction.line.split_once('[')?;
     let statement = finished.context.stated(list, place.trim_end_matches(']').parse().ok()?)?;
     let answers = words::count(u128::from(contradiction.times), "answer");
     let place = finished.place.profile.as_ref().and_then(|file| {
         let line = file.line_with(&statement.found_by)?;
-        Some(safe(&format!("{}, line {line}", file.shown)))
+        Some(safe(&format!(" ({}, line {line})", file.shown)))
     });
     let findings = finished.summary.findings.iter().zip(&report.findings).enumerate();
     let example = findings
         .filter(|(_, (finding, _))| is_contradiction(finding, &statement))
         .find_map(|(number, (_, made))| Some((number, made.exchange()?)));
-    let defect = example.and_then(|(number, _)| Some(report.defect_of(number)?.label.clone()));
+    let defect = example.and_then(|(number, _)| report.defect_of(number));
+    let shows = defect.map(|defect| format!(" ({} shows it)", defect.label)).unwrap_or_default();
     Some(ShownContradiction {
-        entry: contradiction.line.clone(),
-        place,
+        title: format!("{}{}", contradiction.line, place.unwrap_or_default()),
         states: safe(&statement.states),
-        cause: format!("{answers} {}", statement.contradicted),
+        cause: format!("cause: {answers} {}{shows}", statement.contradicted),
         answer: example.map(|(_, exchange)| cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
-        defect,
     })
 }
 
@@ -112,19 +87,19 @@ mod tests {
     fn an_entry_has_its_line_its_statement_and_an_answer_that_contradicts_it() {
         let [token, operation]: [ShownContradiction; 2] =
             shown_of(&sample::contradicted()).try_into().unwrap();
-        assert_eq!(token.title(), "tokens.supported[1] (paymaster.toml, line 10)");
+        assert_eq!(token.title, "tokens.supported[1] (paymaster.toml, line 10)");
         assert_eq!(token.states, "the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174");
-        assert_eq!(token.cause, "12 answers refused it or listed it as unsupported, and none served it");
+        let cause = "cause: 12 answers refused it or listed it as unsupported, and none served it (Defect 1 shows it)";
+        assert_eq!(token.cause, cause);
         assert!(token.answer.unwrap().contains("\"unsupportedTokens\":[\"0x2791"));
-        assert_eq!(token.defect.as_deref(), Some("Defect 1"));
-        assert_eq!(operation.title(), "operations.sponsorable[0] (paymaster.toml, line 6)");
+        assert_eq!(operation.title, "operations.sponsorable[0] (paymaster.toml, line 6)");
         assert_eq!(
             operation.states,
             "the target sponsors this operation of 0x00000000000000000000000000000000deadbeef"
         );
-        assert_eq!(operation.cause, "1 answer refused it, and none sponsored it");
+        assert_eq!(operation.cause, "cause: 1 answer refused it, and none sponsored it");
         // No finding has a request with this sender.
-        assert_eq!((operation.answer, operation.defect), (None, None));
+        assert_eq!(operation.answer, None);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use paymaster_engine::cases::case::Member;
 use paymaster_exchange::HeaderSet;
 use paymaster_settings::{
+    ShownTarget,
     output::shell::{quoted, word},
-    settings::ShownTarget,
 };
 
 /// The longest body that fits into one argument of a command, in bytes.

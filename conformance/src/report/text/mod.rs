@@ -3,7 +3,6 @@
 pub(crate) mod compact;
 pub(crate) mod contradictions;
 pub(crate) mod curl;
-pub(crate) mod hint;
 pub(crate) mod raw_json;
 pub(crate) mod sections;
 pub(crate) mod words;

@@ -2,7 +2,7 @@
 
 use paymaster_engine::specification::Specification;
 use paymaster_schemas::Section;
-use paymaster_settings::specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS};
+use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS};
 
 /// The file of a page about a specification: `reference.md` for the default one, otherwise as `reference-erc-7677.md`.
 pub(crate) fn page(page: &str, of: &Specification) -> String {

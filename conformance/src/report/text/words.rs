@@ -19,7 +19,7 @@ use paymaster_engine::{
         summary::Reached,
     },
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 pub(crate) use paymaster_engine::verdict::line::count;
 
@@ -45,15 +45,11 @@ pub(crate) fn recorded(finding: &Finding) -> Option<&Request> {
 
 /// Number of requests, duration and seed; for recorded traffic, the number of exchanges.
 pub(crate) fn sent(report: &Report) -> String {
-    match &report.recorded {
-        Some(recorded) => count(recorded.exchanges, "recorded exchange"),
-        None => format!(
-            "{} in {} · seed {}",
-            count(report.requests as u128, "request"),
-            time(report.details.took),
-            report.seed
-        ),
+    if let Some(recorded) = &report.recorded {
+        return count(recorded.exchanges, "recorded exchange");
     }
+    let (requests, took) = (count(report.requests as u128, "request"), time(report.details.took));
+    format!("{requests} in {took} · seed {}", report.seed)
 }
 
 /// What limits the run, each with its title.
@@ -135,22 +131,19 @@ pub(crate) fn observed(report: &Report) -> Vec<(String, String)> {
 }
 
 /// What the line of the profile is for that most inconclusive rules wait for, and the line to paste. None unless the run is incomplete.
-pub(crate) fn missing_line(finished: &Finished<'_>, report: &Report) -> Option<(String, String)> {
+pub(crate) fn missing_line(finished: &Finished, report: &Report) -> Option<(String, String)> {
     if report.conclusion != Conclusion::Incomplete || report.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&finished.summary.rules, finished.context).into_iter().next()?;
+    let line = profile_line::by_value(&finished.summary.rules, &*finished.context).into_iter().next()?;
     let inconclusive = report.counts().get(RuleState::Inconclusive);
-    let about = format!(
-        "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",
-        count(line.rules.len() as u128, "inconclusive rule"),
-        line.kind.meaning,
-        match line.kind.table {
-            "" => "before the first table".to_owned(),
-            table => format!("under {table}"),
-        },
-    );
-    Some((about, line.text))
+    let (rules, meaning) = (count(line.rules.len() as u128, "inconclusive rule"), line.kind.meaning);
+    let place = match line.kind.table {
+        "" => "before the first table".to_owned(),
+        table => format!("under {table}"),
+    };
+    let wait = format!("{rules} of {inconclusive} wait for one line of the profile, {meaning}");
+    Some((format!("{wait}. Write it in paymaster.toml, {place}"), line.text))
 }
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.

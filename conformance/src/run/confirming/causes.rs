@@ -20,7 +20,7 @@ use paymaster_engine::{
     session::{Session, tally::FirstViolation},
     verdict::finding::Finding,
 };
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.
 const SEARCH_SHARE: u32 = 4;

@@ -35,7 +35,7 @@ use paymaster_engine::{
     },
     verdict::finding::Finding,
 };
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// How many requests of each kind are kept for that: not every one can be sent alone.
 const KEPT: usize = 8;

@@ -21,7 +21,7 @@ use paymaster_engine::{
     verdict::finding::{Attempt, Finding, Key},
 };
 use paymaster_exchange::Exchange;
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 
 /// How often the bytes of a finding are sent again.
 const CONFIRMATIONS: usize = 3;

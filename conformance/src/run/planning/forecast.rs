@@ -1,18 +1,16 @@
 //! Estimates how long a run takes, once a rate limit is known.
+//! The number of requests of a plan is counted for it.
 
 use std::{sync::Arc, time::Duration};
 
 use paymaster_client::pace::Pace;
-use paymaster_engine::knowledge::Knowledge;
-use paymaster_settings::settings::Settings;
+use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge};
+use paymaster_settings::{Settings, settings::setup::QUICK};
 use tokio::time::Instant;
 
 use crate::{
-    estimate::Estimate,
-    run::{
-        Suite,
-        planning::cost::{Cost, of_plan},
-    },
+    estimate::{Estimate, rounded_up},
+    run::Suite,
 };
 
 /// A new estimate is reported when the time between requests is this many times the reported one.
@@ -96,5 +94,116 @@ impl<'a> Forecast<'a> {
         }
         let cost = self.cost.as_ref()?;
         Some(cost.estimate(settings.max_requests, interval, settings.budget, settings.time_limit))
+    }
+}
+
+/// The number of cases that a longer plan is estimated from.
+const SAMPLE: u32 = DEFAULT_CASES;
+
+/// From this time on, a run whose budget is not stated is a quick one.
+const LONG: Duration = Duration::from_mins(2);
+
+/// The longest time limit that the command line accepts.
+const LONGEST: Duration = Duration::from_hours(24);
+
+/// The part of a budget that the plan may take, discovery included. The rest is kept for confirming findings and searching their causes.
+pub(crate) fn of_plan(budget: Duration) -> Duration {
+    budget * 2 / 3
+}
+
+/// How many requests a run sends, those before the plan included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Until every rule was exercised.
+    first: u64,
+    /// Until the end of the plan.
+    all: u64,
+}
+
+impl Cost {
+    /// The cost of a run whose plan has `cases` cases and whose discovery sent `before` requests.
+    pub(crate) fn of(suite: &Suite, context: &dyn Knowledge, seed: u64, cases: u32, before: usize) -> Self {
+        let (mut first, mut all) = (0, 0);
+        for group in suite.groups(context, seed, cases.min(SAMPLE)) {
+            let requests = group.members.len() as u64;
+            all += requests;
+            first += if group.is_depth { 0 } else { requests };
+        }
+        let depth = (all - first) * u64::from(cases) / u64::from(cases.min(SAMPLE));
+        let first = first + before as u64;
+        Self { first, all: first + depth }
+    }
+
+    /// Estimates a run of at most `most` requests within this time limit. Without a stated budget, a long run is a quick one.
+    pub(crate) fn estimate(
+        self,
+        most: Option<usize>,
+        interval: Duration,
+        budget: Option<Duration>,
+        time_limit: Duration,
+    ) -> Estimate {
+        let within = |requests: u64| most.map_or(requests, |most| requests.min(most as u64));
+        let time = |requests| interval.saturating_mul(u32::try_from(within(requests)).unwrap_or(u32::MAX));
+        let fits = |requests, budget| time(requests) <= of_plan(budget);
+        let quick = if time(self.all) > LONG { QUICK.min(time_limit) } else { time_limit };
+        let budget = budget.unwrap_or(quick);
+        let too_long = !fits(self.first, time_limit);
+        let shortened = !fits(self.all, budget);
+        let wanted = time(if too_long { self.first } else { self.all });
+        let enough = rounded_up(wanted.saturating_add(wanted / 2));
+        Estimate {
+            interval,
+            requests: within(self.all),
+            takes: time(self.all),
+            time_limit: if too_long { time_limit } else { budget },
+            shortened,
+            too_long,
+            enough: Some(enough).filter(|enough| shortened && *enough <= LONGEST),
+            revised: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paymaster_engine::cases::plan::plan;
+    use paymaster_fee_quote::SPECIFICATION;
+    use std::sync::Arc;
+
+    const LIMIT: Duration = Duration::from_mins(5);
+
+    fn context() -> Arc<dyn Knowledge> {
+        SPECIFICATION.unknown().expected()
+    }
+
+    fn cost() -> Cost {
+        Cost::of(&Suite::standard(), &*context(), 1, DEFAULT_CASES, 30)
+    }
+
+    #[test]
+    fn the_cost_of_a_plan_is_what_it_sends() {
+        let groups = plan(&*context(), 1, DEFAULT_CASES);
+        let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
+        assert_eq!(cost().all, real);
+        assert!(cost().first * 5 < real, "{:?}", cost());
+    }
+
+    #[test]
+    fn a_budget_has_every_rule_first_and_what_fits_is_named() {
+        let estimate =
+            |millis, most, budget| cost().estimate(most, Duration::from_millis(millis), budget, LIMIT);
+        // 20 requests a second: longer than two minutes, so that it is a quick run unless its budget is stated.
+        let slow = estimate(50, None, None);
+        assert_eq!((slow.shortened, slow.too_long, slow.time_limit), (true, false, QUICK), "{slow}");
+        let whole = slow.enough.unwrap();
+        assert!(!cost().estimate(None, slow.interval, Some(whole), whole).shortened);
+        assert_eq!(estimate(50, None, Some(LIMIT)).time_limit, LIMIT);
+        let fast = estimate(10, None, None);
+        assert_eq!((fast.shortened, fast.too_long, fast.enough), (false, false, None), "{fast}");
+        assert!(!estimate(50, Some(500), Some(LIMIT)).shortened, "a budget of requests bounds the time");
+        let hopeless = estimate(2_000, None, None);
+        assert!(hopeless.too_long && hopeless.enough.is_some(), "{hopeless}");
+        assert_eq!(estimate(200_000, None, None).enough, None);
     }
 }

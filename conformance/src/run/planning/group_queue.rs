@@ -1,14 +1,20 @@
 //! A queue of groups: a thread builds them while the workers send, a bounded number ahead.
+//!
+//! A plan depends only on context, seed and number of cases. A cache of plans lets runs against several servers share one, where the same
+//! is known about them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use paymaster_engine::{
+    cases::{case::Group, scope::Scope},
+    knowledge::Knowledge,
+};
 use tokio::{
-    sync::{Mutex, mpsc},
+    sync::{Mutex as AsyncMutex, mpsc},
     task::JoinHandle,
 };
 
 use crate::run::Suite;
-use paymaster_engine::{cases::case::Group, knowledge::Knowledge};
 
 /// How many groups are queued at a time: waking the receiver for each group would cost more than building it.
 const BATCH: usize = 32;
@@ -17,7 +23,7 @@ const BATCH: usize = 32;
 const BATCHES_AHEAD: usize = 8;
 
 /// Groups in the order of the plan. Each goes to the worker that takes it first.
-pub(crate) struct GroupQueue(Mutex<Queued>);
+pub(crate) struct GroupQueue(AsyncMutex<Queued>);
 
 struct Queued {
     batches: mpsc::Receiver<Vec<Arc<Group>>>,
@@ -65,7 +71,7 @@ impl GroupQueue {
             cut
         });
         let queued = Queued { batches: receiver, current: Vec::new().into_iter() };
-        (Self(Mutex::new(queued)), building)
+        (Self(AsyncMutex::new(queued)), building)
     }
 
     /// The next group; none when the plan is done.
@@ -85,10 +91,60 @@ impl GroupQueue {
     }
 }
 
+/// How many plans are kept: those used last. A plan takes tens of megabytes.
+const CAPACITY: usize = 3;
+
+/// Complete plans, shared by the runs of one suite. The plan that was used longest ago is dropped first.
+#[derive(Debug, Default)]
+pub struct PlanCache(Mutex<Vec<CachedPlan>>);
+
+type CachedPlan = (PlanKey, Arc<[Arc<Group>]>);
+
+/// Everything that a plan depends on.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanKey {
+    pub(crate) context: Arc<dyn Knowledge>,
+    pub(crate) seed: u64,
+    pub(crate) cases: u32,
+    pub(crate) scope: Scope,
+}
+
+impl PartialEq for PlanKey {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { context, seed, cases, scope } = self;
+        **context == *other.context && (*seed, *cases) == (other.seed, other.cases) && *scope == other.scope
+    }
+}
+
+impl PlanCache {
+    /// The groups of the plan, where it is cached.
+    pub(crate) fn find(&self, key: &PlanKey) -> Option<Arc<[Arc<Group>]>> {
+        let mut plans = self.lock();
+        let index = plans.iter().position(|(known, _)| known == key)?;
+        plans[index..].rotate_left(1);
+        plans.last().map(|(_, groups)| Arc::clone(groups))
+    }
+
+    /// Adds a complete plan.
+    pub(crate) fn insert(&self, key: PlanKey, groups: Vec<Arc<Group>>) {
+        let mut plans = self.lock();
+        // Another run may have added the same plan meanwhile.
+        plans.retain(|(known, _)| *known != key);
+        if plans.len() == CAPACITY {
+            plans.remove(0);
+        }
+        plans.push((key, groups.into()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<CachedPlan>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{PlanCache, planning::plan_cache::PlanKey};
+    use crate::run::PlanCache;
     use paymaster_engine::cases::{plan::plan, scope::Scope};
     use paymaster_fee_quote::target::context::Context;
 
@@ -182,5 +238,53 @@ mod tests {
             GroupQueue::start(&Suite::standard(), &unknown(), 1, u32::MAX / 100, usize::MAX);
         drop(queue);
         assert!(!building.await.unwrap());
+    }
+}
+
+#[cfg(test)]
+mod tests_1 {
+    use super::*;
+    use paymaster_engine::cases::plan::plan;
+    use paymaster_fee_quote::target::context::Context;
+
+    fn groups(seed: u64) -> Vec<Arc<Group>> {
+        plan(&Context::default(), seed, 1).into_iter().map(Arc::new).collect()
+    }
+
+    fn key(context: &Arc<dyn Knowledge>, seed: u64, cases: u32) -> PlanKey {
+        PlanKey { context: Arc::clone(context), seed, cases, scope: Scope::default() }
+    }
+
+    fn unknown() -> Arc<dyn Knowledge> {
+        Arc::new(Context::default())
+    }
+
+    #[test]
+    fn the_plans_used_last_are_kept() {
+        let cache = PlanCache::default();
+        let context = unknown();
+        let holds = |seed: u64| cache.find(&key(&context, seed, 1)).is_some();
+        let groups = groups(1);
+        for seed in 1..=3 {
+            cache.insert(key(&context, seed, 1), groups.clone());
+        }
+        assert!(holds(1));
+        cache.insert(key(&context, 4, 1), groups.clone());
+        assert!(!holds(2), "it was used longest ago");
+        assert!(holds(1) && holds(3) && holds(4));
+        cache.insert(key(&context, 4, 1), groups);
+        assert!(holds(1) && holds(3) && holds(4), "a plan is cached once");
+    }
+
+    #[test]
+    fn another_context_or_length_is_another_plan() {
+        let cache = PlanCache::default();
+        let context: Arc<dyn Knowledge> = Arc::new(Context::default());
+        cache.insert(key(&context, 1, 1), groups(1));
+        let with_chain = context.with_chain(true);
+        assert!(cache.find(&key(&with_chain, 1, 1)).is_none());
+        assert!(cache.find(&key(&context, 1, 2)).is_none());
+        assert!(cache.find(&key(&context, 2, 1)).is_none());
+        assert!(cache.find(&key(&unknown(), 1, 1)).is_some());
     }
 }

@@ -1,6 +1,4 @@
 //! Making the groups of a plan while the run sends them, keeping whole plans for later runs, and estimating how long a run takes.
 
-pub(crate) mod cost;
 pub(crate) mod forecast;
 pub(crate) mod group_queue;
-pub(crate) mod plan_cache;

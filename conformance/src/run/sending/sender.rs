@@ -23,7 +23,7 @@ use paymaster_engine::{
     spending::SpendingLimits,
 };
 use paymaster_exchange::Exchange;
-use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+use paymaster_settings::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{

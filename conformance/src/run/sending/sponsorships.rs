@@ -10,7 +10,7 @@ use paymaster_engine::{
     spending::{Spending, SpendingLimits},
 };
 use paymaster_exchange::Exchange;
-use paymaster_settings::settings::Settings;
+use paymaster_settings::Settings;
 use serde_json::Value;
 
 /// So many refusals in a row are chance with a lower probability than this where the target stopped sponsoring.

@@ -1,6 +1,6 @@
 use crate::report::{comparison::compare::*, sample};
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::output::terminal::Paint;
+use paymaster_settings::Paint;
 
 fn recorded(change: impl FnOnce(&mut Report)) -> Report {
     let mut run = sample::violations().report();

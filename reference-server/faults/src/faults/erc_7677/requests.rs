@@ -67,13 +67,40 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 && ["paymasterData", "paymasterAndData"].iter().any(|member| text(view, member).len() > 2)
         },
     ),
+    refused(
+        "operation.dummy-signature",
+        "long-signature-refused",
+        "refuses a signature of another length than 65 bytes",
+        |view| is_call(view) && ![0, 132].contains(&text(view, "signature").len()),
+    ),
+    refused(
+        "operation.stub-members",
+        "empty-paymaster-data-refused",
+        "refuses paymasterAndData 0x in a stub request",
+        |view| view.is_stub() && text(view, "paymasterAndData") == "0x",
+    ),
+    refused(
+        "operation.stub-members",
+        "zero-paymaster-limits-refused",
+        "refuses 0x0 for the gas limits of the paymaster in a stub request",
+        |view| view.is_stub() && text(view, "paymasterVerificationGasLimit") == "0x0",
+    ),
+    refused(
+        "operation.factory",
+        "factory-with-zero-limits-refused",
+        "refuses gas limits of zero for an operation that creates its account",
+        |view| creates_account(view) && text(view, "callGasLimit") == "0x0",
+    ),
     refused("operation.null-members", "null-members-refused", "refuses members that are null", |view| {
         is_call(view)
             && view.operation().as_object().is_some_and(|members| members.values().any(Value::is_null))
     }),
-    refused("operation.factory", "factory-refused", "refuses operations that create their account", |view| {
-        is_call(view) && (text(view, "factory").len() > 6 || text(view, "initCode").len() > 2)
-    }),
+    refused(
+        "operation.factory",
+        "factory-refused",
+        "refuses operations that create their account",
+        creates_account,
+    ),
     refused("operation.eip-7702", "authorization-refused", "refuses eip7702Auth", |view| {
         is_call(view) && view.operation()["eip7702Auth"].is_object()
     }),
@@ -152,6 +179,11 @@ const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
 
 fn is_call(view: &RequestView<'_>) -> bool {
     view.is_stub() || view.is_data()
+}
+
+/// Whether a call is for an account that is created with the operation.
+pub(super) fn creates_account(view: &RequestView<'_>) -> bool {
+    is_call(view) && (text(view, "factory").len() > 6 || text(view, "initCode").len() > 2)
 }
 
 /// A member of the operation that is a string; empty when it is not.

@@ -3,6 +3,7 @@
 use paymaster_service::EntryPoint;
 use serde_json::{Map, Value, json};
 
+use super::requests::creates_account;
 use super::{UNREADABLE, change_data};
 use crate::faults::Fault;
 use crate::injection::{Behaviour, RequestView, change, remove, replace, set, text_of};
@@ -199,6 +200,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
     )
     .when(|view| view.is_data()),
+    changed(
+        LENGTH,
+        "stub-of-new-account-short",
+        "the stub of an account that is created is shorter",
+        |result| {
+            change_data(result, |digits| digits[..digits.len() - 2].to_owned());
+        },
+    )
+    .when(|view| view.is_stub() && creates_account(view)),
+    changed(LENGTH, "stub-without-context-short", "the stub is shorter when the context is null", |result| {
+        change_data(result, |digits| digits[..digits.len() - 2].to_owned());
+    })
+    .when(|view| view.is_stub() && view.request["params"][3].is_null()),
     changed(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only", |result| {
         change_data(result, |digits| {
             let terms = &digits[..digits.len() - SIGNATURE_DIGITS];

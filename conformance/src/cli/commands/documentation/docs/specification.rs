@@ -14,15 +14,11 @@ use crate::report::text::sections::page as file;
 /// The page.
 pub(super) fn page(of: &Specification) -> String {
     let mut text = of.page.introduction.to_owned();
-    for section in of.definition.sections {
-        let _ = writeln!(text, "- [{}](#{})", section.heading(), section.anchor());
-    }
+    let sections = of.definition.sections;
+    text.extend(sections.iter().map(|section| format!("- [{}](#{})\n", section.heading(), section.anchor())));
     let _ = writeln!(text, "- [{FORMS}](#{})", anchor(FORMS));
-    for section in of.definition.sections {
-        about(&mut text, section, of);
-    }
-    forms(&mut text, of);
-    text
+    text.extend(sections.iter().map(|section| about(section, of)));
+    text + &forms(of)
 }
 
 /// A link from another page of `docs/` to a section.
@@ -31,27 +27,22 @@ pub(super) fn link(number: &str, of: &Specification) -> String {
     format!("[Section {number}]({}#{anchor})", file("specification", of))
 }
 
-fn about(text: &mut String, section: &Section, of: &Specification) {
-    let _ = writeln!(text, "\n## {}\n\n{}", section.heading(), section.summary);
-    let own = || of.definition.documents().filter(|document| document.section == section.number);
-    for document in own().filter(|document| is_table(schema(document.name))) {
-        table(text, document, of);
-    }
-    calls(text, section, of);
-    let of_section = |wanted: fn(Basis) -> bool| -> Vec<&Clause> {
-        of.definition
-            .clauses()
-            .filter(|clause| clause.section == section.number && wanted(clause.basis))
-            .collect()
-    };
-    statements(of, text, "| statement | rule |", &of_section(|basis| basis == Basis::Stated));
-    statements(
-        of,
-        text,
-        "| beyond the specification (a broken rule is a warning) | rule |",
-        &of_section(|basis| basis != Basis::Stated && !basis.is_observed()),
-    );
-    open_points(text, section, &of_section(Basis::is_observed), of);
+fn about(section: &Section, of: &Specification) -> String {
+    let mut text = format!("\n## {}\n\n{}\n", section.heading(), section.summary);
+    let own = of.definition.documents().filter(|document| document.section == section.number);
+    let own = own.filter(|document| is_table(schema(document.name)));
+    text.extend(own.map(|document| table(document, of)));
+    text += &calls(section, of);
+    let (observed, judged): (Vec<&Clause>, Vec<&Clause>) = of
+        .definition
+        .clauses()
+        .filter(|clause| clause.section == section.number)
+        .partition(|clause| clause.basis.is_observed());
+    let (stated, beyond): (Vec<&Clause>, Vec<&Clause>) =
+        judged.into_iter().partition(|clause| clause.basis == Basis::Stated);
+    text += &statements("| statement | rule |", &stated, of);
+    text += &statements("| beyond the specification (a broken rule is a warning) | rule |", &beyond, of);
+    text + &open_points(section, &observed, of)
 }
 
 // ---- tables
@@ -66,25 +57,18 @@ fn schema(name: &str) -> &'static Value {
     resolved(name).unwrap_or(&NONE)
 }
 
-fn table(text: &mut String, document: &Document, of: &Specification) {
+fn table(document: &Document, of: &Specification) -> String {
     let whole = schema(document.name);
-    let _ = writeln!(
-        text,
-        "\n{}: [{name}.schema.json](../{path})\n\n| member | type | form | required | meaning |\n|---|---|---|---|---|",
-        whole["title"].as_str().unwrap_or_default(),
-        name = document.name,
-        path = document.path(),
+    let (name, path, title) = (document.name, document.path(), whole["title"].as_str().unwrap_or_default());
+    let mut text = format!(
+        "\n{title}: [{name}.schema.json](../{path})\n\n| member | type | form | required | meaning |\n|---|---|---|---|---|\n"
     );
     for (member, own) in whole["properties"].as_object().into_iter().flatten() {
-        let _ = writeln!(
-            text,
-            "| `{member}` | {} | {} | {} | {} |",
-            type_of(own),
-            form_of(own, of),
-            required(document, member, of),
-            own["description"].as_str().unwrap_or_default(),
-        );
+        let (kind, form, required) = (type_of(own), form_of(own, of), required(document, member, of));
+        let meaning = own["description"].as_str().unwrap_or_default();
+        let _ = writeln!(text, "| `{member}` | {kind} | {form} | {required} | {meaning} |");
     }
+    text
 }
 
 /// The document that a schema refers to.
@@ -168,7 +152,7 @@ fn names(list: &Value, member: &str) -> bool {
     list.as_array().is_some_and(|list| list.iter().any(|name| name == member))
 }
 
-fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }
@@ -176,52 +160,41 @@ fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 // ---- methods
 
 /// The requests of the method that a section describes: what each kind requires, and what it returns.
-fn calls(text: &mut String, section: &Section, of: &Specification) {
-    let own: Vec<Kind> = of
-        .kinds
-        .iter()
-        .copied()
-        .filter(|pair| {
-            document(pair.request_document).is_some_and(|document| document.section == section.number)
-        })
-        .collect();
+fn calls(section: &Section, of: &Specification) -> String {
+    let is_own =
+        |kind: &&Kind| document(kind.request_document).is_some_and(|own| own.section == section.number);
+    let own: Vec<&Kind> = of.kinds.iter().filter(is_own).collect();
     let Some(first) = own.first() else {
-        return;
+        return String::new();
     };
     let parameter = first.selector.map_or("method", |(parameter, _)| parameter);
     let (params, place) = of.places.terms.rsplit_once('/').unwrap_or_default();
-    let _ = writeln!(
-        text,
-        "\n| {parameter} | required in `{}[{place}]` | result | schema |\n|---|---|---|---|",
+    let mut text = format!(
+        "\n| {parameter} | required in `{}[{place}]` | result | schema |\n|---|---|---|---|\n",
         params.trim_start_matches('/')
     );
     let terms = format!("/properties{params}/prefixItems/{place}/required");
-    for pair in own {
+    for kind in own {
         let request =
-            document(pair.request_document).expect("a test holds that every kind has its documents");
-        let required = schema(request.name).pointer(&terms).and_then(Value::as_array).into_iter().flatten();
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {} | [{}.schema.json](../{}) |",
-            pair.selector.map_or(pair.method, |(_, value)| value),
-            joined(required.filter_map(Value::as_str)),
-            document(pair.result_document).map_or(String::new(), |document| link_to(document, of)),
-            request.name,
-            request.path(),
-        );
+            document(kind.request_document).expect("a test holds that every kind has its documents");
+        let (name, path) = (request.name, request.path());
+        let required = schema(name).pointer(&terms).and_then(Value::as_array).into_iter().flatten();
+        let required = joined(required.filter_map(Value::as_str));
+        let value = kind.selector.map_or(kind.method, |(_, value)| value);
+        let result = document(kind.result_document).map_or(String::new(), |document| link_to(document, of));
+        let _ = writeln!(text, "| `{value}` | {required} | {result} | [{name}.schema.json](../{path}) |");
     }
+    text
 }
 
 // ---- statements and open points
 
-fn statements(of: &Specification, text: &mut String, head: &str, clauses: &[&Clause]) {
+fn statements(head: &str, clauses: &[&Clause], of: &Specification) -> String {
     if clauses.is_empty() {
-        return;
+        return String::new();
     }
-    let _ = writeln!(text, "\n{head}\n|---|---|");
-    for clause in clauses {
-        let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause, of));
-    }
+    let rows = clauses.iter().map(|clause| format!("| {} | {} |\n", clause.text, judged_by(clause, of)));
+    format!("\n{head}\n|---|---|\n{}", rows.collect::<Vec<_>>().concat())
 }
 
 /// What judges a clause, with a link to its reference.
@@ -245,34 +218,30 @@ fn reference(clause: &Clause, name: &str, of: &Specification) -> String {
 }
 
 /// Where the section is silent or disagrees with itself: the readings, and what is only observed.
-fn open_points(text: &mut String, section: &Section, observed: &[&Clause], of: &Specification) {
-    let readings: Vec<&Reading> =
-        of.definition.readings.iter().filter(|reading| reading.section == section.number).collect();
+fn open_points(section: &Section, observed: &[&Clause], of: &Specification) -> String {
+    let all = of.definition.readings;
+    let readings: Vec<&Reading> = all.iter().filter(|reading| reading.section == section.number).collect();
     if readings.is_empty() && observed.is_empty() {
-        return;
+        return String::new();
     }
-    text.push_str("\n| open point | how it is read |\n|---|---|\n");
+    let mut text = "\n| open point | how it is read |\n|---|---|\n".to_owned();
     for reading in &readings {
+        let Reading { id, question, why, .. } = reading;
+        let (default, dialect) = (reading.default(), file("dialect", of));
         let others = joined(reading.alternatives[1..].iter().copied());
         let _ = writeln!(
             text,
-            "| {} | default `{}`: {}. Also lawful: {others}. See [`{id}`]({dialect}#{id}). |",
-            reading.question,
-            reading.default(),
-            reading.why,
-            id = reading.id,
-            dialect = file("dialect", of),
+            "| {question} | default `{default}`: {why}. Also lawful: {others}. See [`{id}`]({dialect}#{id}). |"
         );
     }
-    let is_read = |clause: &&&Clause| {
-        of.definition
-            .readings
-            .iter()
-            .any(|reading| clause.id.split_once('.').is_some_and(|(_, rest)| rest == reading.id))
+    let is_read = |clause: &Clause| {
+        let (_, rest) = clause.id.split_once('.').unwrap_or_default();
+        all.iter().any(|reading| rest == reading.id)
     };
     for clause in observed.iter().filter(|clause| !is_read(clause)) {
         let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause, of));
     }
+    text
 }
 
 // ---- forms
@@ -280,31 +249,24 @@ fn open_points(text: &mut String, section: &Section, observed: &[&Clause], of: &
 const FORMS: &str = "Forms";
 
 /// The forms of values that several tables share.
-fn forms(text: &mut String, of: &Specification) {
-    let _ = writeln!(text, "\n## {FORMS}\n\n| form | type | meaning |\n|---|---|---|");
+fn forms(of: &Specification) -> String {
+    let mut text = format!("\n## {FORMS}\n\n| form | type | meaning |\n|---|---|---|\n");
     for document in of.definition.documents() {
         let whole = schema(document.name);
-        if whole.get("properties").is_some() {
-            continue;
+        if whole.get("properties").is_none() && whole.get("$ref").is_none() {
+            let (path, kind) = (document.path(), type_of(whole));
+            let title = whole["title"].as_str().unwrap_or(document.name);
+            let meaning = whole["description"].as_str().unwrap_or_default();
+            let _ = writeln!(text, "| [{title}](../{path}) | {kind} | {meaning} |");
         }
-        if whole.get("$ref").is_some() {
-            continue;
-        }
-        let _ = writeln!(
-            text,
-            "| [{}](../{}) | {} | {} |",
-            whole["title"].as_str().unwrap_or(document.name),
-            document.path(),
-            type_of(whole),
-            whole["description"].as_str().unwrap_or_default(),
-        );
     }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::specifications::DEFAULT_SPECIFICATION;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     #[test]
     fn every_section_that_a_clause_cites_is_a_heading() {
