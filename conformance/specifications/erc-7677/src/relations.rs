@@ -136,15 +136,19 @@ pub(crate) static PAIR: Relation = Relation::new(
     Bases::These(STUBS),
     Rounds::scaled(8),
     |input, ids| {
-        // Bytes and their length may depend on the account and on the context.
-        let stub = match (input.round % 4, input.pair.map(version)) {
-            (1, _) if input.base["params"][3] == json!({}) => with_param(input.base, 3, Value::Null),
-            (2, Some(version)) => of_new_account(input.base, version, input.round),
-            _ => input.base.clone(),
+        // Bytes and their length may depend on the account and on the context. A target may refuse both.
+        let changed = match (input.round % 4, input.pair.map(version)) {
+            (1, _) if input.base["params"][3] == json!({}) => Some(with_param(input.base, 3, Value::Null)),
+            (2, Some(version)) if Target::of(input.context).may_vary() => {
+                Some(of_new_account(input.base, version, input.round))
+            }
+            _ => None,
         };
+        let role = if changed.is_some() { Role::Other } else { Role::Baseline };
+        let stub = changed.unwrap_or_else(|| input.base.clone());
         let data = data_of(input, &stub);
         vec![
-            member(Role::Baseline, "the stub request", stub, ids),
+            member(role, "the stub request", stub, ids),
             member(Role::Variant, "the data request", data, ids),
         ]
     },

@@ -48,6 +48,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(FORMS, "hex-nonce-refused", "refuses nonces in hex")
         .refuses(|view| is_hex(view, "nonce"))
         .depends_on("/params/0/nonce"),
+    Fault::new(FORMS, "decimal-fees-read-as-hex", "reads a fee in decimal digits as hex digits")
+        .injects(Behaviour::Request(|view, request| {
+            let fee = view.operation()["maxFeePerGas"].as_str().unwrap_or_default();
+            request["params"][0]["maxFeePerGas"] = format!("0x{fee}").into();
+        }))
+        .when(|view| {
+            view.is_quote() && !is_hex(view, "maxFeePerGas") && view.operation()["maxFeePerGas"].is_string()
+        })
+        .depends_on("/params/0/maxFeePerGas"),
     Fault::new(FORMS, "both-infos-refused", "refuses requests with both info objects").refuses(|view| {
         view.mode_object().get("tokenInfo").is_some() && view.mode_object().get("sponsorshipInfo").is_some()
     }),

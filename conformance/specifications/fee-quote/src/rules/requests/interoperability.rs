@@ -3,8 +3,13 @@
 use paymaster_schemas::{Method, Mode};
 use serde_json::Value;
 
-use crate::lines;
+use crate::{
+    call::{CallParts, quotes},
+    lines,
+    tables::is_amount,
+};
 use paymaster_engine::{
+    json::number::amount,
     knowledge::Knowledge,
     message::answer::Answer,
     rules::{Advice, Check, Report, Rule, View, describe_answer, shown_member},
@@ -51,10 +56,45 @@ fn client_forms(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     }
     report.set_member(1);
     if pairs().all(|pair| pair[1].answer.result().is_some()) {
-        report.held();
+        // Prices move: the same in every pair is no price.
+        let apart: Option<Vec<_>> = pairs().map(|pair| fees_apart(&pair[0], &pair[1])).collect();
+        match apart.as_deref() {
+            Some([(index, plain, own), ..]) => report.broken(
+                format!("/result/feeQuotes/{index}/maxGasFee"),
+                format!(
+                    "a fee near {plain}, that of the same amounts in the plain notation, {}",
+                    variant.label
+                ),
+                own.to_string(),
+            ),
+            _ => report.held(),
+        }
     } else if pairs().all(|pair| is_refusal(&pair[1].answer)) {
         report.broken("", format!("a result, {}", variant.label), describe_answer(&variant.answer));
     }
+}
+
+/// The first quote of which the fee is far from that of the plain request, which has the same amounts in another notation: its place and both
+/// fees.
+fn fees_apart(plain: &View<'_>, variant: &View<'_>) -> Option<(usize, f64, f64)> {
+    const MOST_APART: f64 = 4.0;
+    let operation = |view: &View<'_>| view.valid_call()?.operation().as_object().cloned();
+    let (one, other) = (operation(plain)?, operation(variant)?);
+    let is_same = |(name, value): (&String, &Value)| {
+        let Some(own) = other.get(name) else { return false };
+        !is_amount(name) || amount(own) == amount(value)
+    };
+    if one.len() != other.len() || !one.iter().all(is_same) {
+        return None;
+    }
+    let fee = |quote: &Value| quote["maxGasFee"].as_f64().filter(|fee| *fee > 0.0);
+    quotes(variant).find_map(|(index, quote)| {
+        let mut of_plain = quotes(plain).map(|(_, quote)| quote);
+        let of_plain = of_plain.find(|other| other["tokenAddress"] == quote["tokenAddress"])?;
+        let (plain, own) = (fee(of_plain)?, fee(quote)?);
+        let is_apart = own > plain * MOST_APART || plain > own * MOST_APART;
+        is_apart.then_some((index, plain, own))
+    })
 }
 
 /// A quote carries mode beside MODE, with the same value.
