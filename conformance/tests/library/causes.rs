@@ -31,7 +31,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
     ("quotes-none-of-long-lists", "elements in tokenInfo.tokenList, right with "),
     ("refused-sender-forbidden", "every request with sender "),
-    ("erc-7677: id-number-refused", "wrong with id 0, right with id \""),
+    ("erc-7677: id-number-refused", "right with id \""),
 ];
 
 /// The name, after that of the specification where it is not the first one.

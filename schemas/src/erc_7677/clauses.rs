@@ -113,7 +113,7 @@ const DATA: &[Clause] = clauses! {
     Stated "6" "result.paymaster-and-data"
         "`paymasterAndData` of a result begins with the 20 bytes of the paymaster's address, which is not zero.";
     Plausibility "6" "result.address-once"
-        "`paymasterData` does not begin with the paymaster's address, which the wallet puts before it.";
+        "`paymasterData` does not begin with the paymaster's address, which the wallet puts before it; `paymasterAndData` has it once.";
     Interoperability "6" "data.signature"
         "The signature in data is the paymaster signer's, over the operation of the request. Judged if the profile names contract and signer.";
     Interoperability "6" "data.signature-of-limits"

@@ -33,6 +33,8 @@ use crate::{
 
 /// Chains that are tried where neither the profile nor the target names one: large ones, their test chains, and a development chain.
 const CHAINS: [u64; 9] = [1, 8_453, 84_532, 11_155_111, 10, 42_161, 137, 56, 31_337];
+/// An address at which no EntryPoint is.
+const NO_ENTRY_POINT: &str = "0xe6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6e6";
 /// A chain that no service serves.
 const FOREIGN_CHAIN: u64 = 0x00ff_ffff_fff1;
 
@@ -47,6 +49,8 @@ enum Trial {
     Chain(u64),
     /// An ordinary request.
     Plain(Kind),
+    /// An ordinary request with the address of no EntryPoint.
+    UnknownEntryPoint,
     /// What the text leaves open, by its name in reports.
     Open(&'static str),
 }
@@ -62,6 +66,8 @@ pub(crate) struct Discovery {
     access: Access,
     /// The shapes of the results by version; none for a refusal.
     shapes: BTreeMap<EntryPointVersion, Vec<Option<Shape>>>,
+    /// Whether each request with an unknown EntryPoint was refused.
+    refuses_unknown: Vec<bool>,
     /// The chains whose requests got a result, and how many got an error.
     chains: (Vec<u64>, usize),
 }
@@ -77,6 +83,7 @@ impl Discovery {
             trials: Vec::new(),
             access: Access::default(),
             shapes: BTreeMap::new(),
+            refuses_unknown: Vec::new(),
             chains: (Vec::new(), 0),
         }
     }
@@ -143,6 +150,10 @@ impl Discovery {
                     requests.extend(request.map(|request| (Trial::Plain(kind), kind, request)));
                 }
             }
+            let kind = kinds::of(true, version);
+            let request = source.base(&Base::accepted(kind));
+            let unknown = request.map(|request| with_param(&request, 1, json!(NO_ENTRY_POINT)));
+            requests.extend(unknown.map(|request| (Trial::UnknownEntryPoint, kind, request)));
         }
         requests
     }
@@ -216,6 +227,10 @@ impl Discovery {
                     }
                 }
             }
+            Trial::UnknownEntryPoint if result.is_some() || is_refused => {
+                self.refuses_unknown.push(is_refused);
+            }
+            Trial::UnknownEntryPoint => {}
             Trial::Open(name) => {
                 let seen = if result.is_some() { "served" } else { "refused" };
                 if result.is_some() || is_refused {
@@ -234,12 +249,15 @@ impl Discovery {
         }
     }
 
-    /// Results that fit show that a version is served. A result of another shape shows it only where the target looks at the EntryPoint:
-    /// the service of one EntryPoint may ignore the parameter.
+    /// Results that fit show that a version is served. A result of another shape shows it only where the target looks at the EntryPoint,
+    /// as one that refuses every unknown one does: the service of one EntryPoint may ignore the parameter.
     fn decide_versions(&mut self) {
         let shapes = mem::take(&mut self.shapes);
         let all = || shapes.values().flatten();
-        let looks_at_it = all().any(Option::is_none)
+        let refuses_unknown =
+            !self.refuses_unknown.is_empty() && self.refuses_unknown.iter().all(|is_refused| *is_refused);
+        let looks_at_it = refuses_unknown
+            || all().any(Option::is_none)
             || all().flatten().any(|shape| *shape == Shape::Of06)
                 && all().flatten().any(|shape| *shape == Shape::Of07);
         for (version, shapes) in &shapes {
@@ -352,6 +370,35 @@ mod tests {
                 sent.map(|request: Value| EntryPointVersion::at(request["params"][1].as_str()?)).collect();
             assert!(versions.contains(&Some(EntryPointVersion::V07)), "{versions:?}");
             assert_eq!(versions.contains(&Some(EntryPointVersion::V06)), others, "{versions:?}");
+        }
+    }
+
+    #[test]
+    fn a_version_that_is_answered_in_the_form_of_another_is_served_where_unknown_ones_are_refused() {
+        for (refuses_unknown, expected) in [(true, vec!["0.6", "0.7", "0.8", "0.9"]), (false, vec!["0.6"])] {
+            let mut discovery = Discovery::new(Target::default(), 1);
+            let mut answers = Vec::new();
+            while let Some(round) = discovery.next_round(&answers) {
+                let answered = round.into_iter().map(|group| {
+                    let request: Value = serde_json::from_slice(&group.members[0].body).unwrap();
+                    let is_unknown = request["params"][1] == NO_ENTRY_POINT;
+                    let (member, value) = if refuses_unknown && is_unknown {
+                        ("error", json!({ "code": -32602, "message": "unknown EntryPoint" }))
+                    } else if request["method"] == "eth_chainId" {
+                        ("result", json!("0x7a69"))
+                    } else {
+                        ("result", json!({ "paymasterAndData": format!("0x{}", "a1".repeat(150)) }))
+                    };
+                    let answer = json!({ "jsonrpc": "2.0", "id": request["id"], member: value });
+                    let response =
+                        Response { status: 200, headers: Vec::new(), body: answer.to_string().into() };
+                    let exchange = Exchange::new(group.members[0].body.clone(), Ok(response), Duration::ZERO);
+                    (group, vec![exchange])
+                });
+                answers = answered.collect();
+            }
+            let served: Vec<String> = discovery.found().0.found.served.iter().cloned().collect();
+            assert_eq!(served, expected, "{refuses_unknown}");
         }
     }
 }

@@ -15,7 +15,10 @@ use crate::run::{
 };
 use paymaster_engine::{
     cases::{case::Group, plan::Plan},
-    diagnosis::cause::Cause,
+    diagnosis::{
+        cause::Cause,
+        difference::{Difference, Respect},
+    },
     rules::Check,
     session::{Session, tally::FirstViolation},
     verdict::finding::Finding,
@@ -174,7 +177,17 @@ impl CauseSearch<'_> {
                 match other {
                     Some(other) => others.push(other),
                     None if may_stand => {}
-                    None => (finding.cause, finding.contrast) = (None, None),
+                    None => {
+                        let lost = finding.cause.take();
+                        finding.contrast = None;
+                        // What another rule shows of a length or an equality, it shows for every finding that has this cause.
+                        let is_of_values = |member: &Difference| member.respect == Respect::Value;
+                        if !lost.iter().flat_map(Cause::members).all(is_of_values) {
+                            for same in findings.iter_mut().filter(|other| other.cause == lost) {
+                                (same.cause, same.contrast) = (None, None);
+                            }
+                        }
+                    }
                 }
             }
             if others.is_empty() {

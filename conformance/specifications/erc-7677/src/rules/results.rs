@@ -114,10 +114,9 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(without_06),
     rule(
         "result.address-once",
-        "paymasterData begins behind the address, which the wallet puts before it",
+        "the address stands once: paymasterData begins behind it, and paymasterAndData has it at the beginning only",
         address_once,
-    )
-    .unless(without_07_and_later),
+    ),
     rule("is-final.boolean", "isFinal is true or false, not a text or a number", |view, knowledge, report| {
         let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_stub(*kind)) else {
             return;
@@ -295,16 +294,23 @@ fn paymaster_and_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut R
 }
 
 fn address_once(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| !is_06(*kind)) else { return };
-    let address =
-        result.get("paymaster").and_then(Value::as_str).and_then(|text| text.parse::<Address>().ok());
-    let data = result.get("paymasterData").and_then(bytes_of);
+    const ADDRESS: usize = 20;
+    let Some((kind, result)) = judged(view, knowledge) else { return };
+    let bytes = |member: &str| result.get(member).and_then(bytes_of);
+    let (member, address, data) = if is_06(kind) {
+        let all = bytes("paymasterAndData").filter(|all| all.len() >= ADDRESS);
+        let parts = all.map(|all| (Address::from_slice(&all[..ADDRESS]), all[ADDRESS..].to_vec()));
+        let (address, data) = parts.unzip();
+        ("/result/paymasterAndData", address, data)
+    } else {
+        let address = text(result, "paymaster").and_then(|text| text.as_str()?.parse::<Address>().ok());
+        ("/result/paymasterData", address, bytes("paymasterData"))
+    };
     // Data can begin with zeros, as a number does.
     if let (Some(address), Some(data)) = (address.filter(|address| !address.is_zero()), data) {
         let is_repeated = data.starts_with(address.as_slice());
-        let expected = "data without the address before them";
-        report.expect(!is_repeated, "/result/paymasterData", expected, || {
-            "it begins with the paymaster's address".to_owned()
+        report.expect(!is_repeated, member, "data without the address before them", || {
+            "the data begin with the paymaster's address".to_owned()
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Causes in the request: the members that decide.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Diagnosis, Search, form::Plain, parsed, with_body};
 use paymaster_engine::{
@@ -393,17 +393,17 @@ impl Search<'_> {
         Some(Respect::Value)
     }
 
-    /// Whether what is wrong in the answer is a long text that the request does not have: the target may have kept it from another one.
+    /// Whether what is wrong in the answer has a long text that the request does not have: the target may have kept it from another one.
     fn answers_another_request(&self, request: &Value) -> bool {
         const LONG: usize = 16;
         let Violation { member, pointer, .. } = &self.finding.violation;
         let answer = self.finding.exchanges.get(*member).map(Answer::of);
         let document = answer.as_ref().and_then(Answer::document);
-        let text = document.and_then(|document| document.value.pointer(pointer)?.as_str());
-        let request = request.to_string().to_ascii_lowercase();
-        text.is_some_and(|text| {
-            text.len() >= LONG && !request.contains(&json!(text.to_ascii_lowercase()).to_string())
-        })
+        let wrong = document.and_then(|document| document.value.pointer(pointer)).map(Value::to_string);
+        let (wrong, request) =
+            (wrong.unwrap_or_default().to_ascii_lowercase(), request.to_string().to_ascii_lowercase());
+        let mut texts = wrong.split('"').filter(|text| text.len() >= LONG);
+        texts.any(|text| !request.contains(&format!("\"{text}\"")))
     }
 
     /// Whether the rule is broken with this value.

@@ -121,6 +121,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(is_later)
     .also(UNREADABLE),
+    changed("result.address-once", "address-twice", "paymasterAndData has the address twice", |result| {
+        let address = text_of(&result["paymasterAndData"])[2..42].to_owned();
+        change_data(result, |digits| format!("{address}{digits}"));
+    })
+    .when(is_06)
+    .also(UNREADABLE),
     changed(BYTES, "data-half-a-byte", "the data have an odd number of digits", |result| {
         change_data(result, |digits| digits[1..].to_owned());
     })

@@ -90,7 +90,8 @@ fn fees_apart(plain: &View<'_>, variant: &View<'_>) -> Option<(usize, f64, f64)>
     let fee = |quote: &Value| quote["maxGasFee"].as_f64().filter(|fee| *fee > 0.0);
     quotes(variant).find_map(|(index, quote)| {
         let mut of_plain = quotes(plain).map(|(_, quote)| quote);
-        let of_plain = of_plain.find(|other| other["tokenAddress"] == quote["tokenAddress"])?;
+        let token = quote["tokenAddress"].as_str()?;
+        let of_plain = of_plain.find(|other| other["tokenAddress"] == token)?;
         let (plain, own) = (fee(of_plain)?, fee(quote)?);
         let is_apart = own > plain * MOST_APART || plain > own * MOST_APART;
         is_apart.then_some((index, plain, own))
