@@ -29,6 +29,10 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
     let authorization = [("eip7702Auth", with(json!({ "address": USDC }), &quantities))];
     let delegated =
         [&authorization[..], &[("factory", json!("0x7702")), ("factoryData", json!("0x"))]].concat();
+    let of_passkey = json!(format!("0x{}", "ab".repeat(195)));
+    let paymaster_limits =
+        ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"].map(|member| (member, json!("0x0")));
+    let before_the_stub = with(operation_of(v06), &[("paymasterAndData", json!("0x"))]);
     let execute = format!("0xb61d27f6{}", "00".repeat(96));
     let empty = json!({});
     let later = |changes: &[(&str, Value)]| with(operation_of(v07), changes);
@@ -37,6 +41,10 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         .map(|entry_point| (operation_of(entry_point), *entry_point, empty.clone()))
         .chain([
             (later(&[("signature", dummy)]), v07, Value::Null),
+            (later(&[("signature", of_passkey)]), v07, empty.clone()),
+            (before_the_stub, v06, empty.clone()),
+            (later(&paymaster_limits), v07, empty.clone()),
+            (with(later(&factory), &zero_limits), v07, empty.clone()),
             (later(&limits), v07, empty.clone()),
             (later(&stub_members), v07, empty.clone()),
             (later(&zero_limits), v07, empty.clone()),
