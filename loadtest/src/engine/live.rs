@@ -21,6 +21,7 @@ use crate::{
         outcome::{Outcome, OutcomeCounts},
         series::TimeSlot,
     },
+    number::per_second,
     text::{count, latency, number, rate, seconds},
 };
 
@@ -260,12 +261,6 @@ impl Moment {
         };
         self.phase.map_or(text.clone(), |phase| format!("{text}, {phase}"))
     }
-}
-
-fn per_second(times: u64, seconds: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "shown to people")]
-    let times = times as f64;
-    if seconds > 0.0 { times / seconds } else { 0.0 }
 }
 
 /// The rule that a wrong answer breaks, and how.

@@ -2,6 +2,8 @@
 
 use std::{fmt::Write as _, time::Duration};
 
+use crate::number;
+
 /// Values over time: each step reaches its value in its time, linearly. `100,30s;100,5m` goes to 100 in 30 s and stays for 5 min.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPlan(Vec<(f64, Duration)>);
@@ -78,13 +80,13 @@ impl StepPlan {
         let mut plan = String::new();
         let mut last = 0;
         for (value, time) in &self.0 {
-            last = whole(*value).filter(|users| *users <= MOST_USERS).ok_or(PlanError::Users(*value))?;
+            last = users(*value).ok_or(PlanError::Users(*value))?;
             if time.subsec_nanos() > 0 {
                 return Err(PlanError::FractionalTime(*time));
             }
             let _ = write!(plan, "{last},{}s;", time.as_secs());
         }
-        let users = whole(self.highest()).unwrap_or(MOST_USERS);
+        let users = users(self.highest()).unwrap_or(MOST_USERS);
         if last > 0 {
             let _ = write!(plan, "{last},{}s;0,0s", slack.as_secs() + 1);
         } else {
@@ -100,13 +102,10 @@ pub fn constant(users: usize, ramp: Duration, hold: Duration) -> String {
     format!("{users},{}s;{users},{}s;0,0s", seconds(ramp), seconds(hold))
 }
 
-fn whole(value: f64) -> Option<usize> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be a small whole number"
-    )]
-    ((0.0..=1e9).contains(&value) && value.fract() == 0.0).then_some(value as usize)
+/// A number of users; `None` if it is not a whole number, or too large.
+fn users(value: f64) -> Option<usize> {
+    let users = usize::try_from(number::whole(value)).ok()?;
+    (value >= 0.0 && value.fract() == 0.0 && users <= MOST_USERS).then_some(users)
 }
 
 /// Reads a time in goose's notation: `90` (seconds), `30s`, `1h30m`.

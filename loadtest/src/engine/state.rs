@@ -21,7 +21,7 @@ use crate::engine::{
     arrivals::{pacer::LatePermits, timetable::Timetable},
     users::user_state::UserState,
 };
-use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
+use crate::{figures::Figures, judging::AnswerJudge, number::nanoseconds, scenarios::mix::Mix};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
 const SHARDS: usize = 8;
@@ -307,8 +307,4 @@ impl RunState {
         let until = Duration::from_nanos(until);
         (until > self.clock.elapsed()).then(|| self.clock.start() + until)
     }
-}
-
-fn nanoseconds(elapsed: Duration) -> u64 {
-    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -8,6 +8,8 @@ use hdrhistogram::{
     serialization::{DeserializeError, Deserializer, Serializer, V2DeflateSerializer},
 };
 
+use crate::number::{float, nanoseconds};
+
 /// The smallest difference that is kept, in nanoseconds.
 const FINEST: u64 = 100;
 /// The longest latency, in nanoseconds: one hour. Longer ones count as this one.
@@ -48,7 +50,7 @@ impl Default for LatencyHistogram {
 impl LatencyHistogram {
     /// Counts one latency.
     pub fn record(&mut self, latency: Duration) {
-        self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(LONGEST));
+        self.0.saturating_record(nanoseconds(latency));
     }
 
     /// Adds other latencies.
@@ -74,9 +76,7 @@ impl LatencyHistogram {
         for step in self.0.iter_recorded() {
             let seconds = Duration::from_nanos(step.value_iterated_to()).as_secs_f64();
             let count = step.count_at_value();
-            #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-            let times = count as f64;
-            sum += seconds * times;
+            sum += seconds * float(count);
             let place = bounds.partition_point(|bound| *bound < seconds);
             if let Some((_, bucket)) = buckets.get_mut(place) {
                 *bucket += count;
@@ -116,8 +116,7 @@ impl LatencyHistogram {
         let mut points = Vec::new();
         for percent in steps {
             // Percentages closer to 100 than one exchange add nothing.
-            #[expect(clippy::cast_precision_loss, reason = "a share of a count is a float")]
-            let last = (100.0 - percent) / 100.0 * (self.len() as f64) < 1.0;
+            let last = (100.0 - percent) / 100.0 * float(self.len()) < 1.0;
             points.extend(self.percentile(percent).map(|latency| (percent, latency)));
             if last {
                 break;

@@ -17,6 +17,8 @@ use histogram::LatencyHistogram;
 use outcome::{Outcome, OutcomeCounts};
 use series::TimeSeries;
 
+use crate::number::per_second;
+
 /// How many different failures, error codes and kinds of wrong answers are counted separately. The rest counts as `other`.
 const DISTINCT: usize = 64;
 /// The name under which the rest is counted.
@@ -36,9 +38,7 @@ pub struct LabelFigures {
 impl LabelFigures {
     /// Answers per second in a run of this many seconds. Requests without an answer do not count.
     pub fn rate(&self, seconds: f64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 answers")]
-        let answers = self.counts.answered() as f64;
-        if seconds > 0.0 { answers / seconds } else { 0.0 }
+        per_second(self.counts.answered(), seconds)
     }
 
     fn record(&mut self, sample: &Sample<'_>, latency: Option<Duration>) {

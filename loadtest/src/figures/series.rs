@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{Outcome, OutcomeCounts};
+use crate::number::float;
 
 /// Most slots of a series.
 const MOST_SLOTS: usize = 600;
@@ -59,8 +60,7 @@ impl TimeSlot {
     /// The latency that `percent` (0 to 100) of the requests did not exceed, within 5 %; `None` without latencies.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         let all: u64 = self.classes.iter().map(|(_, times)| u64::from(*times)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a rank among fewer than 2^52 requests")]
-        let rank = (percent / 100.0 * all as f64).max(1.0);
+        let rank = (percent / 100.0 * float(all)).max(1.0);
         let mut passed = 0.0;
         for (class, times) in &self.classes {
             passed += f64::from(*times);
@@ -194,9 +194,7 @@ impl TimeSeries {
 
     /// The rate per second of a count in one slot.
     pub fn rate(&self, count: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-        let count = count as f64;
-        count / f64::from(self.seconds)
+        float(count) / f64::from(self.seconds)
     }
 }
 

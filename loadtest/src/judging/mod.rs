@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use crate::{
     figures::outcome::Outcome,
+    number::float,
     scenarios::{
         answer_cache::AnswerContent,
         template::{RequestTemplate, id_of},
@@ -59,8 +60,7 @@ impl JudgedShare {
 
     /// Whether the answer to request `number` (from 0) is judged. The judged answers are spread evenly.
     pub fn includes(self, number: u64) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-        let number = number as f64;
+        let number = float(number);
         self.0 >= 1.0 || ((number + 1.0) * self.0).floor() > (number * self.0).floor()
     }
 }

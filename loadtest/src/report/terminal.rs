@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
+    number::float,
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
@@ -220,8 +221,7 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     }
     for generator in summary.generators.iter().filter(|_| one_line.is_none()) {
         if let (Some(own), Some(cpu)) = (generator.cpu_share, generator.cpu_seconds) {
-            #[expect(clippy::cast_precision_loss, reason = "shown to people")]
-            let each = cpu * 1e6 / summary.figures.total(None).counts.all().max(1) as f64;
+            let each = cpu * 1e6 / float(summary.figures.total(None).counts.all().max(1));
             let _ = writeln!(
                 out,
                 "the generator used {:.0} % of {} cores, {each:.1} us a request",

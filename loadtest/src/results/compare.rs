@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::summary::{LoadModel, RunSummary};
-use crate::{figures::outcome::Outcome, text};
+use crate::{figures::outcome::Outcome, number::float, text};
 
 /// The default tolerance: differences below this share do not count.
 pub const DEFAULT_TOLERANCE: f64 = 0.05;
@@ -217,11 +217,10 @@ impl MedianEstimate {
         }
         let middle = median(values);
         let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-        #[expect(clippy::cast_precision_loss, reason = "at most a few hundred slots")]
-        let count = values.len() as f64;
         Some(Self {
             median: middle,
-            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations) / count.sqrt(),
+            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations)
+                / float(values.len() as u64).sqrt(),
         })
     }
 }
@@ -242,8 +241,7 @@ fn share(
     of: impl Fn(&RunSummary) -> (u64, u64),
 ) -> ComparedFigure {
     let ((old, old_all), (new, new_all)) = (of(before), of(after));
-    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-    let (x, n, y, m) = (old as f64, old_all as f64, new as f64, new_all as f64);
+    let [x, n, y, m] = [old, old_all, new, new_all].map(float);
     let direction = if old_all == 0 || new_all == 0 {
         Change::Unclear
     } else {

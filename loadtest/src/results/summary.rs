@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{threshold::ThresholdResult, workers::WorkerShare};
-use crate::figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage};
+use crate::{
+    figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage},
+    number::percent,
+};
 
 /// The member `format` of a report that this version writes and reads.
 const FORMAT: &str = "paymaster-loadtest/2";
@@ -231,29 +234,24 @@ impl RunSummary {
         let embedded = self.embedded.then(|| EMBEDDED_WARNING.to_owned());
         let generators = self.generators.iter().filter_map(GeneratorUsage::warning);
         let mut warnings: Vec<String> = embedded.into_iter().chain(generators).collect();
-        let share = |part: u64, of: u64| {
-            #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
-            let share = part as f64 * 100.0 / of.max(1) as f64;
-            share
-        };
         let ArrivalCounts { due, unsent, waited, delayed, .. } = self.figures.arrivals;
-        if share(unsent, due) > 0.0 {
+        if unsent > 0 {
             warnings.push(format!(
                 "{unsent} of {due} arrivals were never sent: no connection was free; raise --users ({} now)",
                 self.model.users
             ));
         }
-        if share(waited, due) > 1.0 {
+        if percent(waited, due) > 1.0 {
             warnings.push(format!(
                 "{:.1} % of arrivals waited for a free connection (their latency counts from their arrival): the target was slower than the arrivals, or raise --users ({} now)",
-                share(waited, due),
+                percent(waited, due),
                 self.model.users
             ));
         }
-        if share(delayed, due) > 1.0 {
+        if percent(delayed, due) > 1.0 {
             warnings.push(format!(
                 "{:.1} % of arrivals were sent more than 1 ms late although a connection was free: the generator was slow",
-                share(delayed, due)
+                percent(delayed, due)
             ));
         }
         warnings

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     figures::{Figures, outcome::Outcome},
+    number::percent,
     scenarios::scenarios,
     text,
 };
@@ -178,15 +179,6 @@ fn observe(metric: Metric, figures: &Figures, scope: Option<&str>, length: Durat
         }
         Metric::Share(outcome) => Some(percent(total.counts.of(outcome), all)),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-fn float(count: u64) -> f64 {
-    count as f64
-}
-
-fn percent(part: u64, of: u64) -> f64 {
-    float(part) * 100.0 / float(of)
 }
 
 fn shown(metric: Metric, value: f64) -> String {

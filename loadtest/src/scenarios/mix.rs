@@ -10,7 +10,7 @@ use super::{
     generator::{RequestGenerator, RequestSequence},
     is_known, unknown_name,
 };
-use crate::random::SplitMix;
+use crate::{number::float, random::SplitMix};
 
 /// Weights by the name of the scenario.
 pub type Weights = BTreeMap<String, u32>;
@@ -96,9 +96,7 @@ impl Mix {
             requests += (bound - before) * scenario.labels.len() as u64;
             before = *bound;
         }
-        #[expect(clippy::cast_precision_loss, reason = "weights have 32 bits")]
-        let mean = requests as f64 / self.sum_of_weights() as f64;
-        mean
+        float(requests) / float(self.sum_of_weights())
     }
 
     fn sum_of_weights(&self) -> u64 {

@@ -24,6 +24,7 @@ use crate::{
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
     metrics::LiveFigures,
+    number::{float, whole},
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::Threshold,
@@ -242,12 +243,7 @@ impl Load {
 
     /// Notes that the master reports so many users of all workers together, and sets the share.
     pub(super) fn announce(&mut self, all_users: f64) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count; the cast saturates"
-        )]
-        let users = all_users as usize;
+        let users = usize::try_from(whole(all_users)).unwrap_or(usize::MAX);
         self.worker.all_users = self.worker.all_users.max(Some(users).filter(|users| *users > 0));
         self.set_share(all_users);
     }
@@ -260,8 +256,7 @@ impl Load {
             (None, Some(limit)) => Rate::Constant(limit),
             (None, None) => return,
         };
-        #[expect(clippy::cast_precision_loss, reason = "a few thousand users")]
-        let own = self.tasks.total() as f64;
+        let own = float(self.tasks.total() as u64);
         let share = if own > 0.0 { own / all_users.max(own) } else { 0.0 };
         if self.run.clock.started().is_some() && (share - self.shares.last()).abs() < 1e-12 {
             return;

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::poisson::PoissonArrivals;
+use crate::number::{float, whole};
 
 /// A rate that changes linearly from one point in time to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,8 +117,7 @@ impl Schedule {
         if index >= self.total {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
-        let number = index as f64;
+        let number = float(index);
         let number = self.random.as_ref().map_or(Some(number), |random| random.position(index))?;
         let place = self.segments.partition_point(|segment| segment.before <= number).max(1);
         let segment = self.segments.get(place - 1)?;
@@ -149,15 +149,6 @@ impl Schedule {
         }
         count
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a count of arrivals: not negative, and the cast saturates"
-)]
-fn whole(number: f64) -> u64 {
-    number.floor() as u64
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Load, epoch};
 use crate::{
+    number::whole,
     results::{
         summary::{LoadModel, RunSummary},
         threshold::judge_all,
@@ -57,10 +58,8 @@ impl Load {
             .or_else(|| worker.problem().filter(|_| worker.interrupted))
             .or_else(|| stopped_answering.then(stopped));
         let of_figures = RunSummary::new(figures, length);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds since 1970")]
-        let began = self.began as u64;
         let summary = RunSummary {
-            began,
+            began: whole(self.began),
             model: LoadModel {
                 users: self.most_users,
                 arrivals_asked: self.rate.is_some().then_some(of_figures.figures.arrivals.due),

@@ -8,7 +8,10 @@ use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
 use super::message::{FloatKeys, StatsEntry, StatsError};
-use crate::figures::{Figures, LabelFigures, outcome::Outcome};
+use crate::{
+    figures::{Figures, LabelFigures, outcome::Outcome},
+    number::{float, whole},
+};
 
 /// The method of every row.
 const METHOD: &str = "RPC";
@@ -196,16 +199,6 @@ fn rounded(ms: f64) -> f64 {
 
 fn same(left: f64, right: f64) -> bool {
     left.to_bits() == right.to_bits()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-fn float(count: u64) -> f64 {
-    count as f64
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds since 1970")]
-fn whole(seconds: f64) -> u64 {
-    seconds as u64
 }
 
 #[cfg(test)]
