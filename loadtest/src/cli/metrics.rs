@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use paymaster_settings::{duration, output as out, process::Interrupts};
 
-use super::error::CommandError;
+use super::CommandError;
 use crate::metrics::{LiveFigures, MetricsServer};
 
 /// Where the live figures are served.

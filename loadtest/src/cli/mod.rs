@@ -3,20 +3,20 @@
 mod args;
 mod command_line;
 mod commands;
-mod error;
 mod exit;
 mod help;
 mod metrics;
 
-use std::process::ExitCode;
+use std::{error::Error, process::ExitCode};
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use paymaster_settings::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
 
-use self::{
-    args::{Cli, Command},
-    error::CommandError,
-};
+use self::args::{Cli, Command};
+use crate::{run::error::RunError, worker::WorkerError};
+
+/// Why a command fails.
+pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
@@ -34,12 +34,24 @@ pub fn main() -> ExitCode {
         }
     };
     let code = execute(cli).unwrap_or_else(|error| {
-        let code = error.exit_code();
+        let code = exit_code(&error);
         let prefix = if code == codes::COULD_NOT_TEST { "could not test: " } else { "" };
         out::error(&format!("{prefix}{error}"));
         code
     });
     ExitCode::from(code)
+}
+
+/// The exit code of an error: could not test, or usage.
+fn exit_code(error: &CommandError) -> u8 {
+    let of_worker = error.downcast_ref::<WorkerError>();
+    let of_run = match of_worker {
+        Some(WorkerError::Run(cause)) => Some(cause),
+        _ => error.downcast_ref::<RunError>(),
+    };
+    let is_untested = matches!(of_worker, Some(WorkerError::NoMaster { .. }))
+        || matches!(of_run, Some(RunError::NoAnswer { .. } | RunError::Interrupted));
+    if is_untested { codes::COULD_NOT_TEST } else { codes::USAGE }
 }
 
 fn execute(cli: Cli) -> Result<u8, CommandError> {
@@ -65,7 +77,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
 
 /// A runtime for the commands that send requests or serve.
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    paymaster_settings::process::runtime().map_err(CommandError::Runtime)
+    paymaster_settings::process::runtime().map_err(|cause| format!("the runtime: {cause}").into())
 }
 
 /// The signals that end a command. Call it in a runtime, before a load.
@@ -77,5 +89,5 @@ fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
 fn interrupts() -> Result<Interrupts, CommandError> {
     // An error is a handler that was set by an earlier call.
     let _ = ctrlc::set_handler(|| {});
-    Interrupts::new().map_err(CommandError::Runtime)
+    Interrupts::new().map_err(|cause| format!("the runtime: {cause}").into())
 }

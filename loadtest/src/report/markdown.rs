@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
-    RenderError, advice,
+    ReportError, advice,
     phrases::{answered, arrivals, in_no_figure, verdict},
     workers,
     wrong::{WrongGroup, groups},
@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
-) -> Result<String, RenderError> {
+) -> Result<String, ReportError> {
     let mut out = String::new();
     let total = summary.figures.total(None);
     writeln!(out, "# Load test: {}\n", verdict(summary))?;

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use serde::Serialize;
 
 use super::summary::{LoadModel, RunSummary};
@@ -22,6 +23,26 @@ const STANDARD_ERRORS: f64 = 3.0;
 const MAD_TO_STANDARD_DEVIATION: f64 = 1.4826;
 /// Factor from the standard error of a mean to that of a median.
 const MEAN_TO_MEDIAN: f64 = 1.2533;
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Tolerance {
+    /// Differences of rate and latency below this share do not count.
+    #[arg(long = "tolerance", value_name = "SHARE", default_value = "5%", value_parser = tolerance, help_heading = "Verdict")]
+    pub share: f64,
+}
+
+/// A text is not a tolerance.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not a share: write 5%")]
+struct ToleranceError(String);
+
+fn tolerance(text: &str) -> Result<f64, ToleranceError> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
+    number
+        .filter(|percent| (0.0..=1_000.0).contains(percent))
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| ToleranceError(text.to_owned()))
+}
 
 /// How a figure changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -59,13 +59,15 @@ pub async fn run(
     let timing = Timing::of(options, &target)?;
     let (known, discovery) = tokio::select! {
         discovered = async {
-            check_target(options, &target, limit).await?;
+            let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
+            check_load(&target, requested.or(limit), options.sending.i_own_this_target).await?;
             discover::discover(&target).await
         } => discovered?,
         () = signal.as_mut() => return Err(RunError::Interrupted),
     };
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
-    let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
+    let weights = options.weights.iter().cloned().collect();
+    let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
     let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
     let model = load_model(options, &pacing, limit, &timing);
@@ -74,12 +76,12 @@ pub async fn run(
             shown_host: target.transport.target.origin(),
             transport: target.transport,
             mix,
-            judge: AnswerJudge::new(Arc::clone(&known), options.judge, options.strict),
+            judge: AnswerJudge::new(Arc::clone(&known), options.judging.judge, options.judging.strict),
             pacing,
             users: timing.users,
             plan: timing.plan,
             max_requests: options.max_requests,
-            respect_retry_after: options.respect_retry_after,
+            respect_retry_after: options.sending.respect_retry_after,
             redactor,
             goose_options: options.goose_options.clone(),
         },
@@ -110,7 +112,7 @@ pub async fn run(
         left_out: mix.left_out().iter().map(ToString::to_string).collect(),
         seed: target.seed,
         model,
-        judge_share: options.judge.value(),
+        judge_share: options.judging.judge.value(),
         discovery,
         generators: vec![generator],
         ..measured(&run)
@@ -194,26 +196,27 @@ impl Timing {
     fn of(options: &RunOptions, target: &TargetSettings) -> Result<Self, RunError> {
         // An exchange that begins before the end takes one timeout at most, and an arrival that waits for it another one.
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
+        let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
         let timing = if let Some(plan) = &options.test_plan {
             let users = plan.users(slack)?;
-            Self { users: users.users, plan: users.plan, unmeasured: options.warm_up, length: plan.length() }
+            Self { users: users.users, plan: users.plan, unmeasured: warm_up, length: plan.length() }
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
             if !(1..=plan::MOST_USERS).contains(&users) {
                 return Err(RunError::Users);
             }
-            if !options.ramp.is_zero() && users < 2 {
+            if !ramp.is_zero() && users < 2 {
                 return Err(RunError::RampOfOneUser);
             }
             let length = match &options.rate {
                 Some(Rate::Steps(steps)) => steps.length(),
-                _ => options.ramp + options.warm_up + options.duration,
+                _ => ramp + warm_up + options.duration,
             };
             Self {
                 users,
-                plan: plan::constant(users, options.ramp, length + slack),
-                unmeasured: options.ramp + options.warm_up,
+                plan: plan::constant(users, ramp, length + slack),
+                unmeasured: ramp + warm_up,
                 length,
             }
         };
@@ -276,16 +279,6 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
             ..model
         },
     }
-}
-
-/// Refuses a load that a public target must not get.
-async fn check_target(
-    options: &RunOptions,
-    target: &TargetSettings,
-    limit: Option<f64>,
-) -> Result<(), RunError> {
-    let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
-    check_load(target, requested.or(limit), options.own_target).await
 }
 
 /// Refuses a load of so many requests per second that a public target must not get; `None` for a load without a limit.

@@ -108,7 +108,7 @@ impl Load {
             (None, None) => Pacing::Closed,
         };
         let facts = RunSummary {
-            command: options.command.clone(),
+            command: worker.command.clone(),
             target: target.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
             left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),
@@ -120,7 +120,7 @@ impl Load {
                 plan: "by the Locust master".to_owned(),
                 ..LoadModel::default()
             },
-            judge_share: options.judge.value(),
+            judge_share: options.judging.judge.value(),
             ..RunSummary::new(crate::figures::Figures::default(), Duration::ZERO)
         };
         // The settings have a mix for users of goose. Here every user has a lane.
@@ -129,12 +129,16 @@ impl Load {
             RunSettings {
                 transport: target.transport.clone(),
                 mix,
-                judge: AnswerJudge::new(Arc::clone(&worker.known), options.judge, options.strict),
+                judge: AnswerJudge::new(
+                    Arc::clone(&worker.known),
+                    options.judging.judge,
+                    options.judging.strict,
+                ),
                 pacing,
                 users: MOST_USERS,
                 plan: String::new(),
                 max_requests: None,
-                respect_retry_after: options.respect_retry_after,
+                respect_retry_after: options.sending.respect_retry_after,
                 redactor: worker.redactor.clone(),
                 shown_host: String::new(),
                 goose_options: Vec::new(),

@@ -24,6 +24,7 @@ use crate::worker::protocol::message::MasterOptions;
 use crate::{
     figures::outcome::Outcome,
     metrics::LiveFigures,
+    report::RequestedReport,
     results::{
         summary::RunSummary,
         threshold::{Threshold, ThresholdError},
@@ -62,6 +63,10 @@ pub(super) enum BeginError {
 /// A worker, from its start to its end.
 pub(super) struct Worker {
     pub(super) options: WorkerOptions,
+    /// The command line of the worker, without secrets: its reports name it.
+    pub(super) command: String,
+    /// Where the worker writes its own report at the end of each run.
+    pub(super) reports: Vec<RequestedReport>,
     pub(super) target: TargetSettings,
     pub(super) redactor: Redactor,
     pub(super) known: Arc<dyn Knowledge>,
@@ -131,10 +136,10 @@ impl Worker {
         [
             ("target", self.target.shown_target.clone()),
             ("profile", format!("{:08x}", sum.sum())),
-            ("--judge", percent(options.judge.value() * 100.0)),
-            ("--strict", options.strict.to_string()),
+            ("--judge", percent(options.judging.judge.value() * 100.0)),
+            ("--strict", options.judging.strict.to_string()),
             ("--timeout", duration(self.target.transport.limits.timeout)),
-            ("--respect-retry-after", options.respect_retry_after.to_string()),
+            ("--respect-retry-after", options.sending.respect_retry_after.to_string()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
@@ -152,7 +157,7 @@ impl Worker {
             count(counts.all(), "request"),
             seconds(summary.seconds)
         ));
-        for report in &self.options.reports {
+        for report in &self.reports {
             if let Err(cause) = report.of_run(self.runs).write(summary, None) {
                 out::error(&format!("a report could not be written: {cause}"));
             }

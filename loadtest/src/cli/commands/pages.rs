@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 use paymaster_settings::{exit as codes, output as out};
 
-use crate::cli::{args::Cli, error::CommandError};
+use crate::cli::{CommandError, args::Cli};
 
 /// Prints a completion script.
 pub(in crate::cli) fn completions(shell: Shell) -> Result<u8, CommandError> {
@@ -20,7 +20,7 @@ pub(in crate::cli) fn completions(shell: Shell) -> Result<u8, CommandError> {
 pub(in crate::cli) fn man(folder: &Path) -> Result<u8, CommandError> {
     fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
-        .map_err(|cause| CommandError::ManPages { folder: folder.to_owned(), cause })?;
+        .map_err(|cause| format!("cannot write the man pages into {}: {cause}", folder.display()))?;
     out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
     Ok(codes::CONFORMS)
 }
