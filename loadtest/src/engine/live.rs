@@ -225,10 +225,9 @@ impl Moment {
             }
             _ => format!("{}{of_judged}", title("wrong")),
         });
-        let failed = Outcome::ALL.into_iter().skip(2).filter(|outcome| self.counts.of(*outcome) > 0);
-        let failed: Vec<String> = failed
-            .map(|outcome| format!("{} {}", number(self.counts.of(outcome)), outcome.description()))
-            .collect();
+        let failed = self.counts.without_answer();
+        let failed: Vec<String> =
+            failed.map(|(outcome, times)| format!("{} {}", number(times), outcome.description())).collect();
         if !failed.is_empty() {
             let words = self.failure.as_ref().map(|(_, words)| format!(", most often {}", shown(words)));
             let failed = paint.bad(&failed.join(", "));

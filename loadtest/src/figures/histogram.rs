@@ -5,8 +5,9 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::{
     Histogram,
-    serialization::{DeserializeError, Deserializer, Serializer, V2DeflateSerializer},
+    serialization::{DeserializeError, Deserializer, Serializer as _, V2DeflateSerializer},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::number::{float, nanoseconds};
 
@@ -35,7 +36,8 @@ pub enum HistogramError {
 pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// Latencies of many exchanges.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct LatencyHistogram(Histogram<u64>);
 
 impl Default for LatencyHistogram {
@@ -124,17 +126,22 @@ impl LatencyHistogram {
         }
         points
     }
+}
 
-    /// The histogram in the compressed format of HdrHistogram (V2 deflate), in base64.
-    pub fn encode(&self) -> String {
+/// In JSON, a histogram is in the compressed format of HdrHistogram (V2 deflate), in base64.
+impl From<LatencyHistogram> for String {
+    fn from(histogram: LatencyHistogram) -> Self {
         let mut bytes = Vec::new();
         // Writing to memory cannot fail.
-        let _ = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
+        let _ = V2DeflateSerializer::new().serialize(&histogram.0, &mut bytes);
         STANDARD.encode(bytes)
     }
+}
 
-    /// Reads the output of [`Self::encode`].
-    pub fn decode(text: &str) -> Result<Self, HistogramError> {
+impl TryFrom<String> for LatencyHistogram {
+    type Error = HistogramError;
+
+    fn try_from(text: String) -> Result<Self, HistogramError> {
         let bytes = STANDARD.decode(text)?;
         let read: Histogram<u64> =
             Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(HistogramError::Format)?;
@@ -184,8 +191,8 @@ mod tests {
     #[test]
     fn an_encoded_histogram_can_be_decoded() {
         let latencies = of((1..=5_000).map(|n| n * n));
-        assert_eq!(LatencyHistogram::decode(&latencies.encode()).unwrap(), latencies);
-        assert!(LatencyHistogram::decode("no base64!").is_err());
-        assert!(LatencyHistogram::decode("AAAA").is_err());
+        assert_eq!(LatencyHistogram::try_from(String::from(latencies.clone())).unwrap(), latencies);
+        assert!(LatencyHistogram::try_from("no base64!".to_owned()).is_err());
+        assert!(LatencyHistogram::try_from("AAAA".to_owned()).is_err());
     }
 }

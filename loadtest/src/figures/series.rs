@@ -1,9 +1,9 @@
 //! Figures by time: one slot per second. When there are too many slots, pairs of slots are joined, so that a long run needs no more
 //! memory than a short one.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::outcome::{Outcome, OutcomeCounts};
 use crate::number::float;
@@ -31,8 +31,16 @@ pub struct TimeSlot {
     /// Outcomes of the requests that ended in the slot.
     pub counts: OutcomeCounts,
     /// Latency classes and their counts, sorted by class.
-    #[serde(with = "super::stored::classes")]
+    #[serde(serialize_with = "as_object", deserialize_with = "from_object")]
     pub classes: Vec<(u16, u32)>,
+}
+
+fn as_object<S: Serializer>(classes: &[(u16, u32)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(classes.iter().copied())
+}
+
+fn from_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u16, u32)>, D::Error> {
+    Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
 }
 
 impl TimeSlot {
@@ -89,12 +97,18 @@ fn middle(class: u16) -> Duration {
 }
 
 /// The slots of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries {
-    /// Seconds in a slot.
+    /// Seconds in a slot: a power of two.
+    #[serde(deserialize_with = "power_of_two")]
     pub seconds: u32,
     /// The slots, from the first measured second on.
     pub slots: Vec<TimeSlot>,
+}
+
+fn power_of_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let seconds = Some(u32::deserialize(deserializer)?).filter(|seconds| seconds.is_power_of_two());
+    seconds.ok_or_else(|| D::Error::custom("the length of a slot is not a power of two"))
 }
 
 impl Default for TimeSeries {

@@ -37,11 +37,8 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The sums of the runs that ended.
-    ended: Figures,
-    ended_cpu_seconds: f64,
-    /// CPU use in the last run that ended.
-    last_usage: GeneratorUsage,
+    /// The sums of the runs that ended, and the CPU use in the last of them.
+    ended: Snapshot,
     running: Option<Running>,
     /// Whether no run follows.
     closed: bool,
@@ -55,7 +52,7 @@ struct Running {
 }
 
 /// The figures at one moment.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Snapshot {
     figures: Figures,
     /// CPU seconds in all runs.
@@ -84,12 +81,13 @@ impl LiveFigures {
     pub(crate) fn end(&self, summary: &RunSummary) {
         let mut state = self.state();
         state.running = None;
-        state.ended.merge(&summary.figures);
+        let ended = &mut state.ended;
+        ended.figures.merge(&summary.figures);
         // The page has no figures by second.
-        state.ended.series = TimeSeries::default();
+        ended.figures.series = TimeSeries::default();
         for usage in &summary.generators {
-            state.ended_cpu_seconds += usage.cpu_seconds.unwrap_or_default();
-            state.last_usage = *usage;
+            ended.cpu_seconds += usage.cpu_seconds.unwrap_or_default();
+            ended.usage = *usage;
         }
     }
 
@@ -106,27 +104,17 @@ impl LiveFigures {
 
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
-        let (snapshot, closed) = self.snapshot();
+        let state = self.state();
+        let (mut snapshot, closed) = (state.ended.clone(), state.closed);
+        if let Some(running) = &state.running {
+            running.add_to(&mut snapshot);
+        }
+        drop(state);
         let text = text::render(snapshot)?;
         if closed {
             self.0.final_page.send_replace(true);
         }
         Ok(text)
-    }
-
-    fn snapshot(&self) -> (Snapshot, bool) {
-        let state = self.state();
-        let mut snapshot = Snapshot {
-            figures: state.ended.clone(),
-            cpu_seconds: state.ended_cpu_seconds,
-            usage: state.last_usage,
-            ..Snapshot::default()
-        };
-        let closed = state.closed;
-        if let Some(running) = &state.running {
-            running.add_to(&mut snapshot);
-        }
-        (snapshot, closed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -10,6 +10,7 @@ mod json;
 mod junit;
 mod markdown;
 mod phrases;
+mod rows;
 pub mod terminal;
 mod workers;
 mod wrong;

@@ -239,21 +239,23 @@ fn pacing(
         Arrivals::Regular => schedule,
         Arrivals::Poisson => schedule.poisson(seed),
     };
+    check_limit(options.rate.as_ref(), limit, mix)?;
     Ok(match (&options.rate, limit) {
-        (Some(rate), Some(limit)) if rate.highest() * mix.requests_per_iteration() > limit => {
-            return Err(RunError::AboveLimit {
-                limit,
-                rate: rate.to_string(),
-                requests: rate.highest() * mix.requests_per_iteration(),
-            });
-        }
-        (Some(Rate::Constant(rate)), _) => {
-            Pacing::Open(spread(Schedule::constant(*rate, timing.length)).into())
-        }
-        (Some(Rate::Steps(steps)), _) => Pacing::Open(spread(Schedule::new(0.0, steps.as_slice())).into()),
+        (Some(rate), _) => Pacing::Open(spread(rate.schedule(timing.length)).into()),
         (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length).into()),
         (None, None) => Pacing::Closed,
     })
+}
+
+/// Refuses a rate above the limit of the profile, in requests per second.
+pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) -> Result<(), RunError> {
+    if let (Some(rate), Some(limit)) = (rate, limit) {
+        let requests = rate.highest() * mix.requests_per_iteration();
+        if requests > limit {
+            return Err(RunError::AboveLimit { limit, rate: rate.to_string(), requests });
+        }
+    }
+    Ok(())
 }
 
 fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing: &Timing) -> LoadModel {

@@ -9,7 +9,10 @@ use paymaster_settings::{
 };
 
 use crate::{
-    engine::plan::{PlanError, StepPlan},
+    engine::{
+        arrivals::schedule::Schedule,
+        plan::{PlanError, StepPlan},
+    },
     judging::JudgedShare,
     results::{compare::Tolerance, threshold::Threshold},
     scenarios::{self, mix::parse_weight},
@@ -163,6 +166,14 @@ impl Rate {
             Ok(Self::Constant(rate))
         } else {
             Err(RateError::OutOfRange)
+        }
+    }
+
+    /// When arrivals are due. `length` is the time of a constant rate.
+    pub fn schedule(&self, length: Duration) -> Schedule {
+        match self {
+            Self::Constant(rate) => Schedule::constant(*rate, length),
+            Self::Steps(steps) => Schedule::new(0.0, steps.as_slice()),
         }
     }
 

@@ -115,7 +115,7 @@ impl Mix {
 }
 
 /// The scenarios of that name among those of a specification, with their weights.
-fn chosen(
+pub(crate) fn chosen(
     scenarios: &'static [Scenario],
     name: &str,
     weights: &Weights,

@@ -73,8 +73,7 @@ pub(super) struct Load {
     arrivals: Option<Arc<Lane>>,
     /// The classes that the master named.
     classes: BTreeMap<String, usize>,
-    rate: Option<Rate>,
-    arrivals_spread: Arrivals,
+    asked: AskedLoad,
     limit: Option<f64>,
     shares: Shares,
     most_users: usize,
@@ -84,7 +83,6 @@ pub(super) struct Load {
     began: f64,
     /// The members of the summary that do not change.
     facts: RunSummary,
-    thresholds: Vec<Threshold>,
     /// The worker, without its figures.
     worker: WorkerShare,
     stats: LocustStats,
@@ -100,9 +98,9 @@ impl Load {
         corpus: &Arc<Corpus>,
     ) -> std::io::Result<Self> {
         let (target, options) = (&worker.target, &worker.options);
-        let AskedLoad { rate, arrivals, thresholds } = asked;
+        let rate = asked.rate.as_ref();
         let limit = target.rate;
-        let pacing = match (&rate, limit) {
+        let pacing = match (rate, limit) {
             (Some(_), _) => Pacing::Open(Timetable::replaceable()),
             (None, Some(_)) => Pacing::Capped(Timetable::replaceable()),
             (None, None) => Pacing::Closed,
@@ -115,8 +113,8 @@ impl Load {
             seed: target.seed,
             model: LoadModel {
                 name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },
-                rate: rate.as_ref().map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
-                poisson: arrivals == Arrivals::Poisson,
+                rate: rate.map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
+                poisson: asked.arrivals == Arrivals::Poisson,
                 plan: "by the Locust master".to_owned(),
                 ..LoadModel::default()
             },
@@ -155,8 +153,7 @@ impl Load {
             lanes: BTreeMap::new(),
             arrivals: None,
             classes: BTreeMap::new(),
-            rate,
-            arrivals_spread: arrivals,
+            asked,
             limit,
             shares: Shares::default(),
             most_users: 0,
@@ -164,7 +161,6 @@ impl Load {
             cpu: CpuTimes::now(),
             began,
             facts,
-            thresholds,
             worker: WorkerShare {
                 index: Some(corpus.shard.index()),
                 setup: worker.setup(),
@@ -209,7 +205,7 @@ impl Load {
         }
         self.classes = counts;
         self.most_users = self.most_users.max(self.tasks.total());
-        if self.rate.is_none() {
+        if self.asked.rate.is_none() {
             self.run.clock.start();
         }
         match unknown {
@@ -220,7 +216,7 @@ impl Load {
 
     /// Open model: arrivals are of the scenarios in the proportion of the users.
     fn set_arrivals(&mut self, counts: &BTreeMap<String, usize>) {
-        if self.rate.is_none() {
+        if self.asked.rate.is_none() {
             return;
         }
         let weight =
@@ -235,7 +231,7 @@ impl Load {
     }
 
     fn lane(&mut self, class: &str) -> Option<Arc<Lane>> {
-        if self.rate.is_some() {
+        if self.asked.rate.is_some() {
             return self.arrivals.clone();
         }
         if !self.lanes.contains_key(class) {
@@ -255,7 +251,7 @@ impl Load {
     /// Sets the share of the rate, or of the limit of the profile: own users of so many. In the open model, the first call starts
     /// the arrivals.
     pub(super) fn set_share(&mut self, all_users: f64) {
-        let rate = match (&self.rate, self.limit) {
+        let rate = match (&self.asked.rate, self.limit) {
             (Some(rate), _) => rate.clone(),
             (None, Some(limit)) => Rate::Constant(limit),
             (None, None) => return,
@@ -268,7 +264,7 @@ impl Load {
         self.shares.set(self.run.clock.elapsed(), share);
         if let Some(timetable) = self.run.settings.pacing.timetable() {
             let shard = self.corpus.shard;
-            let spread = match self.arrivals_spread {
+            let spread = match self.asked.arrivals {
                 Arrivals::Regular => Spread::Regular { part: shard.part() },
                 Arrivals::Poisson => Spread::Poisson { seed: shard.seed(self.facts.seed) },
             };

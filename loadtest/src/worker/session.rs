@@ -18,11 +18,11 @@ use super::{
     process::ProcessMeter,
     state::{Worker, say},
 };
+use crate::scenarios::error::ScenarioError;
 use crate::worker::protocol::{
     connection::{Connection, ConnectionError, Incoming, SILENCE},
-    message::{self, FromMaster, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
+    message::{self, FromMaster, FromWorker, Heartbeat, Spawn, WorkerState},
 };
-use crate::{results::summary::RunSummary, scenarios::error::ScenarioError};
 
 /// How often heartbeats are sent.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -262,24 +262,11 @@ impl<'a> Session<'a> {
             load.set_share(self.all_users);
         }
         if self.ticks.is_multiple_of(STATS_EVERY) && self.ending.is_none() {
-            let summary = load.summary(false, None);
-            let stats = stats_of(load, &summary);
+            let stats = load.report(&load.summary(false, None));
             self.send(&stats).await?;
         }
         Ok(())
     }
-}
-
-fn stats_of(load: &mut Load, summary: &RunSummary) -> FromWorker {
-    let users = load.users();
-    let (difference, exact) = load.report(summary);
-    FromWorker::Stats(Box::new(Stats {
-        stats: difference.stats,
-        stats_total: difference.total,
-        errors: difference.errors,
-        users,
-        exact,
-    }))
 }
 
 /// The drawn requests. Without a task it waits forever; with a finished one it empties the place of the task.

@@ -40,72 +40,12 @@ impl Shares {
 
     /// When the arrivals of this worker are due, if `rate` is that of the whole run.
     pub(super) fn schedule(&self, rate: &Rate, spread: Spread) -> Schedule {
-        let pieces = match rate {
-            Rate::Constant(rate) => {
-                vec![Piece { from: *rate, to: *rate, start: 0.0, seconds: FOREVER.as_secs_f64() }]
-            }
-            Rate::Steps(steps) => pieces(steps.as_slice()),
-        };
-        let mut steps = Vec::new();
-        for piece in pieces {
-            for part in self.cut(piece) {
-                let share = self.at(part.start);
-                steps.push((part.from * share, Duration::ZERO));
-                steps.push((part.to * share, Duration::from_secs_f64(part.seconds)));
-            }
-        }
-        let schedule = Schedule::new(0.0, &steps);
+        let schedule = rate.schedule(FOREVER).scaled(&self.0);
         match spread {
             Spread::Regular { part } => schedule.shifted(part),
             Spread::Poisson { seed } => schedule.endless_poisson(seed),
         }
     }
-
-    fn at(&self, second: f64) -> f64 {
-        let place = self.0.partition_point(|(from, _)| from.as_secs_f64() <= second);
-        place.checked_sub(1).map_or(0.0, |place| self.0[place].1)
-    }
-
-    /// The piece, cut where the share changes.
-    fn cut(&self, piece: Piece) -> Vec<Piece> {
-        let mut parts = vec![piece];
-        for (from, _) in &self.0 {
-            let at = from.as_secs_f64();
-            let Some(last) = parts.pop() else { break };
-            if at > last.start && at < last.start + last.seconds {
-                let middle = last.from + (last.to - last.from) * (at - last.start) / last.seconds;
-                let seconds = at - last.start;
-                parts.push(Piece { to: middle, seconds, ..last });
-                parts.push(Piece { from: middle, start: at, seconds: last.seconds - seconds, ..last });
-            } else {
-                parts.push(last);
-            }
-        }
-        parts
-    }
-}
-
-/// A time in which a rate changes linearly.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    from: f64,
-    to: f64,
-    start: f64,
-    seconds: f64,
-}
-
-fn pieces(steps: &[(f64, Duration)]) -> Vec<Piece> {
-    let (mut start, mut from) = (0.0, 0.0);
-    let mut pieces = Vec::new();
-    for (to, length) in steps {
-        let seconds = length.as_secs_f64();
-        if seconds > 0.0 {
-            pieces.push(Piece { from, to: *to, start, seconds });
-            start += seconds;
-        }
-        from = *to;
-    }
-    pieces
 }
 
 #[cfg(test)]

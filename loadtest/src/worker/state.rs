@@ -30,6 +30,7 @@ use crate::{
         threshold::{Threshold, ThresholdError},
     },
     run::{
+        check_limit,
         error::RunError,
         options::{Arrivals, Rate, RateError},
     },
@@ -101,17 +102,7 @@ impl Worker {
         if arrivals == Arrivals::Poisson && rate.is_none() {
             return Err(BeginError::ArrivalsWithoutRate);
         }
-        let limit = self.target.rate;
-        if let (Some(rate), Some(limit)) = (&rate, limit) {
-            let requests = rate.highest() * corpus.mix.requests_per_iteration();
-            if requests > limit {
-                return Err(BeginError::Run(RunError::AboveLimit {
-                    limit,
-                    rate: rate.to_string(),
-                    requests,
-                }));
-            }
-        }
+        check_limit(rate.as_ref(), self.target.rate, &corpus.mix)?;
         let texts = options.paymaster_thresholds.iter().flatten();
         let thresholds: Result<Vec<Threshold>, _> = texts.map(|text| text.parse()).collect();
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds? };

@@ -25,6 +25,11 @@ impl Segment {
         self.from * seconds + slope * seconds * seconds / 2.0
     }
 
+    /// Arrivals per second at a time after the start of the run.
+    fn rate(&self, second: f64) -> f64 {
+        self.from + (self.to - self.from) * (second - self.start) / self.seconds
+    }
+
     /// The inverse of [`Self::arrivals`].
     fn seconds_of(&self, arrivals: f64) -> f64 {
         if arrivals <= 0.0 {
@@ -70,6 +75,28 @@ impl Schedule {
             from = *to;
         }
         Self { segments, total: whole(before + 1e-6), random: None }
+    }
+
+    /// The same rates, of which each has a share (0 to 1) from a time after the start on. Nothing arrives before the first share.
+    #[must_use]
+    pub fn scaled(&self, shares: &[(Duration, f64)]) -> Self {
+        let changes = || shares.iter().map(|(from, _)| from.as_secs_f64());
+        let mut steps = Vec::new();
+        for segment in &self.segments {
+            let end = segment.start + segment.seconds;
+            let inside = changes().filter(|at| *at > segment.start && *at < end);
+            let cuts: Vec<f64> = [segment.start].into_iter().chain(inside).chain([end]).collect();
+            for cut in cuts.windows(2) {
+                let share = changes().take_while(|from| *from <= cut[0]).count().checked_sub(1);
+                let share = share.map_or(0.0, |place| shares[place].1);
+                let length = Duration::from_secs_f64(cut[1] - cut[0]);
+                steps.extend([
+                    (segment.rate(cut[0]) * share, Duration::ZERO),
+                    (segment.rate(cut[1]) * share, length),
+                ]);
+            }
+        }
+        Self::new(0.0, &steps)
     }
 
     /// The same rates with the arrivals of a Poisson process, as of many clients that do not know each other. The same seed gives the

@@ -10,7 +10,7 @@ use crate::{
         threshold::judge_all,
         workers::WorkerShare,
     },
-    worker::protocol::{locust_stats::Difference, message::Binary},
+    worker::protocol::message::{FromWorker, Stats},
 };
 
 impl Load {
@@ -27,9 +27,12 @@ impl Load {
     }
 
     /// What happened since the last report: the rows of Locust, and the exact figures so far.
-    pub(in crate::worker) fn report(&mut self, summary: &RunSummary) -> (Difference, Option<Binary>) {
-        let difference = self.stats.next(&summary.figures, self.began, epoch());
-        (difference, self.exact.encode(summary))
+    pub(in crate::worker) fn report(&mut self, summary: &RunSummary) -> FromWorker {
+        FromWorker::Stats(Box::new(Stats {
+            users: self.users(),
+            exact: self.exact.encode(summary),
+            ..self.stats.next(&summary.figures, self.began, epoch())
+        }))
     }
 
     /// Notes that a signal ends the worker, which the summary then has as the reason of an early end.
@@ -45,7 +48,7 @@ impl Load {
         let stopped_answering = self.run.liveness.has_stopped(ran_for, timeout);
         let length = self.run.measured_until(ran_for, stopped_answering);
         figures.series.cover(length);
-        let results = judge_all(&self.thresholds, &figures, length);
+        let results = judge_all(&self.asked.thresholds, &figures, length);
         let worker = WorkerShare {
             users: self.most_users,
             requests: figures.total(None).counts.all(),
@@ -62,7 +65,7 @@ impl Load {
             began: whole(self.began),
             model: LoadModel {
                 users: self.most_users,
-                arrivals_asked: self.rate.is_some().then_some(of_figures.figures.arrivals.due),
+                arrivals_asked: self.asked.rate.is_some().then_some(of_figures.figures.arrivals.due),
                 ..self.facts.model.clone()
             },
             stopped_answering,

@@ -7,9 +7,9 @@
 use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
-use super::message::{FloatKeys, StatsEntry, StatsError};
+use super::message::{FloatKeys, Stats, StatsEntry, StatsError};
 use crate::{
-    figures::{Figures, LabelFigures, outcome::Outcome},
+    figures::{Figures, LabelFigures},
     number::{float, whole},
 };
 
@@ -32,14 +32,6 @@ pub(in crate::worker) struct LocustStats {
     last: f64,
 }
 
-/// The differences since the last report.
-#[derive(Debug)]
-pub(in crate::worker) struct Difference {
-    pub(in crate::worker) stats: Vec<StatsEntry>,
-    pub(in crate::worker) total: StatsEntry,
-    pub(in crate::worker) errors: BTreeMap<String, StatsError>,
-}
-
 impl LocustStats {
     /// For a run that began at this time, in seconds since 1970.
     pub(in crate::worker) fn new(began: f64) -> Self {
@@ -60,8 +52,8 @@ impl LocustStats {
         self.sampled = counts;
     }
 
-    /// What happened since the last call.
-    pub(in crate::worker) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Difference {
+    /// What happened since the last call, without the users and the exact figures.
+    pub(in crate::worker) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Stats {
         let counts = figures.labels.iter();
         let counts = counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.failed())));
         self.sample(counts.collect(), now);
@@ -85,7 +77,7 @@ impl LocustStats {
         let errors = errors(figures, &self.reported, self.last, now);
         self.reported = figures.clone();
         self.last = now;
-        Difference { stats, total, errors }
+        Stats { stats, stats_total: total, errors, ..Stats::default() }
     }
 }
 
@@ -158,12 +150,8 @@ fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
         *rows.entry(row).or_default() += wrong.times;
     }
     for (label, of) in &figures.labels {
-        for outcome in Outcome::ALL {
-            let times = of.counts.of(outcome);
-            if times > 0 && !matches!(outcome, Outcome::Good | Outcome::Wrong) {
-                let row = (label.clone(), format!("failed: {}", outcome.description()));
-                *rows.entry(row).or_default() += times;
-            }
+        for (outcome, times) in of.counts.without_answer() {
+            rows.insert((label.clone(), format!("failed: {}", outcome.description())), times);
         }
     }
     rows

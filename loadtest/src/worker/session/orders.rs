@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{Ending, Leaving, QUIT_GRACE, Session, Then, stats_of};
+use super::{Ending, Leaving, QUIT_GRACE, Session, Then};
 use crate::worker::{
     WorkerError,
     corpus::{Corpus, MOST_WORKERS, Shard},
@@ -117,8 +117,7 @@ impl Session<'_> {
         match self.load.as_mut().filter(|_| is_new) {
             // So the master knows from the beginning that figures of this worker must come.
             Some(load) => {
-                let summary = load.summary(false, None);
-                let stats = stats_of(load, &summary);
+                let stats = load.report(&load.summary(false, None));
                 self.send(&stats).await
             }
             None => Ok(()),
@@ -174,7 +173,7 @@ impl Session<'_> {
             }
             let summary = load.summary(true, None);
             self.worker.next_number = load.next_number();
-            let stats = stats_of(&mut load, &summary);
+            let stats = load.report(&summary);
             let sent = self.send(&stats).await;
             self.worker.publish(&summary);
             sent?;
