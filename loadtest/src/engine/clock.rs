@@ -9,8 +9,10 @@ use std::{
 #[derive(Debug)]
 pub struct RunClock {
     started: OnceLock<Instant>,
-    warm_up: Duration,
-    length: Duration,
+    /// The length of the warm-up.
+    pub(crate) warm_up: Duration,
+    /// The length of the run, with the warm-up.
+    pub(crate) length: Duration,
 }
 
 impl RunClock {
@@ -43,16 +45,6 @@ impl RunClock {
     /// When the last iteration may start.
     pub fn ends(&self) -> Instant {
         self.start() + self.length
-    }
-
-    /// The length of the warm-up.
-    pub fn warm_up(&self) -> Duration {
-        self.warm_up
-    }
-
-    /// The length of the run, with the warm-up.
-    pub fn length(&self) -> Duration {
-        self.length
     }
 
     /// The time from the end of the warm-up to `moment`; `None` in the warm-up.

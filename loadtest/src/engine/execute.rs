@@ -144,21 +144,13 @@ fn watch(run: &RunState) {
 /// goose with our options, the options of the user, and our scenario.
 fn configured(run: &Arc<RunState>) -> Result<GooseAttack, GooseError> {
     let settings = &run.settings;
-    let mut arguments = vec![
-        "--host".to_owned(),
-        settings.shown_host.clone(),
-        "--test-plan".to_owned(),
-        settings.plan.clone(),
-        "--no-telnet".to_owned(),
-        "--no-print-metrics".to_owned(),
-        "--no-transaction-metrics".to_owned(),
-        "--no-scenario-metrics".to_owned(),
-        "--quiet".to_owned(),
-    ];
+    let mut arguments = vec!["--host", &settings.shown_host, "--test-plan", &settings.plan];
+    arguments.extend(["--no-telnet", "--no-print-metrics", "--no-transaction-metrics"]);
+    arguments.extend(["--no-scenario-metrics", "--quiet"]);
     if settings.goose_options.is_empty() {
-        arguments.push("--no-metrics".to_owned());
+        arguments.push("--no-metrics");
     }
-    arguments.extend(settings.goose_options.iter().cloned());
+    arguments.extend(settings.goose_options.iter().map(String::as_str));
     let configuration = GooseConfiguration::parse_args_default(&arguments)?;
     // One HTTP client for all users, which sends nothing. By default goose makes one for each user, and each loads the certificates
     // of the system.

@@ -155,7 +155,7 @@ struct Moment {
 impl Moment {
     fn of(run: &RunState) -> Self {
         let (clock, elapsed) = (&run.clock, run.clock.elapsed());
-        let phase = if elapsed < clock.warm_up() {
+        let phase = if elapsed < clock.warm_up {
             Some("warming up")
         } else {
             run.is_draining().then_some("waiting for the last answers")
@@ -164,8 +164,8 @@ impl Moment {
         let mut moment = Self {
             phase,
             elapsed,
-            warm_up: clock.warm_up(),
-            length: clock.length(),
+            warm_up: clock.warm_up,
+            length: clock.length,
             budget: run.settings.max_requests.map(|most| (run.sent(), most)),
             users: run.users.now(),
             busy: run.busy.load(Ordering::Relaxed),
@@ -197,7 +197,7 @@ impl Moment {
             0 => String::new(),
             waiting => format!(", {} waiting for a connection", count(waiting, "arrival")),
         };
-        let p = |percent| latency(self.recent.percentile(percent));
+        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(self.recent.percentile(percent)));
         let mut lines = vec![
             if block { format!("{} {}", self.bar(), self.time()) } else { self.time() },
             format!(
@@ -209,13 +209,7 @@ impl Moment {
                 number(self.busy as u64),
                 count(self.users as u64, "user"),
             ),
-            format!(
-                "{}p50 {}, p95 {}, p99 {} in the last seconds",
-                title("latency"),
-                p(50.0),
-                p(95.0),
-                p(99.0)
-            ),
+            format!("{}p50 {p50}, p95 {p95}, p99 {p99} in the last seconds", title("latency")),
         ];
         let wrong = self.counts.of(Outcome::Wrong);
         let of_judged = format!("{} of {} judged", number(wrong), number(self.judged));

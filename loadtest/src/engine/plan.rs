@@ -11,15 +11,6 @@ pub struct StepPlan(Vec<(f64, Duration)>);
 /// Most users at a time. Each has a connection.
 pub const MOST_USERS: usize = 10_000;
 
-/// Users over time, for goose.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserPlan {
-    /// Most users at a time.
-    pub users: usize,
-    /// The test plan in goose's notation.
-    pub plan: String,
-}
-
 /// Why steps cannot be read or used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
@@ -74,9 +65,9 @@ impl StepPlan {
         &self.0
     }
 
-    /// The steps as a plan of users for goose, whose times are whole seconds. If the last step has users, the plan goes on for
+    /// Most users at a time, and the steps as a test plan in the notation of goose, whose times are whole seconds. If the last step has users, the plan goes on for
     /// `slack`, in which the last answers arrive.
-    pub fn users(&self, slack: Duration) -> Result<UserPlan, PlanError> {
+    pub fn users(&self, slack: Duration) -> Result<(usize, String), PlanError> {
         let mut plan = String::new();
         let mut last = 0;
         for (value, time) in &self.0 {
@@ -92,7 +83,7 @@ impl StepPlan {
         } else {
             plan.pop();
         }
-        Ok(UserPlan { users, plan })
+        Ok((users, plan))
     }
 }
 
@@ -128,8 +119,8 @@ mod tests {
     use super::*;
 
     #[expect(clippy::unnecessary_wraps, reason = "compared with a result")]
-    fn user_plan(users: usize, plan: &str) -> Result<UserPlan, PlanError> {
-        Ok(UserPlan { users, plan: plan.to_owned() })
+    fn user_plan(users: usize, plan: &str) -> Result<(usize, String), PlanError> {
+        Ok((users, plan.to_owned()))
     }
 
     #[test]

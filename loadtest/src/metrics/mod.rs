@@ -13,7 +13,7 @@ use std::{
 
 use tokio::sync::watch;
 
-pub use self::server::{MetricsError, MetricsServer};
+pub use self::server::MetricsServer;
 use crate::{
     engine::RunState,
     figures::{
@@ -124,7 +124,7 @@ impl LiveFigures {
 
 impl Running {
     fn add_to(&self, snapshot: &mut Snapshot) {
-        let elapsed = self.run.clock().elapsed().min(self.run.ran_for());
+        let elapsed = self.run.clock.elapsed().min(self.run.ran_for());
         let mut figures = self.run.figures_until(elapsed);
         snapshot.waiting = std::mem::take(&mut figures.arrivals.unsent);
         snapshot.figures.merge(&figures);

@@ -11,16 +11,6 @@ use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::LiveFigures;
 
-/// The port of the metrics cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address} for --metrics: {cause}")]
-pub struct MetricsError {
-    pub address: String,
-    /// Why not.
-    #[source]
-    pub cause: io::Error,
-}
-
 /// Serves the figures until it is closed.
 #[derive(Debug)]
 pub struct MetricsServer {
@@ -32,14 +22,15 @@ pub struct MetricsServer {
 
 impl MetricsServer {
     /// Listens at `HOST:PORT`, or at a port of 127.0.0.1. Call it in a runtime.
-    pub fn start(address: &str, live: &LiveFigures) -> Result<Self, MetricsError> {
+    pub fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
         let address = metrics_address(address);
         let listen = || {
             let listener = TcpListener::bind(&address)?;
             listener.set_nonblocking(true)?;
             Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
         };
-        let (bound, listener) = listen().map_err(|cause| MetricsError { address: address.clone(), cause })?;
+        let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
+        let (bound, listener) = listen().map_err(|cause: io::Error| io::Error::other(refused(cause)))?;
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
         let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {

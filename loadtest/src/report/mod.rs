@@ -24,6 +24,8 @@ use crate::results::{compare::RunComparison, summary::RunSummary};
 /// Why a report could not be rendered or written.
 pub type ReportError = Box<dyn Error + Send + Sync>;
 
+type Render = fn(&RunSummary, Option<&RunComparison>) -> Result<String, ReportError>;
+
 /// A format of report files.
 #[derive(Debug)]
 pub struct ReportFormat {
@@ -31,37 +33,26 @@ pub struct ReportFormat {
     pub names: FormatNames,
     /// What it is for, in one line.
     pub about: &'static str,
-    render: fn(&RunSummary, Option<&RunComparison>) -> Result<String, ReportError>,
+    render: Render,
 }
 
 /// Every format of report files.
 pub static FORMATS: &[ReportFormat] = &[
-    ReportFormat {
-        names: FormatNames { name: "json", endings: &["json"] },
-        about: "everything, to merge and to compare",
-        render: json::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "html", endings: &["html", "htm"] },
-        about: "a page with plots, in one file",
-        render: html::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "markdown", endings: &["md"] },
-        about: "Markdown, for a pull request",
-        render: markdown::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "junit", endings: &["xml"] },
-        about: "JUnit, one test case for each threshold",
-        render: junit::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "csv", endings: &["csv"] },
-        about: "the figures by second, one row each",
-        render: csv::render,
-    },
+    format("json", &["json"], "everything, to merge and to compare", json::render),
+    format("html", &["html", "htm"], "a page with plots, in one file", html::render),
+    format("markdown", &["md"], "Markdown, for a pull request", markdown::render),
+    format("junit", &["xml"], "JUnit, one test case for each threshold", junit::render),
+    format("csv", &["csv"], "the figures by second, one row each", csv::render),
 ];
+
+const fn format(
+    name: &'static str,
+    endings: &'static [&'static str],
+    about: &'static str,
+    render: Render,
+) -> ReportFormat {
+    ReportFormat { names: FormatNames { name, endings }, about, render }
+}
 
 /// The file name of a report where none is given, without its ending.
 const DEFAULT_STEM: &str = "paymaster-load-report";

@@ -80,16 +80,13 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
         let _ = writeln!(out, "nothing was measured");
         return;
     }
-    let p = |percent| latency(total.latency.percentile(percent));
+    let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(total.latency.percentile(percent)));
     let _ = writeln!(
         out,
-        "{} in {}: {}   p50 {}   p95 {}   p99 {}   max {}",
+        "{} in {}: {}   p50 {p50}   p95 {p95}   p99 {p99}   max {}",
         answered(total.counts),
         seconds(summary.seconds),
         paint.bold(&rate(summary.rate())),
-        p(50.0),
-        p(95.0),
-        p(99.0),
         latency(total.latency.max()),
     );
     if let Some(text) = arrivals(&summary.figures.arrivals) {

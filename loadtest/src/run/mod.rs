@@ -109,7 +109,7 @@ pub async fn run(
         target: target.shown_target,
         embedded,
         scenarios: mix.names().into_iter().map(str::to_owned).collect(),
-        left_out: mix.left_out().iter().map(ToString::to_string).collect(),
+        left_out: mix.left_out.iter().map(ToString::to_string).collect(),
         seed: target.seed,
         model,
         judge_share: options.judging.judge.value(),
@@ -123,8 +123,8 @@ pub async fn run(
 
 /// The threshold that the figures so far break.
 fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResult> {
-    let elapsed = run.clock().elapsed();
-    let measured = elapsed.checked_sub(run.clock().warm_up()).filter(|_| !abort_on.is_empty())?;
+    let elapsed = run.clock.elapsed();
+    let measured = elapsed.checked_sub(run.clock.warm_up).filter(|_| !abort_on.is_empty())?;
     first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
@@ -133,7 +133,7 @@ fn measured(run: &RunState) -> RunSummary {
     let ran_for = run.ran_for();
     let mut figures = run.figures_over_time(ran_for);
     let stopped = run.ended() == Some(EndReason::TargetStopped);
-    let length = run.measured_until(ran_for, stopped).saturating_sub(run.clock().warm_up());
+    let length = run.measured_until(ran_for, stopped).saturating_sub(run.clock.warm_up);
     figures.series.cover(length);
     RunSummary::new(figures, length)
 }
@@ -198,8 +198,8 @@ impl Timing {
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
         let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
         let timing = if let Some(plan) = &options.test_plan {
-            let users = plan.users(slack)?;
-            Self { users: users.users, plan: users.plan, unmeasured: warm_up, length: plan.length() }
+            let (users, text) = plan.users(slack)?;
+            Self { users, plan: text, unmeasured: warm_up, length: plan.length() }
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
@@ -259,27 +259,14 @@ pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) ->
 }
 
 fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing: &Timing) -> LoadModel {
-    let model = LoadModel {
-        name: ModelName::Closed,
+    let schedule = pacing.open();
+    LoadModel {
+        name: if schedule.is_some() { ModelName::Open } else { ModelName::Closed },
         users: timing.users,
-        rate: None,
-        poisson: false,
-        arrivals_asked: None,
+        rate: options.rate.as_ref().map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
+        poisson: options.arrivals == Arrivals::Poisson,
+        arrivals_asked: schedule.map(|all| all.total() - all.due_before(timing.unmeasured)),
         plan: timing.plan.clone(),
-    };
-    match pacing {
-        Pacing::Closed => model,
-        Pacing::Capped(_) => LoadModel { rate: limit.map(|limit| limit.to_string()), ..model },
-        Pacing::Open(timetable) => LoadModel {
-            name: ModelName::Open,
-            rate: options.rate.as_ref().map(Rate::to_string),
-            poisson: options.arrivals == Arrivals::Poisson,
-            arrivals_asked: Some({
-                let schedule = timetable.current();
-                schedule.total() - schedule.due_before(timing.unmeasured)
-            }),
-            ..model
-        },
     }
 }
 

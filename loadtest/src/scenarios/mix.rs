@@ -25,7 +25,8 @@ pub struct Mix {
     /// For each scenario: the sum of its weight and of the weights before it.
     bounds: Vec<u64>,
     seed: u64,
-    left_out: Vec<ScenarioError>,
+    /// Why scenarios of `mixed` are not sent.
+    pub left_out: Vec<ScenarioError>,
 }
 
 impl Mix {
@@ -106,11 +107,6 @@ impl Mix {
     /// The names of the scenarios that are sent.
     pub fn names(&self) -> Vec<&'static str> {
         self.scenarios.iter().map(|(scenario, _)| scenario.id).collect()
-    }
-
-    /// Why scenarios of `mixed` are not sent.
-    pub fn left_out(&self) -> &[ScenarioError] {
-        &self.left_out
     }
 }
 

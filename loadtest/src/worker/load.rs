@@ -109,7 +109,7 @@ impl Load {
             command: worker.command.clone(),
             target: target.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
-            left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),
+            left_out: corpus.mix.left_out.iter().map(ToString::to_string).collect(),
             seed: target.seed,
             model: LoadModel {
                 name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },

@@ -22,6 +22,7 @@ use crate::scenarios::error::ScenarioError;
 use crate::worker::protocol::{
     connection::{Connection, ConnectionError, Incoming, SILENCE},
     message::{self, FromMaster, FromWorker, Heartbeat, Spawn, WorkerState},
+    zmtp,
 };
 
 /// How often heartbeats are sent.
@@ -197,12 +198,12 @@ impl<'a> Session<'a> {
     }
 
     async fn send(&mut self, message: &FromWorker) -> Result<(), ConnectionError> {
-        self.connection.send(&message.to_bytes(&self.node_id)).await
+        self.connection.send(&zmtp::message(&message.to_bytes(&self.node_id))).await
     }
 
     async fn receive(&mut self, incoming: Incoming) -> Result<(), ConnectionError> {
         match incoming {
-            Incoming::Ping(context) => self.connection.pong(&context).await,
+            Incoming::Ping(context) => self.connection.send(&zmtp::pong(&context)).await,
             Incoming::Ignored => {
                 self.worker.note_once("the master sent a frame that Locust does not use; it is ignored");
                 Ok(())

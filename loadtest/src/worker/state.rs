@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    error::Error,
     hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::Arc,
     time::Duration,
@@ -31,35 +32,13 @@ use crate::{
     },
     run::{
         check_limit,
-        error::RunError,
-        options::{Arrivals, Rate, RateError},
+        options::{Arrivals, Rate},
     },
     text::{count, duration, percent, seconds},
 };
 
 /// How long requests in progress may take at the end of a run, unless their timeout is shorter.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// Why a run cannot begin with the options of the master.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BeginError {
-    #[error("--rate: {0}")]
-    Rate(RateError),
-    /// The name of the arrivals.
-    #[error("--arrivals: {0}")]
-    Arrivals(String),
-    /// Poisson arrivals without a rate.
-    #[error("--arrivals poisson is for the arrivals of --rate: give a rate")]
-    ArrivalsWithoutRate,
-    #[error(transparent)]
-    Threshold(#[from] ThresholdError),
-    /// The options are not possible for this target.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The thread of the pacer cannot start.
-    #[error("the pacer: {0}")]
-    Pacer(std::io::Error),
-}
 
 /// A worker, from its start to its end.
 pub(super) struct Worker {
@@ -93,20 +72,20 @@ impl Worker {
         options: &MasterOptions,
         corpus: &Arc<Corpus>,
         name: &str,
-    ) -> Result<Load, BeginError> {
-        let rate = options.rate().map(Rate::parse).transpose().map_err(BeginError::Rate)?;
+    ) -> Result<Load, Box<dyn Error + Send + Sync>> {
+        let rate = options.rate().map(Rate::parse).transpose().map_err(|cause| format!("--rate: {cause}"))?;
         let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
             "" => Arrivals::default(),
-            name => Arrivals::from_str(name, false).map_err(BeginError::Arrivals)?,
+            name => Arrivals::from_str(name, false).map_err(|cause| format!("--arrivals: {cause}"))?,
         };
         if arrivals == Arrivals::Poisson && rate.is_none() {
-            return Err(BeginError::ArrivalsWithoutRate);
+            return Err("--arrivals poisson is for the arrivals of --rate: give a rate".into());
         }
         check_limit(rate.as_ref(), self.target.rate, &corpus.mix)?;
         let texts = options.paymaster_thresholds.iter().flatten();
-        let thresholds: Result<Vec<Threshold>, _> = texts.map(|text| text.parse()).collect();
+        let thresholds: Result<Vec<Threshold>, ThresholdError> = texts.map(|text| text.parse()).collect();
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds? };
-        let load = Load::new(self, name, asked, corpus).map_err(BeginError::Pacer)?;
+        let load = Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
         load.show(&self.live);
         Ok(load)
     }

@@ -41,7 +41,7 @@ pub(in crate::engine) async fn work(run: &RunState, user: &mut GooseUser) {
         UserState::default()
     });
     run.clock.start();
-    work_slice(run, &mut state, Sender::of_goose(user)).await;
+    work_slice(run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
     let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
     idle.insert(index, state);
 }
@@ -52,15 +52,11 @@ pub(in crate::engine) struct Sender<'a> {
     index: usize,
     /// What the user sends; none for the mix of the run.
     lane: Option<&'a Lane>,
-    /// The user of goose, to which exchanges are reported.
+    /// The user of goose, to which exchanges are reported if there is a dashboard or report of goose.
     goose: Option<&'a mut GooseUser>,
 }
 
 impl<'a> Sender<'a> {
-    fn of_goose(user: &'a mut GooseUser) -> Self {
-        Self { index: user.weighted_users_index, lane: None, goose: Some(user) }
-    }
-
     /// A user of a Locust worker.
     pub(in crate::engine) fn task(index: usize, lane: &'a Lane) -> Self {
         Self { index, lane: Some(lane), goose: None }
@@ -212,7 +208,8 @@ async fn execute(
         token = (outcome == Outcome::Good)
             .then(|| judging::value_for_next(body.unwrap_or_default(), sequence, step, place))
             .flatten();
-        if let Some(user) = reporting(run, sender) {
+        let reported = sender.goose.as_deref_mut().filter(|_| !run.settings.goose_options.is_empty());
+        if let Some(user) = reported {
             report_to_goose(user, template.label, status, timing.latency, outcome).await;
         }
         started.answered &= outcome.is_answer();
@@ -303,12 +300,6 @@ fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -
     }
 }
 
-/// The user of goose to which exchanges are reported; none without a dashboard or report of goose.
-fn reporting<'a>(run: &RunState, sender: &'a mut Sender<'_>) -> Option<&'a mut GooseUser> {
-    let user = sender.goose.as_deref_mut();
-    user.filter(|_| !run.settings.goose_options.is_empty())
-}
-
 /// Adds an exchange to the metrics of goose, for its dashboard and reports.
 async fn report_to_goose(
     user: &mut GooseUser,
@@ -318,15 +309,7 @@ async fn report_to_goose(
     outcome: Outcome,
 ) {
     let good = outcome == Outcome::Good;
+    let error = (!good).then_some(outcome.description());
     // It fails only after goose has closed its metrics, at the end of the run.
-    let _ = user
-        .record_custom_request_duration(
-            "POST",
-            label,
-            latency,
-            good,
-            status,
-            (!good).then_some(outcome.description()),
-        )
-        .await;
+    let _ = user.record_custom_request_duration("POST", label, latency, good, status, error).await;
 }
