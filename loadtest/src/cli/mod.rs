@@ -7,13 +7,14 @@ mod exit;
 mod help;
 mod metrics;
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, fs, path::Path, process::ExitCode};
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap_complete::Shell;
 use paymaster_settings::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
 
 use self::args::{Cli, Command};
-use crate::{run::error::RunError, worker::WorkerError};
+use crate::{run::RunError, worker::WorkerError};
 
 /// Why a command fails.
 pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
@@ -66,13 +67,30 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         Some(Command::Worker(args)) => commands::worker::run(&args),
         Some(Command::Locustfile(args)) => commands::worker::locustfile(&args),
         Some(Command::Compare(args)) => commands::reports::compare(&args),
-        Some(Command::Completions { shell }) => commands::pages::completions(shell),
-        Some(Command::Man { folder }) => commands::pages::man(&folder),
+        Some(Command::Completions { shell }) => completions(shell),
+        Some(Command::Man { folder }) => man(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
             runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
         }
     }
+}
+
+/// Prints a completion script.
+fn completions(shell: Shell) -> Result<u8, CommandError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "paymaster-loadtest", &mut script);
+    out::print(&String::from_utf8_lossy(&script))?;
+    Ok(codes::CONFORMS)
+}
+
+/// Writes a man page for each command into a folder.
+fn man(folder: &Path) -> Result<u8, CommandError> {
+    fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .map_err(|cause| format!("cannot write the man pages into {}: {cause}", folder.display()))?;
+    out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
+    Ok(codes::CONFORMS)
 }
 
 /// A runtime for the commands that send requests or serve.

@@ -161,21 +161,11 @@ fn configured(run: &Arc<RunState>) -> Result<GooseAttack, GooseError> {
 
 /// The scenario of goose: slices of work, and the end of a user.
 fn scenario(run: &Arc<RunState>) -> Scenario {
-    let working = Arc::clone(run);
-    let work: TransactionFunction = Arc::new(move |user| {
-        let run = Arc::clone(&working);
-        Box::pin(async move {
-            user::work(&run, user).await;
-            Ok(())
-        })
-    });
-    let leaving = Arc::clone(run);
+    let (working, leaving) = (Arc::clone(run), Arc::clone(run));
+    let work: TransactionFunction = Arc::new(move |user| Box::pin(user::work(Arc::clone(&working), user)));
     let leave: TransactionFunction = Arc::new(move |user| {
-        let run = Arc::clone(&leaving);
-        Box::pin(async move {
-            user::leave(&run, user);
-            Ok(())
-        })
+        user::leave(&leaving, user);
+        Box::pin(std::future::ready(Ok(())))
     });
     Scenario::new("paymaster")
         .register_transaction(Transaction::new(work))

@@ -18,8 +18,11 @@ use super::{
     timeline::{self, UsersOverTime},
 };
 use crate::engine::{
-    arrivals::{pacer::LatePermits, schedule::Schedule, timetable::Timetable},
-    users::user_state::UserState,
+    arrivals::{
+        pacer::LatePermits,
+        schedule::{Schedule, Timetable},
+    },
+    users::user::UserState,
 };
 use crate::{figures::Figures, judging::AnswerJudge, number::nanoseconds, scenarios::mix::Mix};
 

@@ -30,17 +30,12 @@ use skeleton::ReadAnswer;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JudgedShare(f64);
 
-/// A text is not a share of answers.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a share: write 10%, all or none")]
-pub struct JudgedShareError(String);
-
 impl JudgedShare {
     /// Every answer.
     pub const ALL: Self = Self(1.0);
 
     /// Reads a share: `10%`, `all` or `none`.
-    pub fn parse(text: &str) -> Result<Self, JudgedShareError> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let percent = match text.trim() {
             "all" => 100.0,
             "none" => 0.0,
@@ -48,7 +43,7 @@ impl JudgedShare {
                 .strip_suffix('%')
                 .and_then(|number| number.trim().parse::<f64>().ok())
                 .filter(|percent| (0.0..=100.0).contains(percent))
-                .ok_or_else(|| JudgedShareError(text.to_owned()))?,
+                .ok_or_else(|| format!("`{text}` is not a share: write 10%, all or none"))?,
         };
         Ok(Self(percent / 100.0))
     }

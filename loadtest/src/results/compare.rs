@@ -5,13 +5,17 @@
 //! compared and shown are medians over the seconds. Wrong and failed requests are compared as shares, with the standard error of
 //! such counts.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use clap::Args;
 use serde::Serialize;
 
 use super::summary::{LoadModel, RunSummary};
-use crate::{figures::outcome::Outcome, number::float, text};
+use crate::{
+    figures::{outcome::Outcome, series::TimeSlot},
+    number::float,
+    text,
+};
 
 /// The default tolerance: differences below this share do not count.
 pub const DEFAULT_TOLERANCE: f64 = 0.05;
@@ -31,17 +35,13 @@ pub struct Tolerance {
     pub share: f64,
 }
 
-/// A text is not a tolerance.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is not a share: write 5%")]
-struct ToleranceError(String);
-
-fn tolerance(text: &str) -> Result<f64, ToleranceError> {
+/// Reads a tolerance.
+fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
     number
         .filter(|percent| (0.0..=1_000.0).contains(percent))
         .map(|percent| percent / 100.0)
-        .ok_or_else(|| ToleranceError(text.to_owned()))
+        .ok_or_else(|| format!("`{text}` is not a share: write 5%"))
 }
 
 /// How a figure changed.
@@ -83,19 +83,6 @@ pub struct ComparedFigure {
     pub note: String,
 }
 
-/// Why two runs cannot be compared. `name` is the name of the earlier report.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CompareError {
-    /// They sent different scenarios.
-    #[error("{name}: it sent {before}, and this run sent {after}")]
-    DifferentScenarios { name: String, before: String, after: String },
-    /// They differ in model, rate or users.
-    #[error(
-        "{name}: it {before}, and this run {after}: only runs of the same model, rate and users can be compared"
-    )]
-    DifferentModels { name: String, before: String, after: String },
-}
-
 /// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunComparison {
@@ -112,25 +99,25 @@ impl RunComparison {
         before: &RunSummary,
         after: &RunSummary,
         tolerance: f64,
-    ) -> Result<Self, CompareError> {
+    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
         if before.scenarios != after.scenarios {
-            return Err(CompareError::DifferentScenarios {
-                name: name.to_owned(),
-                before: before.scenarios.join(", "),
-                after: after.scenarios.join(", "),
-            });
+            let [before, after] = [before, after].map(|run| run.scenarios.join(", "));
+            return Err(format!("{name}: it sent {before}, and this run sent {after}").into());
         }
         let settings = |model: &LoadModel| (model.name, model.rate.clone(), model.users);
         if settings(&before.model) != settings(&after.model) {
-            return Err(CompareError::DifferentModels {
-                name: name.to_owned(),
-                before: described(&before.model),
-                after: described(&after.model),
-            });
+            let [before, after] = [before, after].map(|run| described(&run.model));
+            let rule = "only runs of the same model, rate and users can be compared";
+            return Err(format!("{name}: it {before}, and this run {after}: {rule}").into());
         }
-        let mut rows = vec![rate(before, after, tolerance)];
+        let rate = |run: &RunSummary, slot: &TimeSlot| Some(run.figures.series.rate(slot.counts.answered()));
+        let [old, new] = [before, after].map(|run| by_slot(run, rate));
+        let mut rows = vec![measured("answers a second", &old, &new, tolerance, true, text::rate)];
         for percent in [50.0, 95.0, 99.0] {
-            rows.push(latency(before, after, percent, tolerance));
+            let latency = |_: &RunSummary, slot: &TimeSlot| Some(slot.percentile(percent)?.as_secs_f64());
+            let [old, new] = [before, after].map(|run| by_slot(run, latency));
+            let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+            rows.push(measured(&format!("p{percent} latency"), &old, &new, tolerance, false, shown));
         }
         if before.figures.arrivals.due > 0 && after.figures.arrivals.due > 0 {
             // Late arrivals come in groups, so their share varies more than that of independent events.
@@ -166,23 +153,10 @@ fn described(model: &LoadModel) -> String {
     format!("was {}{rate} with {}", model.name.word(), text::count(model.users as u64, "user"))
 }
 
-fn rate(before: &RunSummary, after: &RunSummary, tolerance: f64) -> ComparedFigure {
-    let slots = |summary: &RunSummary| -> Vec<f64> {
-        let whole = summary.figures.series.whole(summary.length()).iter();
-        whole.map(|slot| summary.figures.series.rate(slot.counts.answered())).collect()
-    };
-    let (old, new) = (slots(before), slots(after));
-    measured("answers a second", &old, &new, tolerance, true, text::rate)
-}
-
-fn latency(before: &RunSummary, after: &RunSummary, percent: f64, tolerance: f64) -> ComparedFigure {
-    let slots = |summary: &RunSummary| -> Vec<f64> {
-        let slots = summary.figures.series.whole(summary.length()).iter();
-        slots.filter_map(|slot| slot.percentile(percent)).map(|latency| latency.as_secs_f64()).collect()
-    };
-    let name = format!("p{percent} latency");
-    let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-    measured(&name, &slots(before), &slots(after), tolerance, false, shown)
+/// The values of the slots that lie completely in a run.
+fn by_slot(run: &RunSummary, value: impl Fn(&RunSummary, &TimeSlot) -> Option<f64>) -> Vec<f64> {
+    let slots = run.figures.series.whole(run.length()).iter();
+    slots.filter_map(|slot| value(run, slot)).collect()
 }
 
 fn measured(

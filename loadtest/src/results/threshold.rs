@@ -203,29 +203,7 @@ pub struct ThresholdError {
     /// The threshold as the user wrote it.
     pub text: String,
     /// What is wrong with it.
-    pub cause: ThresholdErrorCause,
-}
-
-/// What is wrong with a threshold. Texts are parts of the threshold; `known` lists what exists, separated by commas.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ThresholdErrorCause {
-    #[error("write it as METRIC<VALUE, for example p95<200ms")]
-    Syntax,
-    #[error("there is no scenario `{name}`: {known}")]
-    UnknownScenario { name: String, known: String },
-    #[error("there is no metric `{name}`: pNN (as p95 or p99.9), {known}")]
-    UnknownMetric { name: String, known: String },
-    #[error("`{0}`: a percentile is more than 0 and less than 100, as p95 or p99.9")]
-    PercentileRange(String),
-    /// The value is not of the unit of its metric.
-    #[error("`{0}` is not a {1}")]
-    Value(String, &'static str),
-    #[error("nothing is less than 0, so it can never be met")]
-    NeverMet,
-    #[error("the requested rate is that of all scenarios together: leave out `for`")]
-    ReachedRateOfAScenario,
-    #[error("a share is at most 100 %")]
-    ShareAbove100,
+    pub cause: String,
 }
 
 impl FromStr for Threshold {
@@ -237,41 +215,38 @@ impl FromStr for Threshold {
 }
 
 impl Threshold {
-    fn read(text: &str) -> Result<Self, ThresholdErrorCause> {
+    fn read(text: &str) -> Result<Self, String> {
         let parts = text.split_once(" for ").map(|(rule, scope)| (rule, Some(scope.trim())));
         let (rule, scope) = parts.unwrap_or((text, None));
         if let Some(scope) = scope
             && !scenarios().any(|known| known.id == scope || known.labels.contains(&scope))
         {
             let known: Vec<_> = scenarios().map(|scenario| scenario.id).collect();
-            return Err(ThresholdErrorCause::UnknownScenario {
-                name: scope.to_owned(),
-                known: known.join(", "),
-            });
+            return Err(format!("there is no scenario `{scope}`: {}", known.join(", ")));
         }
         let found = OPERATORS.into_iter().find_map(|(sign, side, or_equal)| {
             let (name, value) = rule.split_once(sign)?;
             Some((name, side, or_equal, value))
         });
-        let (name, side, or_equal, value) = found.ok_or(ThresholdErrorCause::Syntax)?;
+        let (name, side, or_equal, value) = found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
         let metric = read_metric(name.trim())?;
         let limit = read_limit(metric.unit(), value.trim())?;
         if side == Ordering::Less && !or_equal && limit <= 0.0 {
-            return Err(ThresholdErrorCause::NeverMet);
+            return Err("nothing is less than 0, so it can never be met".to_owned());
         }
         if metric == Metric::ReachedRate && scope.is_some() {
-            return Err(ThresholdErrorCause::ReachedRateOfAScenario);
+            return Err("the requested rate is that of all scenarios together: leave out `for`".to_owned());
         }
         let is_above_all = limit > 100.0 || side == Ordering::Greater && !or_equal && limit >= 100.0;
         if metric.unit() == Unit::Percent && is_above_all {
-            return Err(ThresholdErrorCause::ShareAbove100);
+            return Err("a share is at most 100 %".to_owned());
         }
         let (text, scope) = (text.trim().to_owned(), scope.map(str::to_owned));
         Ok(Self { text, metric, side, or_equal, limit, scope })
     }
 }
 
-fn read_metric(name: &str) -> Result<Metric, ThresholdErrorCause> {
+fn read_metric(name: &str) -> Result<Metric, String> {
     if let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name) {
         return Ok(*metric);
     }
@@ -281,14 +256,14 @@ fn read_metric(name: &str) -> Result<Metric, ThresholdErrorCause> {
         return if percent > 0.0 && percent < 100.0 {
             Ok(Metric::Percentile(percent))
         } else {
-            Err(ThresholdErrorCause::PercentileRange(name.to_owned()))
+            Err(format!("`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"))
         };
     }
     let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-    Err(ThresholdErrorCause::UnknownMetric { name: name.to_owned(), known: known.join(", ") })
+    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", known.join(", ")))
 }
 
-fn read_limit(unit: Unit, text: &str) -> Result<f64, ThresholdErrorCause> {
+fn read_limit(unit: Unit, text: &str) -> Result<f64, String> {
     // A number without a unit is in milliseconds, as in goose.
     let times = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("", 1e-3)];
     let time = || times.into_iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
@@ -301,7 +276,7 @@ fn read_limit(unit: Unit, text: &str) -> Result<f64, ThresholdErrorCause> {
         Unit::Percent => (text.strip_suffix('%').unwrap_or(text), 1.0, "share: write 1%"),
     };
     let value = digits.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-    value.map(|value| value * factor).ok_or_else(|| ThresholdErrorCause::Value(text.to_owned(), what))
+    value.map(|value| value * factor).ok_or_else(|| format!("`{text}` is not a {what}"))
 }
 
 impl fmt::Display for Threshold {

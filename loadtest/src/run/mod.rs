@@ -1,6 +1,5 @@
 //! A run, from discovery to the summary.
 
-pub mod error;
 pub mod options;
 pub mod target_check;
 
@@ -17,13 +16,15 @@ use paymaster_client::http::transport::PooledConnection;
 use paymaster_settings::settings::{Settings as TargetSettings, target::TargetSetup};
 
 use self::{
-    error::RunError,
     options::{Arrivals, Rate, RunOptions},
+    target_check::PublicTargetError,
 };
 use crate::{
     engine::{
-        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState, arrivals::schedule::Schedule, execute,
-        plan,
+        EndReason, EngineError, LiveView, Pacing, RunClock, RunSettings, RunState,
+        arrivals::schedule::Schedule,
+        execute,
+        plan::{self, MOST_USERS, PlanError},
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
@@ -32,7 +33,7 @@ use crate::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::{Threshold, ThresholdResult, first_broken, judge_all},
     },
-    scenarios::{generator::RequestGenerator, mix::Mix},
+    scenarios::{error::ScenarioError, generator::RequestGenerator, mix::Mix},
     text::seconds,
 };
 
@@ -44,6 +45,54 @@ const CLOSED_USERS: usize = 10;
 const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
+
+/// Why a run has no summary. All but [`RunError::NoAnswer`] and [`RunError::Interrupted`] are errors of usage or configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The requests cannot be chosen or made.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The test plan is not a plan of users.
+    #[error("--test-plan: {0}")]
+    TestPlan(#[from] PlanError),
+    /// The number of users is out of range.
+    #[error("the number of users must be from 1 to {MOST_USERS}")]
+    Users,
+    #[error("--ramp needs at least 2 users")]
+    RampOfOneUser,
+    /// The warm-up is not shorter than the run.
+    #[error("the warm-up leaves no time to measure")]
+    NoMeasuredTime,
+    /// The load is too high for a public target.
+    #[error(transparent)]
+    PublicTarget(#[from] PublicTargetError),
+    /// The requested rate is above the limit of the profile.
+    #[error(
+        "the profile limits the target to {limit} requests a second (target.requests-per-second), and --rate {rate} means {requests:.1}"
+    )]
+    AboveLimit {
+        /// The limit of the profile, in requests per second.
+        limit: f64,
+        /// The requested rate as text, in arrivals per second.
+        rate: String,
+        /// The highest requested rate, in requests per second.
+        requests: f64,
+    },
+    /// goose could not execute the run.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The target did not answer the requests of discovery.
+    #[error("{target}: {cause}")]
+    NoAnswer {
+        /// The URL of the target, with secrets redacted.
+        target: String,
+        /// The last failure, or the HTTP status.
+        cause: String,
+    },
+    /// The signal came before the load.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
+}
 
 /// Executes a load test and returns its summary. `live` gets the figures while it goes on. If `signal` ends, the run ends with its figures
 /// so far.
@@ -203,7 +252,7 @@ impl Timing {
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
-            if !(1..=plan::MOST_USERS).contains(&users) {
+            if !(1..=MOST_USERS).contains(&users) {
                 return Err(RunError::Users);
             }
             if !ramp.is_zero() && users < 2 {

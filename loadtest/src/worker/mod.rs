@@ -11,7 +11,6 @@ mod corpus;
 mod exact;
 mod load;
 pub mod locustfile;
-mod process;
 pub mod protocol;
 mod session;
 mod shares;
@@ -32,11 +31,10 @@ use crate::{
     metrics::LiveFigures,
     report::RequestedReport,
     run::{
-        self,
-        error::RunError,
+        self, RunError,
         options::{JudgingOptions, SendingOptions},
     },
-    scenarios::{MIXED, error::ScenarioError},
+    scenarios::MIXED,
     text::seconds,
 };
 
@@ -74,9 +72,6 @@ pub enum WorkerError {
     /// The target cannot be loaded.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The requests cannot be drawn.
-    #[error(transparent)]
-    Scenario(ScenarioError),
     /// There was no master, or none that serves the worker, for too long.
     #[error("no Locust master at {master} for {}: {cause}", seconds(patience.as_secs_f64()))]
     NoMaster {

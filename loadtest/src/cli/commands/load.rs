@@ -17,7 +17,7 @@ use crate::{
     metrics::LiveFigures,
     report::RequestedReport,
     results::{
-        compare::{CompareError, RunComparison},
+        compare::RunComparison,
         summary::{RunSummary, RunVerdict},
         threshold::ThresholdError,
     },
@@ -62,7 +62,11 @@ fn finish(
     earlier: Option<&RunSummary>,
     summary: &RunSummary,
 ) -> Result<u8, CommandError> {
-    let comparison = compare(args, earlier, summary);
+    let comparison = args.options.compare.as_ref().zip(earlier).map(|(path, earlier)| {
+        let name = path.display().to_string();
+        RunComparison::of(&name, earlier, summary, args.options.tolerance.share)
+    });
+    let comparison = comparison.transpose();
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
     let published = publish(summary, compared, reports);
     let code = exit_code(summary, compared);
@@ -73,18 +77,6 @@ fn finish(
         comparison?;
     }
     Ok(code)
-}
-
-fn compare(
-    args: &LoadArgs,
-    earlier: Option<&RunSummary>,
-    summary: &RunSummary,
-) -> Result<Option<RunComparison>, CompareError> {
-    let (Some(path), Some(earlier)) = (&args.options.compare, earlier) else {
-        return Ok(None);
-    };
-    let name = path.display().to_string();
-    RunComparison::of(&name, earlier, summary, args.options.tolerance.share).map(Some)
 }
 
 fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {

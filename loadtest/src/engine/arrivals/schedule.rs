@@ -1,6 +1,9 @@
 //! When iterations are due: a pure function of the requested rate.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use super::poisson::PoissonArrivals;
 use crate::number::{float, whole};
@@ -175,6 +178,41 @@ impl Schedule {
             count -= 1;
         }
         count
+    }
+}
+
+/// The current schedule of a run. It can be replaced while the run goes on: a Locust master changes the share of a worker when it adds or
+/// moves users.
+#[derive(Debug)]
+pub struct Timetable {
+    schedule: RwLock<Arc<Schedule>>,
+    is_replaceable: bool,
+}
+
+impl Timetable {
+    /// A timetable without arrivals, until its schedule is replaced.
+    pub fn replaceable() -> Self {
+        Self { is_replaceable: true, ..Self::from(Schedule::new(0.0, &[])) }
+    }
+
+    pub fn current(&self) -> Arc<Schedule> {
+        Arc::clone(&self.schedule.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the schedule. The arrivals that are due already must be the same in both.
+    pub fn replace(&self, schedule: Schedule) {
+        *self.schedule.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule);
+    }
+
+    /// Whether arrivals can follow the last one of the current schedule.
+    pub(in crate::engine) fn is_replaceable(&self) -> bool {
+        self.is_replaceable
+    }
+}
+
+impl From<Schedule> for Timetable {
+    fn from(schedule: Schedule) -> Self {
+        Self { schedule: RwLock::new(Arc::new(schedule)), is_replaceable: false }
     }
 }
 

@@ -3,22 +3,21 @@
 //! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
 use std::{
-    sync::{PoisonError, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
-use goose::goose::GooseUser;
+use goose::goose::{GooseUser, TransactionResult};
 use paymaster_client::{
-    lean::Reply,
+    lean::{LeanConnection, Reply},
     throttling::{RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::rules::Violation;
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, Failure};
 
 use super::{
     iteration::{self, Iteration},
-    lane::Lane,
-    user_state::UserState,
+    tasks::Lane,
 };
 use crate::{
     engine::state::{EndReason, Pacing, RunState},
@@ -32,18 +31,63 @@ const SLICE: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_millis(2);
 /// Bytes of request and response bodies that are kept with a wrong answer.
 const KEPT: usize = 4_096;
+/// The pause after a user's first failed connection. It doubles with each further failure in a row.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// The longest pause after failed connections.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The connection of a user, and when it may connect again.
+#[derive(Default)]
+pub(crate) struct UserState {
+    connection: LeanConnection,
+    back_off: BackOff,
+}
+
+/// When a user may connect again.
+#[derive(Debug, Default)]
+struct BackOff {
+    /// Failed connections in a row.
+    failed: u32,
+    /// The end of the pause after a failed connection.
+    paused_until: Option<Instant>,
+}
+
+impl BackOff {
+    /// Clears the pause after a response.
+    fn reset(&mut self) {
+        (self.failed, self.paused_until) = (0, None);
+    }
+
+    /// Sets the pause after a failed connection, or clears it after any other exchange.
+    fn note(&mut self, exchange: &Exchange) {
+        if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
+            let pause = FIRST_PAUSE.saturating_mul(1 << self.failed.min(10)).min(LONGEST_PAUSE);
+            self.failed += 1;
+            self.paused_until = Some(Instant::now() + pause);
+        } else {
+            self.reset();
+        }
+    }
+}
+
+impl std::fmt::Debug for UserState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UserState").field("back_off", &self.back_off).finish_non_exhaustive()
+    }
+}
 
 /// Starts iterations of a user of goose until the end of a slice.
-pub(in crate::engine) async fn work(run: &RunState, user: &mut GooseUser) {
+pub(in crate::engine) async fn work(run: Arc<RunState>, user: &mut GooseUser) -> TransactionResult {
     let index = user.weighted_users_index;
-    let mut state = take_state(run, index).unwrap_or_else(|| {
+    let mut state = take_state(&run, index).unwrap_or_else(|| {
         run.users.change(&run.clock, |users| users + 1);
         UserState::default()
     });
     run.clock.start();
-    work_slice(run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
+    work_slice(&run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
     let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
     idle.insert(index, state);
+    Ok(())
 }
 
 /// Who sends the requests of an iteration.
