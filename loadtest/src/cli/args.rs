@@ -4,17 +4,22 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::help;
 use crate::{
     cli::{
+        MetricsArgs,
         commands::{
             embedded::DeviationArgs,
             worker::{LocustfileArgs, WorkerArgs},
         },
-        metrics::MetricsArgs,
+        exit,
     },
-    results::{compare::Tolerance, threshold::Threshold},
+    report,
+    results::{
+        compare::Tolerance,
+        threshold::{self, Threshold},
+    },
     run::options::RunOptions,
+    scenarios::{self, MIXED},
 };
 
 /// Load tests a paymaster JSON-RPC service (ERC-4337) and judges its answers: a fast answer that breaks a rule counts as a failure.
@@ -27,7 +32,7 @@ use crate::{
     long_version = paymaster_version::BUILD,
     args_conflicts_with_subcommands = true
 )]
-#[command(after_help = help::exit_codes(), after_long_help = help::long())]
+#[command(after_help = exit_codes(), after_long_help = long_help())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -128,6 +133,34 @@ pub(crate) struct CompareArgs {
     pub(crate) tolerance: Tolerance,
 }
 
+/// The list of scenarios.
+pub(super) fn scenario_list() -> String {
+    let rows = scenarios::scenarios()
+        .map(|scenario| format!("  {:<18} {} (weight {})", scenario.id, scenario.about, scenario.weight));
+    let all = format!("  {MIXED:<18} all of them, by their weights");
+    rows.chain([all]).collect::<Vec<_>>().join("\n")
+}
+
+/// The list of exit codes.
+fn exit_codes() -> String {
+    paymaster_settings::exit::help_of(exit::TABLE)
+}
+
+/// The end of the long help.
+fn long_help() -> String {
+    let formats: Vec<_> = report::FORMATS
+        .iter()
+        .map(|format| format!("  .{:<17} {}", format.names.endings[0], format.about))
+        .collect();
+    format!(
+        "Scenarios:\n{}\n\nReports:\n{}\n\nMetrics of thresholds: {}.\n\nThe profile (paymaster.toml) and the variables PAYMASTER_URL, PAYMASTER_CONFIG, PAYMASTER_HEADERS, PAYMASTER_SEED and PAYMASTER_TIMEOUT are the same as for paymaster-conformance. The table [load] of the profile is for this program.\n\n{}",
+        scenario_list(),
+        formats.join("\n"),
+        threshold::metric_names(),
+        exit_codes()
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -138,7 +171,7 @@ mod tests {
     fn the_command_line_is_valid() {
         Cli::command().debug_assert();
         let help = Cli::command().render_long_help().to_string();
-        for scenario in crate::scenarios::names() {
+        for scenario in scenarios::names() {
             assert!(help.contains(scenario), "{scenario}");
         }
         assert!(!help.contains("--fault"));
@@ -147,9 +180,7 @@ mod tests {
     #[test]
     fn the_help_shows_the_default_tolerance() {
         let cli = Cli::try_parse_from(["p"]).unwrap();
-        assert!(
-            (cli.load.options.tolerance.share - crate::results::compare::DEFAULT_TOLERANCE).abs() < 1e-12
-        );
+        assert!((cli.load.options.tolerance.share - 0.05).abs() < 1e-12);
     }
 
     #[test]

@@ -4,17 +4,21 @@ mod args;
 mod command_line;
 mod commands;
 mod exit;
-mod help;
-mod metrics;
 
-use std::{error::Error, fs, path::Path, process::ExitCode};
+use std::{error::Error, fs, path::Path, process::ExitCode, time::Duration};
 
-use clap::{CommandFactory, Parser, error::ErrorKind};
+use clap::{Args, CommandFactory, Parser, error::ErrorKind};
 use clap_complete::Shell;
-use paymaster_settings::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
+use paymaster_settings::{
+    duration, exit as codes, output as out, process::Interrupts, suggestion::mistyped_command,
+};
 
 use self::args::{Cli, Command};
-use crate::{run::RunError, worker::WorkerError};
+use crate::{
+    metrics::{LiveFigures, MetricsServer},
+    run::RunError,
+    worker::WorkerError,
+};
 
 /// Why a command fails.
 pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
@@ -60,7 +64,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         None => commands::load::run(&cli.load),
         Some(Command::Run(args)) => commands::load::run(&args),
         Some(Command::Scenarios) => {
-            out::print(&format!("{}\n", help::scenarios()))?;
+            out::print(&format!("{}\n", args::scenario_list()))?;
             Ok(codes::CONFORMS)
         }
         Some(Command::Merge(args)) => commands::reports::merge(&args),
@@ -91,6 +95,41 @@ fn man(folder: &Path) -> Result<u8, CommandError> {
         .map_err(|cause| format!("cannot write the man pages into {}: {cause}", folder.display()))?;
     out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
     Ok(codes::CONFORMS)
+}
+
+/// Where the figures of a run are served while it goes on, for Prometheus.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct MetricsArgs {
+    /// Serve live figures for Prometheus (OpenMetrics) at /metrics on this address, for example 127.0.0.1:9464; without a host, on
+    /// 127.0.0.1 only. Port 0 takes a free one. The address is printed.
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
+    /// Wait at the end until Prometheus has read the final figures, at most this long [default: 0s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "metrics")]
+    metrics_wait: Option<Duration>,
+}
+
+impl MetricsArgs {
+    /// Serves the figures, if they are asked for. Call it in a runtime.
+    fn serve(&self, live: &LiveFigures) -> Result<Option<MetricsServer>, CommandError> {
+        let Some(address) = &self.metrics else {
+            return Ok(None);
+        };
+        let server = MetricsServer::start(address, live)?;
+        out::eprint(&format!("metrics: {}\n", server.url()));
+        Ok(Some(server))
+    }
+
+    /// Closes the port. Ctrl-C ends the wait for Prometheus.
+    async fn close(&self, server: Option<MetricsServer>, interrupts: &mut Interrupts) {
+        if let Some(server) = server {
+            let wait = self.metrics_wait.unwrap_or_default();
+            tokio::select! {
+                () = server.close(wait) => {}
+                () = interrupts.next() => {}
+            }
+        }
+    }
 }
 
 /// A runtime for the commands that send requests or serve.

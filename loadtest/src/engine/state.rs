@@ -13,7 +13,6 @@ use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
 use super::{
-    clock::RunClock,
     liveness::Liveness,
     timeline::{self, UsersOverTime},
 };
@@ -70,6 +69,54 @@ pub enum EndReason {
     TargetStopped = 4,
     /// A threshold of `--abort-on` was broken.
     ThresholdBroken = 5,
+}
+
+/// The times of a run. It starts with the first user, warms up, measures and ends.
+#[derive(Debug)]
+pub struct RunClock {
+    started: OnceLock<Instant>,
+    /// The length of the warm-up.
+    pub(crate) warm_up: Duration,
+    /// The length of the run, with the warm-up.
+    pub(crate) length: Duration,
+}
+
+impl RunClock {
+    /// A clock that is not started. `length` includes the warm-up.
+    pub fn new(warm_up: Duration, length: Duration) -> Self {
+        Self { started: OnceLock::new(), warm_up, length }
+    }
+
+    /// The start of the run. The first call starts it.
+    pub fn start(&self) -> Instant {
+        *self.started.get_or_init(Instant::now)
+    }
+
+    /// When the run started; `None` before.
+    pub fn started(&self) -> Option<Instant> {
+        self.started.get().copied()
+    }
+
+    /// The time from the start to `moment`; 0 before.
+    pub fn since_start(&self, moment: Instant) -> Duration {
+        let start = self.started();
+        start.map_or(Duration::ZERO, |start| moment.saturating_duration_since(start))
+    }
+
+    /// The time since the start; 0 before.
+    pub fn elapsed(&self) -> Duration {
+        self.started().map(|start| start.elapsed()).unwrap_or_default()
+    }
+
+    /// When the last iteration may start.
+    pub fn ends(&self) -> Instant {
+        self.start() + self.length
+    }
+
+    /// The time from the end of the warm-up to `moment`; `None` in the warm-up.
+    pub fn measured(&self, moment: Instant) -> Option<Duration> {
+        moment.saturating_duration_since(self.start()).checked_sub(self.warm_up)
+    }
 }
 
 #[derive(Debug)]
@@ -163,15 +210,6 @@ impl RunState {
         (0..self.shards.len()).map(|user| self.figures_of(user))
     }
 
-    /// The figures of all users.
-    pub fn figures(&self) -> Figures {
-        let mut figures = Figures::default();
-        for shard in self.shards() {
-            figures.merge(&shard);
-        }
-        figures
-    }
-
     /// The figures of all users, if the last arrival was due `ran_for` after the start. Arrivals that no user has taken until then
     /// count as unsent. The figures by second have no users and no arrivals of the schedule.
     pub(crate) fn figures_until(&self, ran_for: Duration) -> Figures {
@@ -190,7 +228,8 @@ impl RunState {
 
     /// The figures, and when the last arrival was due, after the start.
     fn figures_and_last_due(&self, ran_for: Duration) -> (Figures, Duration) {
-        let mut figures = self.figures();
+        let mut figures = Figures::default();
+        self.shards().for_each(|shard| figures.merge(&shard));
         let Some(schedule) = self.settings.pacing.open() else {
             return (figures, ran_for);
         };

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::clock::RunClock;
+use super::RunClock;
 use crate::{engine::arrivals::schedule::Schedule, figures::series::TimeSeries};
 
 /// The users of a run over time. Its lock is taken when a user starts or ends, and never for a request.

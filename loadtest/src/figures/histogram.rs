@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::{
     Histogram,
-    serialization::{DeserializeError, Deserializer, Serializer as _, V2DeflateSerializer},
+    serialization::{Deserializer, Serializer as _, V2DeflateSerializer},
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,20 +17,6 @@ const FINEST: u64 = 100;
 const LONGEST: u64 = 3_600_000_000_000;
 /// Significant decimal digits: the error is at most 0.1 %.
 const DIGITS: u8 = 3;
-
-/// A text is not an encoded histogram.
-#[derive(Debug, thiserror::Error)]
-pub enum HistogramError {
-    /// It is not base64.
-    #[error("a histogram is not base64: {0}")]
-    Base64(#[from] base64::DecodeError),
-    /// The bytes are not a histogram.
-    #[error("a histogram cannot be read: {0}")]
-    Format(DeserializeError),
-    /// It has values beyond the bounds of [`LatencyHistogram`].
-    #[error("a histogram has other bounds: {0}")]
-    Bounds(#[from] hdrhistogram::AdditionError),
-}
 
 /// The percentiles that reports show.
 pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -139,14 +125,15 @@ impl From<LatencyHistogram> for String {
 }
 
 impl TryFrom<String> for LatencyHistogram {
-    type Error = HistogramError;
+    type Error = String;
 
-    fn try_from(text: String) -> Result<Self, HistogramError> {
-        let bytes = STANDARD.decode(text)?;
-        let read: Histogram<u64> =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(HistogramError::Format)?;
+    fn try_from(text: String) -> Result<Self, String> {
+        let not_base64 = |cause| format!("a histogram is not base64: {cause}");
+        let bytes = STANDARD.decode(text).map_err(not_base64)?;
+        let read = Deserializer::new().deserialize::<u64, _>(&mut bytes.as_slice());
+        let read = read.map_err(|cause| format!("a histogram cannot be read: {cause}"))?;
         let mut own = Self::default();
-        own.0.add(&read)?;
+        own.0.add(&read).map_err(|cause| format!("a histogram has other bounds: {cause}"))?;
         Ok(own)
     }
 }

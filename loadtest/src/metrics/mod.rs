@@ -3,17 +3,21 @@
 //! The path of a request knows nothing of it: each scrape adds up the figures that the users count anyway. At the end of a run the page
 //! has the figures of the JSON report. Counters are those of the process, as Prometheus expects: a worker adds its runs.
 
-mod server;
 mod text;
 
 use std::{
-    fmt,
+    fmt, io,
+    net::{SocketAddr, TcpListener},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
 };
 
-use tokio::sync::watch;
+use paymaster_reference_server::{metrics_address, serve_metrics};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 
-pub use self::server::MetricsServer;
 use crate::{
     engine::RunState,
     figures::{
@@ -133,5 +137,49 @@ impl Running {
         snapshot.is_running = true;
         snapshot.users = self.run.users.now();
         snapshot.busy = self.run.busy.load(Ordering::Relaxed);
+    }
+}
+
+/// Serves the figures until it is closed.
+#[derive(Debug)]
+pub struct MetricsServer {
+    address: SocketAddr,
+    live: LiveFigures,
+    shutdown: oneshot::Sender<()>,
+    serving: JoinHandle<()>,
+}
+
+impl MetricsServer {
+    /// Listens at `HOST:PORT`, or at a port of 127.0.0.1. Call it in a runtime.
+    pub fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
+        let address = metrics_address(address);
+        let listen = || {
+            let listener = TcpListener::bind(&address)?;
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
+        };
+        let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
+        let (bound, listener) = listen().map_err(|cause: io::Error| io::Error::other(refused(cause)))?;
+        let (shutdown, shut) = oneshot::channel::<()>();
+        let source = live.clone();
+        let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
+            // A dropped sender ends it as well.
+            let _ = shut.await;
+        }));
+        Ok(Self { address: bound, live: live.clone(), shutdown, serving })
+    }
+
+    /// The URL of the page.
+    pub fn url(&self) -> String {
+        format!("http://{}/metrics", self.address)
+    }
+
+    /// Closes the port, at once or when the final figures were read, after `wait` at the latest. Responses in progress are completed.
+    pub async fn close(self, wait: Duration) {
+        self.live.close();
+        // With a time of 0 it does not wait.
+        let _ = tokio::time::timeout(wait, self.live.final_page()).await;
+        let _ = self.shutdown.send(());
+        let _ = self.serving.await;
     }
 }

@@ -17,8 +17,6 @@ use crate::{
     text,
 };
 
-/// The default tolerance: differences below this share do not count.
-pub const DEFAULT_TOLERANCE: f64 = 0.05;
 /// With fewer measurements the noise cannot be estimated.
 const FEWEST_MEASUREMENTS: usize = 5;
 /// A difference of this many standard errors counts. In a normal distribution, 1 of about 370 is larger by chance.
@@ -282,7 +280,7 @@ mod tests {
     }
 
     fn directions(before: &RunSummary, after: &RunSummary) -> Vec<(String, Change)> {
-        let comparison = RunComparison::of("before.json", before, after, DEFAULT_TOLERANCE).unwrap();
+        let comparison = RunComparison::of("before.json", before, after, 0.05).unwrap();
         let rows = comparison.rows.into_iter();
         rows.map(|row| (row.name, row.direction))
             .filter(|(_, direction)| *direction != Change::Same)

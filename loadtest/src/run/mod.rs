@@ -24,7 +24,7 @@ use crate::{
         EndReason, EngineError, LiveView, Pacing, RunClock, RunSettings, RunState,
         arrivals::schedule::Schedule,
         execute,
-        plan::{self, MOST_USERS, PlanError},
+        plan::{self, MOST_USERS},
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
@@ -33,7 +33,7 @@ use crate::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::{Threshold, ThresholdResult, first_broken, judge_all},
     },
-    scenarios::{error::ScenarioError, generator::RequestGenerator, mix::Mix},
+    scenarios::{ScenarioError, generator::RequestGenerator, mix::Mix},
     text::seconds,
 };
 
@@ -54,7 +54,7 @@ pub enum RunError {
     Scenario(#[from] ScenarioError),
     /// The test plan is not a plan of users.
     #[error("--test-plan: {0}")]
-    TestPlan(#[from] PlanError),
+    TestPlan(String),
     /// The number of users is out of range.
     #[error("the number of users must be from 1 to {MOST_USERS}")]
     Users,
@@ -247,7 +247,7 @@ impl Timing {
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
         let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
         let timing = if let Some(plan) = &options.test_plan {
-            let (users, text) = plan.users(slack)?;
+            let (users, text) = plan.users(slack).map_err(RunError::TestPlan)?;
             Self { users, plan: text, unmeasured: warm_up, length: plan.length() }
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };

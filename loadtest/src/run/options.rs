@@ -9,10 +9,7 @@ use paymaster_settings::{
 };
 
 use crate::{
-    engine::{
-        arrivals::schedule::Schedule,
-        plan::{PlanError, StepPlan},
-    },
+    engine::{arrivals::schedule::Schedule, plan::StepPlan},
     judging::JudgedShare,
     results::{compare::Tolerance, threshold::Threshold},
     scenarios::{self, mix::parse_weight},
@@ -137,35 +134,20 @@ pub enum Rate {
     Steps(StepPlan),
 }
 
-/// A text is not a rate.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RateError {
-    /// It is neither a number nor steps.
-    #[error("`{0}` is neither a number of arrivals per second nor steps (500,30s;500,5m)")]
-    Syntax(String),
-    #[error("the rate must be from 0.001 to 1000000 arrivals per second")]
-    OutOfRange,
-    /// Its steps are not valid.
-    #[error(transparent)]
-    Steps(#[from] PlanError),
-}
-
 impl Rate {
     /// Reads a rate: `500` or `500,30s;500,5m`.
-    pub fn parse(text: &str) -> Result<Self, RateError> {
-        if text.contains(',') {
-            let steps = StepPlan::parse(text)?;
-            return if steps.highest() <= HIGHEST_RATE {
-                Ok(Self::Steps(steps))
-            } else {
-                Err(RateError::OutOfRange)
-            };
-        }
-        let rate = text.trim().parse::<f64>().map_err(|_| RateError::Syntax(text.to_owned()))?;
-        if (0.001..=HIGHEST_RATE).contains(&rate) {
-            Ok(Self::Constant(rate))
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let rate = if text.contains(',') {
+            Self::Steps(StepPlan::parse(text)?)
         } else {
-            Err(RateError::OutOfRange)
+            let what = "neither a number of arrivals per second nor steps (500,30s;500,5m)";
+            Self::Constant(text.trim().parse().map_err(|_| format!("`{text}` is {what}"))?)
+        };
+        let lowest = if matches!(rate, Self::Constant(_)) { 0.001 } else { 0.0 };
+        if (lowest..=HIGHEST_RATE).contains(&rate.highest()) {
+            Ok(rate)
+        } else {
+            Err("the rate must be from 0.001 to 1000000 arrivals per second".to_owned())
         }
     }
 

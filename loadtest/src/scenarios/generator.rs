@@ -13,7 +13,7 @@ use paymaster_engine::{
 use serde_json::Value;
 
 use super::{
-    error::ScenarioError,
+    ScenarioError,
     template::{RequestTemplate, has_room},
 };
 

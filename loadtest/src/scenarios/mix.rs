@@ -5,8 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use paymaster_engine::load::Scenario;
 
 use super::{
-    MIXED,
-    error::ScenarioError,
+    MIXED, ScenarioError,
     generator::{RequestGenerator, RequestSequence},
     is_known, unknown_name,
 };
@@ -142,15 +141,16 @@ pub(crate) fn chosen(
 }
 
 /// Reads a weight that is written as `NAME=NUMBER`, for example `journey=3`.
-pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
-    let (name, weight) = text.split_once('=').ok_or_else(|| ScenarioError::WeightSyntax(text.to_owned()))?;
+pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
+    let parts = text.split_once('=');
+    let (name, weight) =
+        parts.ok_or_else(|| format!("`{text}`: write a weight as SCENARIO=NUMBER, for example journey=3"))?;
     let name = name.trim();
     if !is_known(name) {
-        return Err(unknown_name(name));
+        return Err(unknown_name(name).to_string());
     }
-    let weight =
-        weight.trim().parse().map_err(|source| ScenarioError::Weight { text: text.to_owned(), source })?;
-    Ok((name.to_owned(), weight))
+    let weight = weight.trim().parse();
+    Ok((name.to_owned(), weight.map_err(|_| format!("`{text}`: the weight is not a whole number from 0"))?))
 }
 
 #[cfg(test)]
@@ -208,7 +208,7 @@ mod tests {
         for (text, word) in
             [("journey", "SCENARIO=NUMBER"), ("jurney=3", "no scenario"), ("journey=-1", "whole number")]
         {
-            let refusal = parse_weight(text).unwrap_err().to_string();
+            let refusal = parse_weight(text).unwrap_err();
             assert!(refusal.contains(word), "{refusal}");
         }
         let only =

@@ -7,8 +7,7 @@ use crate::{
     number::float,
     run::SEQUENCES,
     scenarios::{
-        MIXED,
-        error::ScenarioError,
+        MIXED, ScenarioError,
         generator::RequestGenerator,
         mix::{Mix, Weights},
     },

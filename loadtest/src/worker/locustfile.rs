@@ -3,8 +3,7 @@
 use paymaster_engine::specification::Specification;
 
 use crate::scenarios::{
-    MIXED,
-    error::ScenarioError,
+    MIXED, ScenarioError,
     mix::{Weights, chosen},
 };
 

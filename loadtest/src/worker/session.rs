@@ -22,7 +22,7 @@ use crate::worker::protocol::{
     message::{self, FromMaster, FromWorker, Heartbeat, Spawn, UserCounts, WorkerState},
     zmtp,
 };
-use crate::{figures::cpu::CpuTimes, run::RunError, scenarios::error::ScenarioError};
+use crate::{figures::cpu::CpuTimes, run::RunError, scenarios::ScenarioError};
 
 /// How often heartbeats are sent.
 const HEARTBEAT: Duration = Duration::from_secs(1);

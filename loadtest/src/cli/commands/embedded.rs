@@ -62,12 +62,8 @@ impl Embedded {
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
         command.arg(SUBCOMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
-        for fault in &deviations.faults {
-            command.args(["--fault", fault]);
-        }
-        for variant in &deviations.variants {
-            command.args(["--variant", variant]);
-        }
+        command.args(deviations.faults.iter().flat_map(|name| ["--fault", name]));
+        command.args(deviations.variants.iter().flat_map(|name| ["--variant", name]));
         // Ctrl-C goes to all processes of the group, and the server must still send the last answers.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -12,7 +12,7 @@ use paymaster_settings::{
 };
 
 use crate::{
-    cli::{CommandError, command_line, interrupts, metrics::MetricsArgs, runtime},
+    cli::{CommandError, MetricsArgs, command_line, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
     scenarios::mix::parse_weight,
