@@ -1,7 +1,6 @@
 //! Executes a run: goose manages our users, and a task of ours watches the clock.
 
 use std::{
-    io,
     pin::Pin,
     sync::{Arc, Once},
     time::{Duration, Instant},
@@ -30,39 +29,15 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long requests in progress may take after an interrupt.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// goose could not execute the run.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// goose refused one of its command line options.
-    #[error("goose does not accept {option} `{value}`: {detail}")]
-    GooseOption {
-        option: String,
-        value: String,
-        /// Why goose refused it.
-        detail: String,
-    },
-    /// goose failed.
-    #[error("goose: {}", escape_controls(&.0.to_string()))]
-    Goose(#[source] Box<GooseError>),
-    /// The thread of the pacer could not be started.
-    #[error("the pacer: {0}")]
-    Pacer(#[source] io::Error),
-    /// goose panicked.
-    #[error("goose panicked: {0}")]
-    Panicked(#[source] tokio::task::JoinError),
-}
-
-impl From<GooseError> for EngineError {
-    fn from(cause: GooseError) -> Self {
-        match cause {
-            GooseError::InvalidOption { option, value, detail } => Self::GooseOption {
-                option: escape_controls(&option),
-                value: escape_controls(&value),
-                detail: escape_controls(&detail),
-            },
-            cause => Self::Goose(Box::new(cause)),
+/// Why goose could not execute the run.
+fn described(cause: &GooseError) -> String {
+    let text = match cause {
+        GooseError::InvalidOption { option, value, detail } => {
+            format!("goose does not accept {option} `{value}`: {detail}")
         }
-    }
+        cause => format!("goose: {cause}"),
+    };
+    escape_controls(&text)
 }
 
 /// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), a target that stopped answering, or
@@ -72,11 +47,11 @@ pub async fn execute(
     mut view: LiveView,
     mut broken: impl FnMut(&RunState) -> bool,
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
-) -> Result<(), EngineError> {
+) -> Result<(), String> {
     log_goose_errors();
     let _silenced = SilencedStdout::new();
-    let goose = configured(run)?;
-    pacer::start(run).map_err(EngineError::Pacer)?;
+    let goose = configured(run).map_err(|cause| described(&cause))?;
+    pacer::start(run).map_err(|cause| format!("the pacer: {cause}"))?;
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
         let mut tick = tokio::time::interval(WATCH_INTERVAL);
@@ -116,8 +91,8 @@ pub async fn execute(
         run.drain(EndReason::TimeElapsed);
     }
     // The metrics of goose are not used: thresholds are judged on our figures.
-    done.map_err(EngineError::Panicked)??;
-    Ok(())
+    let metrics = done.map_err(|cause| format!("goose panicked: {cause}"))?;
+    metrics.map(drop).map_err(|cause| described(&cause))
 }
 
 /// Ends the run when it is time, and stops goose when the run is over or every iteration is finished.

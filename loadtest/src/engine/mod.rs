@@ -22,6 +22,6 @@ mod stdout;
 mod timeline;
 pub(crate) mod users;
 
-pub use execute::{EngineError, execute};
+pub use execute::execute;
 pub use live::LiveView;
 pub use state::{EndReason, Pacing, RunClock, RunSettings, RunState};

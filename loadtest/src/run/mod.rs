@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     engine::{
-        EndReason, EngineError, LiveView, Pacing, RunClock, RunSettings, RunState,
+        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState,
         arrivals::schedule::Schedule,
         execute,
         plan::{self, MOST_USERS},
@@ -79,8 +79,8 @@ pub enum RunError {
         requests: f64,
     },
     /// goose could not execute the run.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
+    #[error("{0}")]
+    Engine(String),
     /// The target did not answer the requests of discovery.
     #[error("{target}: {cause}")]
     NoAnswer {
@@ -144,7 +144,7 @@ pub async fn run(
         broken = broken_so_far(run, &options.abort_on);
         broken.is_some()
     };
-    execute(&run, LiveView::default(), abort, signal.as_mut()).await?;
+    execute(&run, LiveView::default(), abort, signal.as_mut()).await.map_err(RunError::Engine)?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0

@@ -6,12 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{
-    corpus::Corpus,
-    exact::ExactReports,
-    shares::{Shares, Spread},
-    state::Worker,
-};
+use super::{corpus::Corpus, exact::ExactReports, shares::Shares, state::Worker};
 use crate::{
     engine::{
         Pacing, RunClock, RunSettings, RunState,
@@ -36,7 +31,7 @@ use crate::{
 };
 
 /// The length of a run whose end only the master knows.
-const FOREVER: Duration = Duration::from_hours(24 * 365);
+pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// What the master asks for in a run.
 #[derive(Debug)]
@@ -265,11 +260,13 @@ impl Load {
         self.shares.set(self.run.clock.elapsed(), share);
         if let Some(timetable) = self.run.settings.pacing.timetable() {
             let shard = self.corpus.shard;
-            let spread = match self.asked.arrivals {
-                Arrivals::Regular => Spread::Regular { part: shard.part() },
-                Arrivals::Poisson => Spread::Poisson { seed: shard.seed(self.facts.seed) },
-            };
-            timetable.replace(self.shares.schedule(&rate, spread));
+            let schedule = self.shares.schedule(&rate);
+            timetable.replace(match self.asked.arrivals {
+                // The arrivals of two workers do not coincide.
+                Arrivals::Regular => schedule.shifted(shard.part()),
+                // Independent Poisson processes add up to one with the sum of their rates.
+                Arrivals::Poisson => schedule.endless_poisson(shard.seed(self.facts.seed)),
+            });
         }
         self.run.clock.start();
     }
