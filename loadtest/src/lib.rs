@@ -11,6 +11,7 @@ pub mod engine;
 pub mod figures;
 pub mod judging;
 pub mod metrics;
+mod number;
 mod random;
 pub mod report;
 pub mod results;

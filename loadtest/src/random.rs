@@ -1,5 +1,7 @@
 //! Random numbers that are a pure function of a seed.
 
+use crate::number::float;
+
 /// SplitMix64: a small random number generator that passes the usual tests (Steele, Lea, Flood 2014).
 pub(crate) struct SplitMix(u64);
 
@@ -19,9 +21,8 @@ impl SplitMix {
 
     /// A number from 0 to 1, without 1.
     pub(crate) fn unit(&mut self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-        let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        unit
+        // 53 bits: as many as a float has.
+        float(self.next() >> 11) / float(1 << 53)
     }
 
     /// A whole number from 0 to `end`, without `end`.

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
+use crate::number::whole;
+
 /// A latency with three digits and a unit, for example `1.23 ms`.
 pub fn duration(latency: Duration) -> String {
     let nanos = latency.as_secs_f64() * 1e9;
@@ -44,13 +46,7 @@ pub fn rate(rate: f64) -> String {
     if rate < 100.0 {
         return format!("{rate:.1}/s");
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a rate for people: not negative"
-    )]
-    let whole = rate.round() as u64;
-    format!("{}/s", number(whole))
+    format!("{}/s", number(whole(rate.round())))
 }
 
 /// A percentage. Only an exact 0 or 100 is shown as such.
@@ -74,9 +70,7 @@ pub fn change(share: f64) -> String {
 
 /// `part` of `of`, in percent.
 pub fn share(part: u64, of: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
-    let share = part as f64 * 100.0 / of.max(1) as f64;
-    percent(share)
+    percent(crate::number::percent(part, of))
 }
 
 /// A count with its noun, in the plural unless it is 1.

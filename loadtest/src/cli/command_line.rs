@@ -3,7 +3,10 @@
 use std::{env, ffi::OsString};
 
 use paymaster_client::redact::{REDACTED, Redactor};
-use paymaster_settings::output::{shell, terminal::escape_controls};
+use paymaster_settings::{
+    output::{shell, terminal::escape_controls},
+    settings::target::TargetSetup,
+};
 
 /// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.
 const LONGEST: usize = 2_000;
@@ -19,6 +22,12 @@ pub(super) struct GivenTarget<'a> {
     pub(super) headers: &'a [String],
     /// Replaces the secrets of the target.
     pub(super) redactor: &'a Redactor,
+}
+
+/// The command line of this process, without the secrets of its target.
+pub(super) fn of_target(url: Option<&str>, headers: &[String], setup: &TargetSetup) -> String {
+    let TargetSetup { settings, redactor, .. } = setup;
+    of_process(Some(&GivenTarget { url, shown_url: &settings.shown_target, headers, redactor }))
 }
 
 /// The command line of this process.

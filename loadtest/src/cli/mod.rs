@@ -3,20 +3,25 @@
 mod args;
 mod command_line;
 mod commands;
-mod error;
 mod exit;
-mod help;
-mod metrics;
 
-use std::process::ExitCode;
+use std::{error::Error, fs, path::Path, process::ExitCode, time::Duration};
 
-use clap::{CommandFactory, Parser, error::ErrorKind};
-use paymaster_settings::{exit as codes, output as out, process::Interrupts, suggestion::mistyped_command};
-
-use self::{
-    args::{Cli, Command},
-    error::CommandError,
+use clap::{Args, CommandFactory, Parser, error::ErrorKind};
+use clap_complete::Shell;
+use paymaster_settings::{
+    duration, exit as codes, output as out, process::Interrupts, suggestion::mistyped_command,
 };
+
+use self::args::{Cli, Command};
+use crate::{
+    metrics::{LiveFigures, MetricsServer},
+    run::RunError,
+    worker::WorkerError,
+};
+
+/// Why a command fails.
+pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
@@ -34,7 +39,7 @@ pub fn main() -> ExitCode {
         }
     };
     let code = execute(cli).unwrap_or_else(|error| {
-        let code = error.exit_code();
+        let code = exit_code(&error);
         let prefix = if code == codes::COULD_NOT_TEST { "could not test: " } else { "" };
         out::error(&format!("{prefix}{error}"));
         code
@@ -42,20 +47,32 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
+/// The exit code of an error: could not test, or usage.
+fn exit_code(error: &CommandError) -> u8 {
+    let of_worker = error.downcast_ref::<WorkerError>();
+    let of_run = match of_worker {
+        Some(WorkerError::Run(cause)) => Some(cause),
+        _ => error.downcast_ref::<RunError>(),
+    };
+    let is_untested = matches!(of_worker, Some(WorkerError::NoMaster { .. }))
+        || matches!(of_run, Some(RunError::NoAnswer { .. } | RunError::Interrupted));
+    if is_untested { codes::COULD_NOT_TEST } else { codes::USAGE }
+}
+
 fn execute(cli: Cli) -> Result<u8, CommandError> {
     match cli.command {
         None => commands::load::run(&cli.load),
         Some(Command::Run(args)) => commands::load::run(&args),
         Some(Command::Scenarios) => {
-            out::print(&format!("{}\n", help::scenarios()))?;
+            out::print(&format!("{}\n", args::scenario_list()))?;
             Ok(codes::CONFORMS)
         }
         Some(Command::Merge(args)) => commands::reports::merge(&args),
         Some(Command::Worker(args)) => commands::worker::run(&args),
         Some(Command::Locustfile(args)) => commands::worker::locustfile(&args),
         Some(Command::Compare(args)) => commands::reports::compare(&args),
-        Some(Command::Completions { shell }) => commands::pages::completions(shell),
-        Some(Command::Man { folder }) => commands::pages::man(&folder),
+        Some(Command::Completions { shell }) => completions(shell),
+        Some(Command::Man { folder }) => man(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
             runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
@@ -63,9 +80,61 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
     }
 }
 
+/// Prints a completion script.
+fn completions(shell: Shell) -> Result<u8, CommandError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "paymaster-loadtest", &mut script);
+    out::print(&String::from_utf8_lossy(&script))?;
+    Ok(codes::CONFORMS)
+}
+
+/// Writes a man page for each command into a folder.
+fn man(folder: &Path) -> Result<u8, CommandError> {
+    fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .map_err(|cause| format!("cannot write the man pages into {}: {cause}", folder.display()))?;
+    out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
+    Ok(codes::CONFORMS)
+}
+
+/// Where the figures of a run are served while it goes on, for Prometheus.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct MetricsArgs {
+    /// Serve live figures for Prometheus (OpenMetrics) at /metrics on this address, for example 127.0.0.1:9464; without a host, on
+    /// 127.0.0.1 only. Port 0 takes a free one. The address is printed.
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
+    /// Wait at the end until Prometheus has read the final figures, at most this long [default: 0s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, requires = "metrics")]
+    metrics_wait: Option<Duration>,
+}
+
+impl MetricsArgs {
+    /// Serves the figures, if they are asked for. Call it in a runtime.
+    fn serve(&self, live: &LiveFigures) -> Result<Option<MetricsServer>, CommandError> {
+        let Some(address) = &self.metrics else {
+            return Ok(None);
+        };
+        let server = MetricsServer::start(address, live)?;
+        out::eprint(&format!("metrics: {}\n", server.url()));
+        Ok(Some(server))
+    }
+
+    /// Closes the port. Ctrl-C ends the wait for Prometheus.
+    async fn close(&self, server: Option<MetricsServer>, interrupts: &mut Interrupts) {
+        if let Some(server) = server {
+            let wait = self.metrics_wait.unwrap_or_default();
+            tokio::select! {
+                () = server.close(wait) => {}
+                () = interrupts.next() => {}
+            }
+        }
+    }
+}
+
 /// A runtime for the commands that send requests or serve.
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    paymaster_settings::process::runtime().map_err(CommandError::Runtime)
+    paymaster_settings::process::runtime().map_err(|cause| format!("the runtime: {cause}").into())
 }
 
 /// The signals that end a command. Call it in a runtime, before a load.
@@ -77,5 +146,5 @@ fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
 fn interrupts() -> Result<Interrupts, CommandError> {
     // An error is a handler that was set by an earlier call.
     let _ = ctrlc::set_handler(|| {});
-    Interrupts::new().map_err(CommandError::Runtime)
+    Interrupts::new().map_err(|cause| format!("the runtime: {cause}").into())
 }

@@ -1,7 +1,6 @@
 //! Executes a run: goose manages our users, and a task of ours watches the clock.
 
 use std::{
-    io,
     pin::Pin,
     sync::{Arc, Once},
     time::{Duration, Instant},
@@ -30,39 +29,15 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long requests in progress may take after an interrupt.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// goose could not execute the run.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// goose refused one of its command line options.
-    #[error("goose does not accept {option} `{value}`: {detail}")]
-    GooseOption {
-        option: String,
-        value: String,
-        /// Why goose refused it.
-        detail: String,
-    },
-    /// goose failed.
-    #[error("goose: {}", escape_controls(&.0.to_string()))]
-    Goose(#[source] Box<GooseError>),
-    /// The thread of the pacer could not be started.
-    #[error("the pacer: {0}")]
-    Pacer(#[source] io::Error),
-    /// goose panicked.
-    #[error("goose panicked: {0}")]
-    Panicked(#[source] tokio::task::JoinError),
-}
-
-impl From<GooseError> for EngineError {
-    fn from(cause: GooseError) -> Self {
-        match cause {
-            GooseError::InvalidOption { option, value, detail } => Self::GooseOption {
-                option: escape_controls(&option),
-                value: escape_controls(&value),
-                detail: escape_controls(&detail),
-            },
-            cause => Self::Goose(Box::new(cause)),
+/// Why goose could not execute the run.
+fn described(cause: &GooseError) -> String {
+    let text = match cause {
+        GooseError::InvalidOption { option, value, detail } => {
+            format!("goose does not accept {option} `{value}`: {detail}")
         }
-    }
+        cause => format!("goose: {cause}"),
+    };
+    escape_controls(&text)
 }
 
 /// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), a target that stopped answering, or
@@ -72,11 +47,11 @@ pub async fn execute(
     mut view: LiveView,
     mut broken: impl FnMut(&RunState) -> bool,
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
-) -> Result<(), EngineError> {
+) -> Result<(), String> {
     log_goose_errors();
     let _silenced = SilencedStdout::new();
-    let goose = configured(run)?;
-    pacer::start(run).map_err(EngineError::Pacer)?;
+    let goose = configured(run).map_err(|cause| described(&cause))?;
+    pacer::start(run).map_err(|cause| format!("the pacer: {cause}"))?;
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
         let mut tick = tokio::time::interval(WATCH_INTERVAL);
@@ -116,8 +91,8 @@ pub async fn execute(
         run.drain(EndReason::TimeElapsed);
     }
     // The metrics of goose are not used: thresholds are judged on our figures.
-    done.map_err(EngineError::Panicked)??;
-    Ok(())
+    let metrics = done.map_err(|cause| format!("goose panicked: {cause}"))?;
+    metrics.map(drop).map_err(|cause| described(&cause))
 }
 
 /// Ends the run when it is time, and stops goose when the run is over or every iteration is finished.
@@ -144,21 +119,13 @@ fn watch(run: &RunState) {
 /// goose with our options, the options of the user, and our scenario.
 fn configured(run: &Arc<RunState>) -> Result<GooseAttack, GooseError> {
     let settings = &run.settings;
-    let mut arguments = vec![
-        "--host".to_owned(),
-        settings.shown_host.clone(),
-        "--test-plan".to_owned(),
-        settings.plan.clone(),
-        "--no-telnet".to_owned(),
-        "--no-print-metrics".to_owned(),
-        "--no-transaction-metrics".to_owned(),
-        "--no-scenario-metrics".to_owned(),
-        "--quiet".to_owned(),
-    ];
+    let mut arguments = vec!["--host", &settings.shown_host, "--test-plan", &settings.plan];
+    arguments.extend(["--no-telnet", "--no-print-metrics", "--no-transaction-metrics"]);
+    arguments.extend(["--no-scenario-metrics", "--quiet"]);
     if settings.goose_options.is_empty() {
-        arguments.push("--no-metrics".to_owned());
+        arguments.push("--no-metrics");
     }
-    arguments.extend(settings.goose_options.iter().cloned());
+    arguments.extend(settings.goose_options.iter().map(String::as_str));
     let configuration = GooseConfiguration::parse_args_default(&arguments)?;
     // One HTTP client for all users, which sends nothing. By default goose makes one for each user, and each loads the certificates
     // of the system.
@@ -169,21 +136,11 @@ fn configured(run: &Arc<RunState>) -> Result<GooseAttack, GooseError> {
 
 /// The scenario of goose: slices of work, and the end of a user.
 fn scenario(run: &Arc<RunState>) -> Scenario {
-    let working = Arc::clone(run);
-    let work: TransactionFunction = Arc::new(move |user| {
-        let run = Arc::clone(&working);
-        Box::pin(async move {
-            user::work(&run, user).await;
-            Ok(())
-        })
-    });
-    let leaving = Arc::clone(run);
+    let (working, leaving) = (Arc::clone(run), Arc::clone(run));
+    let work: TransactionFunction = Arc::new(move |user| Box::pin(user::work(Arc::clone(&working), user)));
     let leave: TransactionFunction = Arc::new(move |user| {
-        let run = Arc::clone(&leaving);
-        Box::pin(async move {
-            user::leave(&run, user);
-            Ok(())
-        })
+        user::leave(&leaving, user);
+        Box::pin(std::future::ready(Ok(())))
     });
     Scenario::new("paymaster")
         .register_transaction(Transaction::new(work))

@@ -21,6 +21,7 @@ use crate::{
         outcome::{Outcome, OutcomeCounts},
         series::TimeSlot,
     },
+    number::per_second,
     text::{count, latency, number, rate, seconds},
 };
 
@@ -154,7 +155,7 @@ struct Moment {
 impl Moment {
     fn of(run: &RunState) -> Self {
         let (clock, elapsed) = (&run.clock, run.clock.elapsed());
-        let phase = if elapsed < clock.warm_up() {
+        let phase = if elapsed < clock.warm_up {
             Some("warming up")
         } else {
             run.is_draining().then_some("waiting for the last answers")
@@ -163,8 +164,8 @@ impl Moment {
         let mut moment = Self {
             phase,
             elapsed,
-            warm_up: clock.warm_up(),
-            length: clock.length(),
+            warm_up: clock.warm_up,
+            length: clock.length,
             budget: run.settings.max_requests.map(|most| (run.sent(), most)),
             users: run.users.now(),
             busy: run.busy.load(Ordering::Relaxed),
@@ -196,7 +197,7 @@ impl Moment {
             0 => String::new(),
             waiting => format!(", {} waiting for a connection", count(waiting, "arrival")),
         };
-        let p = |percent| latency(self.recent.percentile(percent));
+        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(self.recent.percentile(percent)));
         let mut lines = vec![
             if block { format!("{} {}", self.bar(), self.time()) } else { self.time() },
             format!(
@@ -208,13 +209,7 @@ impl Moment {
                 number(self.busy as u64),
                 count(self.users as u64, "user"),
             ),
-            format!(
-                "{}p50 {}, p95 {}, p99 {} in the last seconds",
-                title("latency"),
-                p(50.0),
-                p(95.0),
-                p(99.0)
-            ),
+            format!("{}p50 {p50}, p95 {p95}, p99 {p99} in the last seconds", title("latency")),
         ];
         let wrong = self.counts.of(Outcome::Wrong);
         let of_judged = format!("{} of {} judged", number(wrong), number(self.judged));
@@ -224,10 +219,9 @@ impl Moment {
             }
             _ => format!("{}{of_judged}", title("wrong")),
         });
-        let failed = Outcome::ALL.into_iter().skip(2).filter(|outcome| self.counts.of(*outcome) > 0);
-        let failed: Vec<String> = failed
-            .map(|outcome| format!("{} {}", number(self.counts.of(outcome)), outcome.description()))
-            .collect();
+        let failed = self.counts.without_answer();
+        let failed: Vec<String> =
+            failed.map(|(outcome, times)| format!("{} {}", number(times), outcome.description())).collect();
         if !failed.is_empty() {
             let words = self.failure.as_ref().map(|(_, words)| format!(", most often {}", shown(words)));
             let failed = paint.bad(&failed.join(", "));
@@ -260,12 +254,6 @@ impl Moment {
         };
         self.phase.map_or(text.clone(), |phase| format!("{text}, {phase}"))
     }
-}
-
-fn per_second(times: u64, seconds: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "shown to people")]
-    let times = times as f64;
-    if seconds > 0.0 { times / seconds } else { 0.0 }
 }
 
 /// The rule that a wrong answer breaks, and how.

@@ -7,6 +7,8 @@ use std::{
 
 use paymaster_exchange::Failure;
 
+use crate::number::nanoseconds;
+
 /// After this time of failed connections without a response, the target has stopped answering.
 const PATIENCE_BROKEN: Duration = Duration::from_secs(2);
 /// The same time if requests timed out; twice the timeout of an exchange if that is longer.
@@ -28,8 +30,7 @@ pub(crate) struct Liveness {
 impl Liveness {
     /// Notes a response, at this time after the start.
     pub(super) fn responded(&self, elapsed: Duration) {
-        let now = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        self.last_response.store(now, Ordering::Relaxed);
+        self.last_response.store(nanoseconds(elapsed), Ordering::Relaxed);
         for failures in [&self.broken, &self.timed_out] {
             // Usually there is nothing to reset, and the cache line stays shared.
             if failures.load(Ordering::Relaxed) > 0 {

@@ -13,7 +13,6 @@
 //! A Locust worker uses all of this without goose: its users are tasks (`users::tasks`), because a master changes their number at any time.
 
 pub mod arrivals;
-mod clock;
 mod execute;
 mod live;
 mod liveness;
@@ -23,7 +22,6 @@ mod stdout;
 mod timeline;
 pub(crate) mod users;
 
-pub use clock::RunClock;
-pub use execute::{EngineError, execute};
+pub use execute::execute;
 pub use live::LiveView;
-pub use state::{EndReason, Pacing, RunSettings, RunState};
+pub use state::{EndReason, Pacing, RunClock, RunSettings, RunState};

@@ -2,6 +2,8 @@
 
 use std::{fmt::Write as _, time::Duration};
 
+use crate::number;
+
 /// Values over time: each step reaches its value in its time, linearly. `100,30s;100,5m` goes to 100 in 30 s and stays for 5 min.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPlan(Vec<(f64, Duration)>);
@@ -9,51 +11,25 @@ pub struct StepPlan(Vec<(f64, Duration)>);
 /// Most users at a time. Each has a connection.
 pub const MOST_USERS: usize = 10_000;
 
-/// Users over time, for goose.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UserPlan {
-    /// Most users at a time.
-    pub users: usize,
-    /// The test plan in goose's notation.
-    pub plan: String,
-}
-
-/// Why steps cannot be read or used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    /// A step is not written as `VALUE,TIME`.
-    #[error("`{0}`: write a step as VALUE,TIME, for example 100,30s, and join steps by ;")]
-    Syntax(String),
-    /// Every value is 0.
-    #[error("`{0}`: every step is 0")]
-    AllZero(String),
-    /// Every time is 0.
-    #[error("`{0}`: the steps take no time")]
-    NoTime(String),
-    /// A value is not a number of users.
-    #[error("`{0}` is not a number of users from 0 to {MOST_USERS}")]
-    Users(f64),
-    /// A time of users is not a whole number of seconds.
-    #[error("{} s: times of users are whole seconds", .0.as_secs_f64())]
-    FractionalTime(Duration),
-}
-
 impl StepPlan {
     /// Reads steps `VALUE,TIME`, joined by `;`.
-    pub fn parse(text: &str) -> Result<Self, PlanError> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut steps = Vec::new();
         for step in text.split(';') {
             let parts = step.split_once(',').and_then(|(value, time)| {
                 let value: f64 = value.trim().parse().ok()?;
                 (value.is_finite() && value >= 0.0).then_some((value, span(time.trim())?))
             });
-            steps.push(parts.ok_or_else(|| PlanError::Syntax(step.trim().to_owned()))?);
+            let step = step.trim();
+            steps.push(parts.ok_or_else(|| {
+                format!("`{step}`: write a step as VALUE,TIME, for example 100,30s, and join steps by ;")
+            })?);
         }
         if steps.iter().all(|(value, _)| *value == 0.0) {
-            return Err(PlanError::AllZero(text.to_owned()));
+            return Err(format!("`{text}`: every step is 0"));
         }
         if steps.iter().all(|(_, time)| time.is_zero()) {
-            return Err(PlanError::NoTime(text.to_owned()));
+            return Err(format!("`{text}`: the steps take no time"));
         }
         Ok(Self(steps))
     }
@@ -72,25 +48,26 @@ impl StepPlan {
         &self.0
     }
 
-    /// The steps as a plan of users for goose, whose times are whole seconds. If the last step has users, the plan goes on for
+    /// Most users at a time, and the steps as a test plan in the notation of goose, whose times are whole seconds. If the last step has users, the plan goes on for
     /// `slack`, in which the last answers arrive.
-    pub fn users(&self, slack: Duration) -> Result<UserPlan, PlanError> {
+    pub fn users(&self, slack: Duration) -> Result<(usize, String), String> {
         let mut plan = String::new();
         let mut last = 0;
         for (value, time) in &self.0 {
-            last = whole(*value).filter(|users| *users <= MOST_USERS).ok_or(PlanError::Users(*value))?;
+            last = users(*value)
+                .ok_or_else(|| format!("`{value}` is not a number of users from 0 to {MOST_USERS}"))?;
             if time.subsec_nanos() > 0 {
-                return Err(PlanError::FractionalTime(*time));
+                return Err(format!("{} s: times of users are whole seconds", time.as_secs_f64()));
             }
             let _ = write!(plan, "{last},{}s;", time.as_secs());
         }
-        let users = whole(self.highest()).unwrap_or(MOST_USERS);
+        let users = users(self.highest()).unwrap_or(MOST_USERS);
         if last > 0 {
             let _ = write!(plan, "{last},{}s;0,0s", slack.as_secs() + 1);
         } else {
             plan.pop();
         }
-        Ok(UserPlan { users, plan })
+        Ok((users, plan))
     }
 }
 
@@ -100,13 +77,10 @@ pub fn constant(users: usize, ramp: Duration, hold: Duration) -> String {
     format!("{users},{}s;{users},{}s;0,0s", seconds(ramp), seconds(hold))
 }
 
-fn whole(value: f64) -> Option<usize> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be a small whole number"
-    )]
-    ((0.0..=1e9).contains(&value) && value.fract() == 0.0).then_some(value as usize)
+/// A number of users; `None` if it is not a whole number, or too large.
+fn users(value: f64) -> Option<usize> {
+    let users = usize::try_from(number::whole(value)).ok()?;
+    (value >= 0.0 && value.fract() == 0.0 && users <= MOST_USERS).then_some(users)
 }
 
 /// Reads a time in goose's notation: `90` (seconds), `30s`, `1h30m`.
@@ -129,8 +103,8 @@ mod tests {
     use super::*;
 
     #[expect(clippy::unnecessary_wraps, reason = "compared with a result")]
-    fn user_plan(users: usize, plan: &str) -> Result<UserPlan, PlanError> {
-        Ok(UserPlan { users, plan: plan.to_owned() })
+    fn user_plan(users: usize, plan: &str) -> Result<(usize, String), String> {
+        Ok((users, plan.to_owned()))
     }
 
     #[test]
@@ -162,7 +136,7 @@ mod tests {
             ("0,30s", "every step is 0"),
             ("10,0s", "no time"),
         ] {
-            let error = StepPlan::parse(text).unwrap_err().to_string();
+            let error = StepPlan::parse(text).unwrap_err();
             assert!(error.contains(word), "{text}: {error}");
         }
         assert!(StepPlan::parse("1.5,30s").unwrap().users(Duration::ZERO).is_err());

@@ -3,8 +3,8 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -13,15 +13,17 @@ use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
 use super::{
-    clock::RunClock,
     liveness::Liveness,
     timeline::{self, UsersOverTime},
 };
 use crate::engine::{
-    arrivals::{pacer::LatePermits, timetable::Timetable},
-    users::user_state::UserState,
+    arrivals::{
+        pacer::LatePermits,
+        schedule::{Schedule, Timetable},
+    },
+    users::user::UserState,
 };
-use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
+use crate::{figures::Figures, judging::AnswerJudge, number::nanoseconds, scenarios::mix::Mix};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
 const SHARDS: usize = 8;
@@ -44,6 +46,14 @@ impl Pacing {
             Self::Capped(timetable) | Self::Open(timetable) => Some(timetable),
         }
     }
+
+    /// The schedule of the open model.
+    pub(crate) fn open(&self) -> Option<Arc<Schedule>> {
+        match self {
+            Self::Open(timetable) => Some(timetable.current()),
+            Self::Closed | Self::Capped(_) => None,
+        }
+    }
 }
 
 /// Why a run ended.
@@ -59,6 +69,54 @@ pub enum EndReason {
     TargetStopped = 4,
     /// A threshold of `--abort-on` was broken.
     ThresholdBroken = 5,
+}
+
+/// The times of a run. It starts with the first user, warms up, measures and ends.
+#[derive(Debug)]
+pub struct RunClock {
+    started: OnceLock<Instant>,
+    /// The length of the warm-up.
+    pub(crate) warm_up: Duration,
+    /// The length of the run, with the warm-up.
+    pub(crate) length: Duration,
+}
+
+impl RunClock {
+    /// A clock that is not started. `length` includes the warm-up.
+    pub fn new(warm_up: Duration, length: Duration) -> Self {
+        Self { started: OnceLock::new(), warm_up, length }
+    }
+
+    /// The start of the run. The first call starts it.
+    pub fn start(&self) -> Instant {
+        *self.started.get_or_init(Instant::now)
+    }
+
+    /// When the run started; `None` before.
+    pub fn started(&self) -> Option<Instant> {
+        self.started.get().copied()
+    }
+
+    /// The time from the start to `moment`; 0 before.
+    pub fn since_start(&self, moment: Instant) -> Duration {
+        let start = self.started();
+        start.map_or(Duration::ZERO, |start| moment.saturating_duration_since(start))
+    }
+
+    /// The time since the start; 0 before.
+    pub fn elapsed(&self) -> Duration {
+        self.started().map(|start| start.elapsed()).unwrap_or_default()
+    }
+
+    /// When the last iteration may start.
+    pub fn ends(&self) -> Instant {
+        self.start() + self.length
+    }
+
+    /// The time from the end of the warm-up to `moment`; `None` in the warm-up.
+    pub fn measured(&self, moment: Instant) -> Option<Duration> {
+        moment.saturating_duration_since(self.start()).checked_sub(self.warm_up)
+    }
 }
 
 #[derive(Debug)]
@@ -108,11 +166,9 @@ pub struct RunState {
     pub(crate) busy: AtomicUsize,
     /// The end of the pause that the target requested, in nanoseconds after the start.
     pub(crate) paused_until: AtomicU64,
-    /// Whether no new iteration is started.
-    draining: AtomicBool,
     /// An [`EndReason`], or 0 while the run goes on.
     ended: AtomicU8,
-    /// When draining began, after the start.
+    /// When draining began, after the start: from then on, no new iteration is started.
     drained_from: OnceLock<Duration>,
     /// When the last answer to a measured request arrived, in nanoseconds after the start.
     last_answer: AtomicU64,
@@ -136,7 +192,6 @@ impl RunState {
             users: UsersOverTime::default(),
             busy: AtomicUsize::new(0),
             paused_until: AtomicU64::new(0),
-            draining: AtomicBool::new(false),
             ended: AtomicU8::new(0),
             drained_from: OnceLock::new(),
             last_answer: AtomicU64::new(0),
@@ -155,15 +210,6 @@ impl RunState {
         (0..self.shards.len()).map(|user| self.figures_of(user))
     }
 
-    /// The figures of all users.
-    pub fn figures(&self) -> Figures {
-        let mut figures = Figures::default();
-        for shard in self.shards() {
-            figures.merge(&shard);
-        }
-        figures
-    }
-
     /// The figures of all users, if the last arrival was due `ran_for` after the start. Arrivals that no user has taken until then
     /// count as unsent. The figures by second have no users and no arrivals of the schedule.
     pub(crate) fn figures_until(&self, ran_for: Duration) -> Figures {
@@ -173,10 +219,7 @@ impl RunState {
     /// The same, with users and arrivals by second.
     pub(crate) fn figures_over_time(&self, ran_for: Duration) -> Figures {
         let (mut figures, until) = self.figures_and_last_due(ran_for);
-        let schedule = match &self.settings.pacing {
-            Pacing::Open(timetable) => Some(timetable.current()),
-            Pacing::Closed | Pacing::Capped(_) => None,
-        };
+        let schedule = self.settings.pacing.open();
         let end = ran_for.max(self.last_answer());
         let series = &mut figures.series;
         timeline::add(series, &self.users, schedule.as_deref(), &self.clock, until, end);
@@ -185,12 +228,12 @@ impl RunState {
 
     /// The figures, and when the last arrival was due, after the start.
     fn figures_and_last_due(&self, ran_for: Duration) -> (Figures, Duration) {
-        let mut figures = self.figures();
-        let Pacing::Open(timetable) = &self.settings.pacing else {
+        let mut figures = Figures::default();
+        self.shards().for_each(|shard| figures.merge(&shard));
+        let Some(schedule) = self.settings.pacing.open() else {
             return (figures, ran_for);
         };
-        let warm_up = self.clock.warm_up();
-        let schedule = timetable.current();
+        let warm_up = self.clock.warm_up;
         let before = schedule.due_before(warm_up);
         // With a request budget, arrivals end with the last one that was within the budget.
         let budget = self.ended() == Some(EndReason::RequestBudget);
@@ -226,10 +269,6 @@ impl RunState {
         if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) }
     }
 
-    pub fn clock(&self) -> &RunClock {
-        &self.clock
-    }
-
     /// Lets no new iteration start. Those in progress may finish.
     pub(crate) fn drain(&self, reason: EndReason) {
         let first = self.ended.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
@@ -237,7 +276,6 @@ impl RunState {
             self.ended.store(reason as u8, Ordering::Release);
         }
         let _ = self.drained_from.set(self.clock.elapsed());
-        self.draining.store(true, Ordering::Release);
     }
 
     /// Ends the run now. Iterations in progress are dropped.
@@ -248,7 +286,7 @@ impl RunState {
 
     /// Whether no new iteration is started.
     pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
+        self.drained_from.get().is_some()
     }
 
     /// Whether iterations in progress are dropped.
@@ -272,7 +310,7 @@ impl RunState {
 
     /// How long new iterations were started.
     pub fn ran_for(&self) -> Duration {
-        let length = self.clock.length();
+        let length = self.clock.length;
         match (self.drained_from.get(), self.ended()) {
             (Some(at), Some(reason)) if reason != EndReason::TimeElapsed => length.min(*at),
             _ => length,
@@ -281,13 +319,10 @@ impl RunState {
 
     /// Whether every iteration that was started, or was due in the open model, is finished.
     pub(crate) fn is_drained(&self) -> bool {
-        let open = match &self.settings.pacing {
-            Pacing::Open(timetable) => {
-                self.ended() == Some(EndReason::TimeElapsed)
-                    && self.iterations.load(Ordering::Acquire) < timetable.current().total()
-            }
-            Pacing::Closed | Pacing::Capped(_) => false,
-        };
+        let taken = self.iterations.load(Ordering::Acquire);
+        let is_due = |schedule: Arc<Schedule>| taken < schedule.total();
+        let open =
+            self.ended() == Some(EndReason::TimeElapsed) && self.settings.pacing.open().is_some_and(is_due);
         self.is_draining() && !open && self.busy.load(Ordering::Acquire) == 0
     }
 
@@ -307,8 +342,4 @@ impl RunState {
         let until = Duration::from_nanos(until);
         (until > self.clock.elapsed()).then(|| self.clock.start() + until)
     }
-}
-
-fn nanoseconds(elapsed: Duration) -> u64 {
-    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::clock::RunClock;
+use super::RunClock;
 use crate::{engine::arrivals::schedule::Schedule, figures::series::TimeSeries};
 
 /// The users of a run over time. Its lock is taken when a user starts or ends, and never for a request.
@@ -31,7 +31,7 @@ impl UsersOverTime {
     /// Changes the number of users.
     pub(super) fn change(&self, clock: &RunClock, change: impl FnOnce(usize) -> usize) {
         let mut recorded = self.lock();
-        recorded.advance(clock.elapsed().saturating_sub(clock.warm_up()));
+        recorded.advance(clock.elapsed().saturating_sub(clock.warm_up));
         recorded.users = change(recorded.users);
     }
 
@@ -67,7 +67,7 @@ pub(super) fn add(
     until: Duration,
     end: Duration,
 ) {
-    let warm_up = clock.warm_up();
+    let warm_up = clock.warm_up;
     series.merge(&users.until(end.saturating_sub(warm_up)));
     let Some(schedule) = schedule else { return };
     series.cover(until.saturating_sub(warm_up));

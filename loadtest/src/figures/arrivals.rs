@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::float;
+
 /// From this share of the requested rate on, reports do not state that it was not reached. Counts of arrivals in a time are never exact.
 const REACHED: f64 = 0.99;
 
@@ -85,11 +87,6 @@ impl ArrivalCounts {
         self.waited += other.waited;
         self.delayed += other.delayed;
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
-fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

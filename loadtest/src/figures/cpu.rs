@@ -4,6 +4,8 @@ use std::{fs, thread::available_parallelism, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::float;
+
 /// Clock ticks per second in `/proc` of Linux, on every architecture.
 const TICKS: f64 = 100.0;
 /// From this share of all cores on, the generator is the limit.
@@ -48,8 +50,7 @@ impl CpuTimes {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
         let wall = now.taken.duration_since(self.taken).as_secs_f64();
         let cpu_seconds = now.own.zip(self.own).map(|(now, then)| now - then);
-        #[expect(clippy::cast_precision_loss, reason = "a few cores")]
-        let offered = wall * cores as f64;
+        let offered = wall * float(cores as u64);
         GeneratorUsage {
             cpu_seconds,
             cores,

@@ -5,8 +5,11 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::{
     Histogram,
-    serialization::{DeserializeError, Deserializer, Serializer, V2DeflateSerializer},
+    serialization::{Deserializer, Serializer as _, V2DeflateSerializer},
 };
+use serde::{Deserialize, Serialize};
+
+use crate::number::{float, nanoseconds};
 
 /// The smallest difference that is kept, in nanoseconds.
 const FINEST: u64 = 100;
@@ -15,25 +18,12 @@ const LONGEST: u64 = 3_600_000_000_000;
 /// Significant decimal digits: the error is at most 0.1 %.
 const DIGITS: u8 = 3;
 
-/// A text is not an encoded histogram.
-#[derive(Debug, thiserror::Error)]
-pub enum HistogramError {
-    /// It is not base64.
-    #[error("a histogram is not base64: {0}")]
-    Base64(#[from] base64::DecodeError),
-    /// The bytes are not a histogram.
-    #[error("a histogram cannot be read: {0}")]
-    Format(DeserializeError),
-    /// It has values beyond the bounds of [`LatencyHistogram`].
-    #[error("a histogram has other bounds: {0}")]
-    Bounds(#[from] hdrhistogram::AdditionError),
-}
-
 /// The percentiles that reports show.
 pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// Latencies of many exchanges.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct LatencyHistogram(Histogram<u64>);
 
 impl Default for LatencyHistogram {
@@ -48,7 +38,7 @@ impl Default for LatencyHistogram {
 impl LatencyHistogram {
     /// Counts one latency.
     pub fn record(&mut self, latency: Duration) {
-        self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(LONGEST));
+        self.0.saturating_record(nanoseconds(latency));
     }
 
     /// Adds other latencies.
@@ -74,9 +64,7 @@ impl LatencyHistogram {
         for step in self.0.iter_recorded() {
             let seconds = Duration::from_nanos(step.value_iterated_to()).as_secs_f64();
             let count = step.count_at_value();
-            #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-            let times = count as f64;
-            sum += seconds * times;
+            sum += seconds * float(count);
             let place = bounds.partition_point(|bound| *bound < seconds);
             if let Some((_, bucket)) = buckets.get_mut(place) {
                 *bucket += count;
@@ -116,8 +104,7 @@ impl LatencyHistogram {
         let mut points = Vec::new();
         for percent in steps {
             // Percentages closer to 100 than one exchange add nothing.
-            #[expect(clippy::cast_precision_loss, reason = "a share of a count is a float")]
-            let last = (100.0 - percent) / 100.0 * (self.len() as f64) < 1.0;
+            let last = (100.0 - percent) / 100.0 * float(self.len()) < 1.0;
             points.extend(self.percentile(percent).map(|latency| (percent, latency)));
             if last {
                 break;
@@ -125,22 +112,28 @@ impl LatencyHistogram {
         }
         points
     }
+}
 
-    /// The histogram in the compressed format of HdrHistogram (V2 deflate), in base64.
-    pub fn encode(&self) -> String {
+/// In JSON, a histogram is in the compressed format of HdrHistogram (V2 deflate), in base64.
+impl From<LatencyHistogram> for String {
+    fn from(histogram: LatencyHistogram) -> Self {
         let mut bytes = Vec::new();
         // Writing to memory cannot fail.
-        let _ = V2DeflateSerializer::new().serialize(&self.0, &mut bytes);
+        let _ = V2DeflateSerializer::new().serialize(&histogram.0, &mut bytes);
         STANDARD.encode(bytes)
     }
+}
 
-    /// Reads the output of [`Self::encode`].
-    pub fn decode(text: &str) -> Result<Self, HistogramError> {
-        let bytes = STANDARD.decode(text)?;
-        let read: Histogram<u64> =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(HistogramError::Format)?;
+impl TryFrom<String> for LatencyHistogram {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let not_base64 = |cause| format!("a histogram is not base64: {cause}");
+        let bytes = STANDARD.decode(text).map_err(not_base64)?;
+        let read = Deserializer::new().deserialize::<u64, _>(&mut bytes.as_slice());
+        let read = read.map_err(|cause| format!("a histogram cannot be read: {cause}"))?;
         let mut own = Self::default();
-        own.0.add(&read)?;
+        own.0.add(&read).map_err(|cause| format!("a histogram has other bounds: {cause}"))?;
         Ok(own)
     }
 }
@@ -185,8 +178,8 @@ mod tests {
     #[test]
     fn an_encoded_histogram_can_be_decoded() {
         let latencies = of((1..=5_000).map(|n| n * n));
-        assert_eq!(LatencyHistogram::decode(&latencies.encode()).unwrap(), latencies);
-        assert!(LatencyHistogram::decode("no base64!").is_err());
-        assert!(LatencyHistogram::decode("AAAA").is_err());
+        assert_eq!(LatencyHistogram::try_from(String::from(latencies.clone())).unwrap(), latencies);
+        assert!(LatencyHistogram::try_from("no base64!".to_owned()).is_err());
+        assert!(LatencyHistogram::try_from("AAAA".to_owned()).is_err());
     }
 }

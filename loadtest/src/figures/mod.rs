@@ -6,7 +6,6 @@ pub mod cpu;
 pub mod histogram;
 pub mod outcome;
 pub mod series;
-mod stored;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,6 +15,8 @@ use arrivals::ArrivalCounts;
 use histogram::LatencyHistogram;
 use outcome::{Outcome, OutcomeCounts};
 use series::TimeSeries;
+
+use crate::number::per_second;
 
 /// How many different failures, error codes and kinds of wrong answers are counted separately. The rest counts as `other`.
 const DISTINCT: usize = 64;
@@ -36,9 +37,7 @@ pub struct LabelFigures {
 impl LabelFigures {
     /// Answers per second in a run of this many seconds. Requests without an answer do not count.
     pub fn rate(&self, seconds: f64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 answers")]
-        let answers = self.counts.answered() as f64;
-        if seconds > 0.0 { answers / seconds } else { 0.0 }
+        per_second(self.counts.answered(), seconds)
     }
 
     fn record(&mut self, sample: &Sample<'_>, latency: Option<Duration>) {
@@ -278,7 +277,7 @@ mod tests {
     fn parts_merge_to_the_whole() {
         let (mut whole, mut left, mut right) = (Figures::default(), Figures::default(), Figures::default());
         for n in 0..40 {
-            let outcome = Outcome::ALL[n % Outcome::ALL.len()];
+            let outcome = Outcome::all().nth(n % 7).unwrap();
             let of = sample(if n % 3 == 0 { "a" } else { "b" }, Some(n as u64), outcome);
             whole.record(&of);
             (if n % 2 == 0 { &mut left } else { &mut right }).record(&of);

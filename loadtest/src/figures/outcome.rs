@@ -1,5 +1,9 @@
 //! How exchanges end. Every request counts as exactly one outcome.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
 /// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
@@ -19,42 +23,31 @@ pub enum Outcome {
     Timeout,
 }
 
+/// The name and the description of each outcome, in the order of the reports.
+const NAMES: [(Outcome, &str, &str); 7] = [
+    (Outcome::Good, "good", "good answers"),
+    (Outcome::Wrong, "wrong", "wrong answers"),
+    (Outcome::RpcError, "rpc-error", "JSON-RPC errors"),
+    (Outcome::RateLimited, "rate-limited", "rate limited"),
+    (Outcome::Refused, "refused", "refused by HTTP"),
+    (Outcome::Transport, "transport", "transport errors"),
+    (Outcome::Timeout, "timeout", "timeouts"),
+];
+
 impl Outcome {
     /// Every outcome, in the order of the reports.
-    pub const ALL: [Self; 7] = [
-        Self::Good,
-        Self::Wrong,
-        Self::RpcError,
-        Self::RateLimited,
-        Self::Refused,
-        Self::Transport,
-        Self::Timeout,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.into_iter().map(|(outcome, ..)| outcome)
+    }
 
     /// The key in JSON; with `-rate`, the metric in thresholds.
     pub const fn key(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Wrong => "wrong",
-            Self::RpcError => "rpc-error",
-            Self::RateLimited => "rate-limited",
-            Self::Refused => "refused",
-            Self::Transport => "transport",
-            Self::Timeout => "timeout",
-        }
+        NAMES[self as usize].1
     }
 
     /// The description in reports.
     pub const fn description(self) -> &'static str {
-        match self {
-            Self::Good => "good answers",
-            Self::Wrong => "wrong answers",
-            Self::RpcError => "JSON-RPC errors",
-            Self::RateLimited => "rate limited",
-            Self::Refused => "refused by HTTP",
-            Self::Transport => "transport errors",
-            Self::Timeout => "timeouts",
-        }
+        NAMES[self as usize].2
     }
 
     /// Whether its time counts as a latency. Refused and broken exchanges are short and would make the service look fast; a timeout
@@ -71,7 +64,7 @@ impl Outcome {
 
 /// The number of requests of each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OutcomeCounts([u64; Outcome::ALL.len()]);
+pub struct OutcomeCounts([u64; NAMES.len()]);
 
 impl OutcomeCounts {
     /// Counts one request.
@@ -99,8 +92,13 @@ impl OutcomeCounts {
 
     /// Requests that the service itself answered.
     pub fn answered(&self) -> u64 {
-        let answers = Outcome::ALL.into_iter().filter(|outcome| outcome.is_answer());
-        answers.map(|outcome| self.of(outcome)).sum()
+        Outcome::all().filter(|outcome| outcome.is_answer()).map(|outcome| self.of(outcome)).sum()
+    }
+
+    /// The outcomes of requests that got neither a good nor a wrong answer, each with its number.
+    pub fn without_answer(&self) -> impl Iterator<Item = (Outcome, u64)> {
+        let counts = Outcome::all().skip(2).map(|outcome| (outcome, self.of(outcome)));
+        counts.filter(|(_, times)| *times > 0)
     }
 
     /// Adds other counts.
@@ -111,6 +109,24 @@ impl OutcomeCounts {
     }
 }
 
+impl Serialize for OutcomeCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Outcome::all().map(|outcome| (outcome.key(), self.of(outcome))))
+    }
+}
+
+impl<'de> Deserialize<'de> for OutcomeCounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Self::default();
+        for (key, times) in BTreeMap::<String, u64>::deserialize(deserializer)? {
+            let outcome = Outcome::all().find(|outcome| outcome.key() == key);
+            let outcome = outcome.ok_or_else(|| D::Error::custom(format!("unknown outcome `{key}`")))?;
+            counts.set(outcome, times);
+        }
+        Ok(counts)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +134,7 @@ mod tests {
     #[test]
     fn the_order_is_that_of_the_counts() {
         let mut counts = OutcomeCounts::default();
-        for (place, outcome) in Outcome::ALL.into_iter().enumerate() {
+        for (place, outcome) in Outcome::all().enumerate() {
             assert_eq!(outcome as usize, place);
             for _ in 0..=place {
                 counts.add(outcome);

@@ -1,11 +1,12 @@
 //! Figures by time: one slot per second. When there are too many slots, pairs of slots are joined, so that a long run needs no more
 //! memory than a short one.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::outcome::{Outcome, OutcomeCounts};
+use crate::number::float;
 
 /// Most slots of a series.
 const MOST_SLOTS: usize = 600;
@@ -30,8 +31,16 @@ pub struct TimeSlot {
     /// Outcomes of the requests that ended in the slot.
     pub counts: OutcomeCounts,
     /// Latency classes and their counts, sorted by class.
-    #[serde(with = "super::stored::classes")]
+    #[serde(serialize_with = "as_object", deserialize_with = "from_object")]
     pub classes: Vec<(u16, u32)>,
+}
+
+fn as_object<S: Serializer>(classes: &[(u16, u32)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(classes.iter().copied())
+}
+
+fn from_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u16, u32)>, D::Error> {
+    Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
 }
 
 impl TimeSlot {
@@ -59,8 +68,7 @@ impl TimeSlot {
     /// The latency that `percent` (0 to 100) of the requests did not exceed, within 5 %; `None` without latencies.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         let all: u64 = self.classes.iter().map(|(_, times)| u64::from(*times)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a rank among fewer than 2^52 requests")]
-        let rank = (percent / 100.0 * all as f64).max(1.0);
+        let rank = (percent / 100.0 * float(all)).max(1.0);
         let mut passed = 0.0;
         for (class, times) in &self.classes {
             passed += f64::from(*times);
@@ -89,12 +97,18 @@ fn middle(class: u16) -> Duration {
 }
 
 /// The slots of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeSeries {
-    /// Seconds in a slot.
+    /// Seconds in a slot: a power of two.
+    #[serde(deserialize_with = "power_of_two")]
     pub seconds: u32,
     /// The slots, from the first measured second on.
     pub slots: Vec<TimeSlot>,
+}
+
+fn power_of_two<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let seconds = Some(u32::deserialize(deserializer)?).filter(|seconds| seconds.is_power_of_two());
+    seconds.ok_or_else(|| D::Error::custom("the length of a slot is not a power of two"))
 }
 
 impl Default for TimeSeries {
@@ -194,9 +208,7 @@ impl TimeSeries {
 
     /// The rate per second of a count in one slot.
     pub fn rate(&self, count: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-        let count = count as f64;
-        count / f64::from(self.seconds)
+        float(count) / f64::from(self.seconds)
     }
 }
 

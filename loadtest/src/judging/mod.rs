@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use crate::{
     figures::outcome::Outcome,
+    number::float,
     scenarios::{
         answer_cache::AnswerContent,
         template::{RequestTemplate, id_of},
@@ -29,17 +30,12 @@ use skeleton::ReadAnswer;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JudgedShare(f64);
 
-/// A text is not a share of answers.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a share: write 10%, all or none")]
-pub struct JudgedShareError(String);
-
 impl JudgedShare {
     /// Every answer.
     pub const ALL: Self = Self(1.0);
 
     /// Reads a share: `10%`, `all` or `none`.
-    pub fn parse(text: &str) -> Result<Self, JudgedShareError> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let percent = match text.trim() {
             "all" => 100.0,
             "none" => 0.0,
@@ -47,7 +43,7 @@ impl JudgedShare {
                 .strip_suffix('%')
                 .and_then(|number| number.trim().parse::<f64>().ok())
                 .filter(|percent| (0.0..=100.0).contains(percent))
-                .ok_or_else(|| JudgedShareError(text.to_owned()))?,
+                .ok_or_else(|| format!("`{text}` is not a share: write 10%, all or none"))?,
         };
         Ok(Self(percent / 100.0))
     }
@@ -59,8 +55,7 @@ impl JudgedShare {
 
     /// Whether the answer to request `number` (from 0) is judged. The judged answers are spread evenly.
     pub fn includes(self, number: u64) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-        let number = number as f64;
+        let number = float(number);
         self.0 >= 1.0 || ((number + 1.0) * self.0).floor() > (number * self.0).floor()
     }
 }

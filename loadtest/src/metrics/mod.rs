@@ -3,17 +3,21 @@
 //! The path of a request knows nothing of it: each scrape adds up the figures that the users count anyway. At the end of a run the page
 //! has the figures of the JSON report. Counters are those of the process, as Prometheus expects: a worker adds its runs.
 
-mod server;
 mod text;
 
 use std::{
-    fmt,
+    fmt, io,
+    net::{SocketAddr, TcpListener},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    time::Duration,
 };
 
-use tokio::sync::watch;
+use paymaster_reference_server::{metrics_address, serve_metrics};
+use tokio::{
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 
-pub use self::server::{MetricsError, MetricsServer};
 use crate::{
     engine::RunState,
     figures::{
@@ -37,11 +41,8 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The sums of the runs that ended.
-    ended: Figures,
-    ended_cpu_seconds: f64,
-    /// CPU use in the last run that ended.
-    last_usage: GeneratorUsage,
+    /// The sums of the runs that ended, and the CPU use in the last of them.
+    ended: Snapshot,
     running: Option<Running>,
     /// Whether no run follows.
     closed: bool,
@@ -55,7 +56,7 @@ struct Running {
 }
 
 /// The figures at one moment.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Snapshot {
     figures: Figures,
     /// CPU seconds in all runs.
@@ -84,12 +85,13 @@ impl LiveFigures {
     pub(crate) fn end(&self, summary: &RunSummary) {
         let mut state = self.state();
         state.running = None;
-        state.ended.merge(&summary.figures);
+        let ended = &mut state.ended;
+        ended.figures.merge(&summary.figures);
         // The page has no figures by second.
-        state.ended.series = TimeSeries::default();
+        ended.figures.series = TimeSeries::default();
         for usage in &summary.generators {
-            state.ended_cpu_seconds += usage.cpu_seconds.unwrap_or_default();
-            state.last_usage = *usage;
+            ended.cpu_seconds += usage.cpu_seconds.unwrap_or_default();
+            ended.usage = *usage;
         }
     }
 
@@ -106,27 +108,17 @@ impl LiveFigures {
 
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
-        let (snapshot, closed) = self.snapshot();
+        let state = self.state();
+        let (mut snapshot, closed) = (state.ended.clone(), state.closed);
+        if let Some(running) = &state.running {
+            running.add_to(&mut snapshot);
+        }
+        drop(state);
         let text = text::render(snapshot)?;
         if closed {
             self.0.final_page.send_replace(true);
         }
         Ok(text)
-    }
-
-    fn snapshot(&self) -> (Snapshot, bool) {
-        let state = self.state();
-        let mut snapshot = Snapshot {
-            figures: state.ended.clone(),
-            cpu_seconds: state.ended_cpu_seconds,
-            usage: state.last_usage,
-            ..Snapshot::default()
-        };
-        let closed = state.closed;
-        if let Some(running) = &state.running {
-            running.add_to(&mut snapshot);
-        }
-        (snapshot, closed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -136,7 +128,7 @@ impl LiveFigures {
 
 impl Running {
     fn add_to(&self, snapshot: &mut Snapshot) {
-        let elapsed = self.run.clock().elapsed().min(self.run.ran_for());
+        let elapsed = self.run.clock.elapsed().min(self.run.ran_for());
         let mut figures = self.run.figures_until(elapsed);
         snapshot.waiting = std::mem::take(&mut figures.arrivals.unsent);
         snapshot.figures.merge(&figures);
@@ -145,5 +137,49 @@ impl Running {
         snapshot.is_running = true;
         snapshot.users = self.run.users.now();
         snapshot.busy = self.run.busy.load(Ordering::Relaxed);
+    }
+}
+
+/// Serves the figures until it is closed.
+#[derive(Debug)]
+pub struct MetricsServer {
+    address: SocketAddr,
+    live: LiveFigures,
+    shutdown: oneshot::Sender<()>,
+    serving: JoinHandle<()>,
+}
+
+impl MetricsServer {
+    /// Listens at `HOST:PORT`, or at a port of 127.0.0.1. Call it in a runtime.
+    pub fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
+        let address = metrics_address(address);
+        let listen = || {
+            let listener = TcpListener::bind(&address)?;
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
+        };
+        let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
+        let (bound, listener) = listen().map_err(|cause: io::Error| io::Error::other(refused(cause)))?;
+        let (shutdown, shut) = oneshot::channel::<()>();
+        let source = live.clone();
+        let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
+            // A dropped sender ends it as well.
+            let _ = shut.await;
+        }));
+        Ok(Self { address: bound, live: live.clone(), shutdown, serving })
+    }
+
+    /// The URL of the page.
+    pub fn url(&self) -> String {
+        format!("http://{}/metrics", self.address)
+    }
+
+    /// Closes the port, at once or when the final figures were read, after `wait` at the latest. Responses in progress are completed.
+    pub async fn close(self, wait: Duration) {
+        self.live.close();
+        // With a time of 0 it does not wait.
+        let _ = tokio::time::timeout(wait, self.live.final_page()).await;
+        let _ = self.shutdown.send(());
+        let _ = self.serving.await;
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, text::encode},
+    encoding::{DescriptorEncoder, EncodeGaugeValue, text::encode},
     metrics::{MetricType, exemplar::Exemplar},
     registry::{Registry, Unit},
 };
@@ -48,25 +48,19 @@ impl Page {
     fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let Snapshot { figures, .. } = &self.0;
         let about = "Requests of the measured time by scenario (or its step) and outcome";
-        let mut requests = encoder.encode_descriptor("requests", about, None, MetricType::Counter)?;
-        for (scenario, of) in &figures.labels {
-            for outcome in Outcome::ALL {
-                let labels = [("scenario", scenario.as_str()), ("outcome", outcome.key())];
-                count(requests.encode_family(&labels)?, of.counts.of(outcome))?;
-            }
-        }
+        let by_outcome = figures.labels.iter().flat_map(|(scenario, of)| {
+            let labels =
+                move |outcome: Outcome| [("scenario", scenario.as_str()), ("outcome", outcome.key())];
+            Outcome::all().map(move |outcome| (labels(outcome), of.counts.of(outcome)))
+        });
+        counters(encoder, "requests", about, by_outcome)?;
         let about = "Requests of the warm-up by outcome; they are in no other metric";
-        let mut warm_up = encoder.encode_descriptor("warm_up_requests", about, None, MetricType::Counter)?;
-        for outcome in Outcome::ALL {
-            let labels = [("outcome", outcome.key())];
-            count(warm_up.encode_family(&labels)?, figures.warm_up.of(outcome))?;
-        }
-        let about = "Answers that were judged, by scenario";
-        let mut judged = encoder.encode_descriptor("judged_answers", about, None, MetricType::Counter)?;
-        for (scenario, of) in &figures.labels {
-            count(judged.encode_family(&[("scenario", scenario.as_str())])?, of.judged)?;
-        }
-        Ok(())
+        let warm_up =
+            Outcome::all().map(|outcome| ([("outcome", outcome.key())], figures.warm_up.of(outcome)));
+        counters(encoder, "warm_up_requests", about, warm_up)?;
+        let judged =
+            figures.labels.iter().map(|(scenario, of)| ([("scenario", scenario.as_str())], of.judged));
+        counters(encoder, "judged_answers", "Answers that were judged, by scenario", judged)
     }
 
     fn latencies(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
@@ -93,20 +87,14 @@ impl Page {
             *by_rule.entry((&wrong.key.rule, &wrong.key.label)).or_default() += wrong.times;
         }
         let about = "Answers that break a rule, by rule and scenario";
-        let mut counts = encoder.encode_descriptor("wrong_answers", about, None, MetricType::Counter)?;
-        for ((rule, scenario), times) in by_rule {
-            let labels = [("rule", rule), ("scenario", scenario)];
-            count(counts.encode_family(&labels)?, times)?;
-        }
-        Ok(())
+        let rows = by_rule.into_iter();
+        let rows = rows.map(|((rule, scenario), times)| ([("rule", rule), ("scenario", scenario)], times));
+        counters(encoder, "wrong_answers", about, rows)
     }
 
     fn users(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let Snapshot { is_running, users, busy, .. } = self.0;
-        let mut gauge = |name, about, value: usize| {
-            let value = u64::try_from(value).unwrap_or(u64::MAX);
-            set(encoder, name, about, &value)
-        };
+        let mut gauge = |name, about, value: usize| set(encoder, name, about, &(value as u64));
         gauge("running", "1 while a run goes on, 0 before and after", usize::from(is_running))?;
         gauge("users", "Users, each with its own connection", users)?;
         gauge("busy_users", "Users that wait for an answer", busy)
@@ -114,22 +102,31 @@ impl Page {
 
     fn arrivals(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let arrivals = &self.0.figures.arrivals;
-        let counter = MetricType::Counter;
         let about = "Open model: arrivals that were due";
-        count(encoder.encode_descriptor("arrivals_due", about, None, counter)?, arrivals.due)?;
-        let about =
-            "Open model: arrivals whose requests were all answered, by whether they began at most 1 ms late";
-        let mut served = encoder.encode_descriptor("arrivals_served", about, None, counter)?;
-        count(served.encode_family(&[("began", "in-time")])?, arrivals.in_time)?;
-        count(served.encode_family(&[("began", "late")])?, arrivals.late)?;
-        let about = "Open model: arrivals that began more than 1 ms late, because no connection was free or because the generator was slow";
-        let mut late = encoder.encode_descriptor("arrivals_late", about, None, counter)?;
-        count(late.encode_family(&[("cause", "no-free-connection")])?, arrivals.waited)?;
-        count(late.encode_family(&[("cause", "slow-generator")])?, arrivals.delayed)?;
-        let about = "Open model: arrivals that were never sent, because no connection was free until the end or because the target asked for a pause";
-        let mut dropped = encoder.encode_descriptor("arrivals_dropped", about, None, counter)?;
-        count(dropped.encode_family(&[("cause", "no-free-connection")])?, arrivals.unsent)?;
-        count(dropped.encode_family(&[("cause", "pause")])?, arrivals.held_back)?;
+        let mut due = encoder.encode_descriptor("arrivals_due", about, None, MetricType::Counter)?;
+        due.encode_counter(&arrivals.due, NO_EXEMPLAR)?;
+        for (name, about, label, parts) in [
+            (
+                "arrivals_served",
+                "Open model: arrivals whose requests were all answered, by whether they began at most 1 ms late",
+                "began",
+                [("in-time", arrivals.in_time), ("late", arrivals.late)],
+            ),
+            (
+                "arrivals_late",
+                "Open model: arrivals that began more than 1 ms late, because no connection was free or because the generator was slow",
+                "cause",
+                [("no-free-connection", arrivals.waited), ("slow-generator", arrivals.delayed)],
+            ),
+            (
+                "arrivals_dropped",
+                "Open model: arrivals that were never sent, because no connection was free until the end or because the target asked for a pause",
+                "cause",
+                [("no-free-connection", arrivals.unsent), ("pause", arrivals.held_back)],
+            ),
+        ] {
+            counters(encoder, name, about, parts.map(|(part, times)| ([(label, part)], times)))?;
+        }
         let about = "Open model: arrivals that are due and wait for a free connection";
         set(encoder, "arrivals_waiting", about, &self.0.waiting)
     }
@@ -141,8 +138,7 @@ impl Page {
         encoder
             .encode_descriptor("generator_cpu", about, Some(&unit), kind)?
             .encode_counter(cpu_seconds, NO_EXEMPLAR)?;
-        let cores = u64::try_from(usage.cores).unwrap_or(u64::MAX);
-        set(encoder, "generator_cores", "Cores that the generator may use", &cores)?;
+        set(encoder, "generator_cores", "Cores that the generator may use", &(usage.cores as u64))?;
         let about = "The part of these cores that the generator used in the run, from 0 to 1";
         let own = usage.cpu_share.unwrap_or_default();
         set(encoder, "generator_cpu_share", about, &own)?;
@@ -154,8 +150,18 @@ impl Page {
     }
 }
 
-fn count(mut encoder: MetricEncoder<'_>, times: u64) -> fmt::Result {
-    encoder.encode_counter(&times, NO_EXEMPLAR)
+/// A counter with a value for each set of labels.
+fn counters<'a, const LABELS: usize>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    about: &str,
+    values: impl IntoIterator<Item = ([(&'a str, &'a str); LABELS], u64)>,
+) -> fmt::Result {
+    let mut counter = encoder.encode_descriptor(name, about, None, MetricType::Counter)?;
+    for (labels, times) in values {
+        counter.encode_family(&labels)?.encode_counter(&times, NO_EXEMPLAR)?;
+    }
+    Ok(())
 }
 
 fn set(

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::RenderError;
+use super::ReportError;
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES},
     results::{
@@ -15,7 +15,7 @@ use crate::{
 pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
-) -> Result<String, RenderError> {
+) -> Result<String, ReportError> {
     let mut report = summary.to_json()?;
     report["derived"] = derived(summary);
     if let Some(comparison) = comparison {

@@ -6,7 +6,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use paymaster_settings::output::terminal::escape_controls;
 
-use super::{RenderError, phrases::verdict, wrong::groups};
+use super::{ReportError, phrases::verdict, wrong::groups};
 use crate::{
     results::{
         compare::{Change, RunComparison},
@@ -18,7 +18,7 @@ use crate::{
 pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
-) -> Result<String, RenderError> {
+) -> Result<String, ReportError> {
     let mut suite = TestSuite::new("paymaster-loadtest");
     suite.set_time(summary.length());
     // A suite has no place for its verdict but its output.

@@ -5,24 +5,25 @@ use std::fmt::Write as _;
 use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
-    RenderError, advice,
+    ReportError, advice,
     phrases::{answered, arrivals, in_no_figure, verdict},
+    rows::{self, MAXIMUM},
     workers,
     wrong::{WrongGroup, groups},
 };
 use crate::{
-    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
+    figures::outcome::Outcome,
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, date, latency, number, rate, seconds, share},
+    text::{count, date, number, rate, seconds, share},
 };
 
 pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
-) -> Result<String, RenderError> {
+) -> Result<String, ReportError> {
     let mut out = String::new();
     let total = summary.figures.total(None);
     writeln!(out, "# Load test: {}\n", verdict(summary))?;
@@ -61,13 +62,16 @@ pub(super) fn render(
             writeln!(out, "| `{}` | {} | {mark} |", judged.threshold, judged.observed)?;
         }
     }
-    let columns = PERCENTILES.map(|percent| format!(" p{percent} |")).concat();
-    writeln!(out, "\n| scenario | requests | rate |{columns} wrong | failed |")?;
-    writeln!(out, "|---|{}", "---:|".repeat(PERCENTILES.len() + 4))?;
-    for (label, figures) in &summary.figures.labels {
-        row(&mut out, label, figures, summary.seconds)?;
+    for (place, mut row) in rows::figures(summary).into_iter().enumerate() {
+        row.remove(MAXIMUM);
+        let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
+        let line = format!("| {} |", cells.join(" | "));
+        if place == 0 {
+            writeln!(out, "\n{line}\n|---|{}", "---:|".repeat(cells.len() - 1))?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
     }
-    row(&mut out, "all", &total, summary.seconds)?;
     for line in in_no_figure(summary) {
         writeln!(out, "\n{line}.")?;
     }
@@ -126,21 +130,6 @@ fn wrong(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Res
         writeln!(out, "\n{} in the JSON report.", count(group.hidden(), "more example"))?;
     }
     Ok(())
-}
-
-fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> std::fmt::Result {
-    let wrong = figures.counts.of(Outcome::Wrong);
-    write!(
-        out,
-        "| {} | {} | {} |",
-        escaped(label),
-        number(figures.counts.all()),
-        rate(figures.rate(seconds))
-    )?;
-    for percent in PERCENTILES {
-        write!(out, " {} |", latency(figures.latency.percentile(percent)))?;
-    }
-    writeln!(out, " {} | {} |", number(wrong), number(figures.counts.failed() - wrong))
 }
 
 /// Escapes a text, so that it is no markup of Markdown or HTML.

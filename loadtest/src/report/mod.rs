@@ -10,42 +10,21 @@ mod json;
 mod junit;
 mod markdown;
 mod phrases;
+mod rows;
 pub mod terminal;
 mod workers;
 mod wrong;
 
-use std::{error::Error, io};
+use std::error::Error;
 
 use paymaster_settings::output::report_file::{self, Destination, FormatNames, ReportFileError};
 
 use crate::results::{compare::RunComparison, summary::RunSummary};
 
-/// Why a report could not be rendered.
-type RenderError = Box<dyn Error + Send + Sync>;
+/// Why a report could not be rendered or written.
+pub type ReportError = Box<dyn Error + Send + Sync>;
 
-/// Why a report could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// An argument names no report.
-    #[error(transparent)]
-    Argument(#[from] ReportFileError),
-    /// It could not be rendered.
-    #[error("{place}: {cause}")]
-    Render {
-        /// The path of the report, or standard output.
-        place: String,
-        /// Why.
-        cause: RenderError,
-    },
-    /// The file could not be written.
-    #[error("{place}: {cause}")]
-    Write {
-        /// The path of the report, or standard output.
-        place: String,
-        /// Why.
-        cause: io::Error,
-    },
-}
+type Render = fn(&RunSummary, Option<&RunComparison>) -> Result<String, ReportError>;
 
 /// A format of report files.
 #[derive(Debug)]
@@ -54,37 +33,26 @@ pub struct ReportFormat {
     pub names: FormatNames,
     /// What it is for, in one line.
     pub about: &'static str,
-    render: fn(&RunSummary, Option<&RunComparison>) -> Result<String, RenderError>,
+    render: Render,
 }
 
 /// Every format of report files.
 pub static FORMATS: &[ReportFormat] = &[
-    ReportFormat {
-        names: FormatNames { name: "json", endings: &["json"] },
-        about: "everything, to merge and to compare",
-        render: json::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "html", endings: &["html", "htm"] },
-        about: "a page with plots, in one file",
-        render: html::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "markdown", endings: &["md"] },
-        about: "Markdown, for a pull request",
-        render: markdown::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "junit", endings: &["xml"] },
-        about: "JUnit, one test case for each threshold",
-        render: junit::render,
-    },
-    ReportFormat {
-        names: FormatNames { name: "csv", endings: &["csv"] },
-        about: "the figures by second, one row each",
-        render: csv::render,
-    },
+    format("json", &["json"], "everything, to merge and to compare", json::render),
+    format("html", &["html", "htm"], "a page with plots, in one file", html::render),
+    format("markdown", &["md"], "Markdown, for a pull request", markdown::render),
+    format("junit", &["xml"], "JUnit, one test case for each threshold", junit::render),
+    format("csv", &["csv"], "the figures by second, one row each", csv::render),
 ];
+
+const fn format(
+    name: &'static str,
+    endings: &'static [&'static str],
+    about: &'static str,
+    render: Render,
+) -> ReportFormat {
+    ReportFormat { names: FormatNames { name, endings }, about, render }
+}
 
 /// The file name of a report where none is given, without its ending.
 const DEFAULT_STEM: &str = "paymaster-load-report";
@@ -98,7 +66,7 @@ pub struct RequestedReport {
 
 impl RequestedReport {
     /// Reads the arguments of `-o`.
-    pub fn parse(arguments: &[String]) -> Result<Vec<Self>, ReportError> {
+    pub fn parse(arguments: &[String]) -> Result<Vec<Self>, ReportFileError> {
         let names: Vec<FormatNames> = FORMATS.iter().map(|format| format.names).collect();
         let requested = arguments.iter().map(|text| {
             let requested = report_file::parse(text, DEFAULT_STEM, &names)?;
@@ -128,13 +96,14 @@ impl RequestedReport {
 
     /// Renders the report and writes it.
     pub fn write(&self, summary: &RunSummary, comparison: Option<&RunComparison>) -> Result<(), ReportError> {
-        let place = || match &self.destination {
-            Destination::Stdout => "standard output".to_owned(),
-            Destination::File(path) => path.display().to_string(),
-        };
-        let text = (self.format.render)(summary, comparison)
-            .map_err(|cause| ReportError::Render { place: place(), cause })?;
-        self.destination.write(&text).map_err(|cause| ReportError::Write { place: place(), cause })
+        let text = (self.format.render)(summary, comparison);
+        text.and_then(|text| Ok(self.destination.write(&text)?)).map_err(|cause| {
+            let place = match &self.destination {
+                Destination::Stdout => "standard output".to_owned(),
+                Destination::File(path) => path.display().to_string(),
+            };
+            format!("{place}: {cause}").into()
+        })
     }
 }
 

@@ -118,15 +118,14 @@ pub(super) fn arrivals(arrivals: &ArrivalCounts) -> Option<String> {
     arrivals.requested_rate()?;
     let mut parts =
         vec![format!("{} asked for in {}", count(arrivals.due, "arrival"), seconds(arrivals.seconds))];
-    for (times, ending) in [(arrivals.in_time, "served in time"), (arrivals.late, "served late")] {
-        parts.push(format!("{} {ending}", number(times)));
-    }
-    for (times, ending) in [
-        (arrivals.unanswered(), "without an answer"),
-        (arrivals.held_back, "held back for Retry-After"),
-        (arrivals.unsent, "never sent"),
+    for (times, ending, always) in [
+        (arrivals.in_time, "served in time", true),
+        (arrivals.late, "served late", true),
+        (arrivals.unanswered(), "without an answer", false),
+        (arrivals.held_back, "held back for Retry-After", false),
+        (arrivals.unsent, "never sent", false),
     ] {
-        if times > 0 {
+        if always || times > 0 {
             parts.push(format!("{} {ending}", number(times)));
         }
     }

@@ -7,11 +7,12 @@ use paymaster_settings::output::terminal::{Paint, escape_controls, wrapped};
 use super::{
     advice,
     phrases::{answered, arrivals, in_no_figure, load, verdict},
-    workers,
+    rows, workers,
     wrong::{WrongGroup, groups},
 };
 use crate::{
-    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
+    figures::outcome::Outcome,
+    number::float,
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
@@ -79,16 +80,13 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
         let _ = writeln!(out, "nothing was measured");
         return;
     }
-    let p = |percent| latency(total.latency.percentile(percent));
+    let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(total.latency.percentile(percent)));
     let _ = writeln!(
         out,
-        "{} in {}: {}   p50 {}   p95 {}   p99 {}   max {}",
+        "{} in {}: {}   p50 {p50}   p95 {p95}   p99 {p99}   max {}",
         answered(total.counts),
         seconds(summary.seconds),
         paint.bold(&rate(summary.rate())),
-        p(50.0),
-        p(95.0),
-        p(99.0),
         latency(total.latency.max()),
     );
     if let Some(text) = arrivals(&summary.figures.arrivals) {
@@ -163,20 +161,12 @@ fn excerpt(text: &str) -> String {
 
 fn failures(out: &mut String, summary: &RunSummary, paint: Paint) {
     let counts = summary.figures.total(None).counts;
-    let failed = Outcome::ALL
-        .into_iter()
-        .filter(|outcome| !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0);
-    for (place, outcome) in failed.enumerate() {
+    for (place, (outcome, times)) in counts.without_answer().enumerate() {
         if place == 0 {
             let _ = writeln!(out, "\n{}", paint.bold("without a good answer"));
         }
-        let _ = writeln!(
-            out,
-            "  {:<18} {:>10}  {}",
-            outcome.description(),
-            number(counts.of(outcome)),
-            share(counts.of(outcome), counts.all())
-        );
+        let (what, share) = (outcome.description(), share(times, counts.all()));
+        let _ = writeln!(out, "  {what:<18} {:>10}  {share}", number(times));
     }
     for (description, times) in summary.figures.failures.iter().take(SHOWN) {
         let _ = writeln!(out, "  {:>10} x {}", number(*times), escape_controls(description));
@@ -196,18 +186,19 @@ fn thresholds(out: &mut String, summary: &RunSummary, paint: Paint) {
 }
 
 fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
-    let widest = summary.figures.labels.keys().map(String::len).max().unwrap_or(0).max("scenario".len());
-    let mut header = format!("{:<widest$} {:>10} {:>10}", "scenario", "requests", "rate");
-    for percent in PERCENTILES {
-        let _ = write!(header, " {:>8}", format!("p{percent}"));
+    let mut rows = rows::figures(summary);
+    if summary.figures.labels.len() == 1 {
+        // The sum of one scenario is the scenario.
+        rows.pop();
     }
-    let _ = write!(header, " {:>8} {:>8} {:>8}", "max", "wrong", "failed");
-    let _ = writeln!(out, "\n{}", paint.bold(&header));
-    for (label, figures) in &summary.figures.labels {
-        row(out, label, widest, figures, summary.seconds);
-    }
-    if summary.figures.labels.len() > 1 {
-        row(out, "all", widest, &summary.figures.total(None), summary.seconds);
+    let widest = rows.iter().map(|row| row[0].len()).max().unwrap_or(0);
+    for (place, row) in rows.iter().enumerate() {
+        let mut line = format!("{:<widest$}", row[0]);
+        for (column, cell) in row.iter().enumerate().skip(1) {
+            let width = if column < 3 { 10 } else { 8 };
+            let _ = write!(line, " {cell:>width$}");
+        }
+        let _ = if place == 0 { writeln!(out, "\n{}", paint.bold(&line)) } else { writeln!(out, "{line}") };
     }
     let _ = writeln!(out);
     let _ = writeln!(out, "{}", load(summary, ", latency from the intended start"));
@@ -220,8 +211,7 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     }
     for generator in summary.generators.iter().filter(|_| one_line.is_none()) {
         if let (Some(own), Some(cpu)) = (generator.cpu_share, generator.cpu_seconds) {
-            #[expect(clippy::cast_precision_loss, reason = "shown to people")]
-            let each = cpu * 1e6 / summary.figures.total(None).counts.all().max(1) as f64;
+            let each = cpu * 1e6 / float(summary.figures.total(None).counts.all().max(1));
             let _ = writeln!(
                 out,
                 "the generator used {:.0} % of {} cores, {each:.1} us a request",
@@ -233,26 +223,6 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     for cause in &summary.left_out {
         let _ = writeln!(out, "left out: {}", escape_controls(cause));
     }
-}
-
-fn row(out: &mut String, label: &str, widest: usize, figures: &LabelFigures, seconds: f64) {
-    let _ = write!(
-        out,
-        "{label:<widest$} {:>10} {:>10}",
-        number(figures.counts.all()),
-        rate(figures.rate(seconds))
-    );
-    for percent in PERCENTILES {
-        let _ = write!(out, " {:>8}", latency(figures.latency.percentile(percent)));
-    }
-    let wrong = figures.counts.of(Outcome::Wrong);
-    let _ = writeln!(
-        out,
-        " {:>8} {:>8} {:>8}",
-        latency(figures.latency.max()),
-        number(wrong),
-        number(figures.counts.failed() - wrong)
-    );
 }
 
 /// Renders a comparison: a part of the report, and the output of `compare`.

@@ -5,15 +5,18 @@
 //! compared and shown are medians over the seconds. Wrong and failed requests are compared as shares, with the standard error of
 //! such counts.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
+use clap::Args;
 use serde::Serialize;
 
 use super::summary::{LoadModel, RunSummary};
-use crate::{figures::outcome::Outcome, text};
+use crate::{
+    figures::{outcome::Outcome, series::TimeSlot},
+    number::float,
+    text,
+};
 
-/// The default tolerance: differences below this share do not count.
-pub const DEFAULT_TOLERANCE: f64 = 0.05;
 /// With fewer measurements the noise cannot be estimated.
 const FEWEST_MEASUREMENTS: usize = 5;
 /// A difference of this many standard errors counts. In a normal distribution, 1 of about 370 is larger by chance.
@@ -22,6 +25,22 @@ const STANDARD_ERRORS: f64 = 3.0;
 const MAD_TO_STANDARD_DEVIATION: f64 = 1.4826;
 /// Factor from the standard error of a mean to that of a median.
 const MEAN_TO_MEDIAN: f64 = 1.2533;
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Tolerance {
+    /// Differences of rate and latency below this share do not count.
+    #[arg(long = "tolerance", value_name = "SHARE", default_value = "5%", value_parser = tolerance, help_heading = "Verdict")]
+    pub share: f64,
+}
+
+/// Reads a tolerance.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
+    number
+        .filter(|percent| (0.0..=1_000.0).contains(percent))
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| format!("`{text}` is not a share: write 5%"))
+}
 
 /// How a figure changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -62,19 +81,6 @@ pub struct ComparedFigure {
     pub note: String,
 }
 
-/// Why two runs cannot be compared. `name` is the name of the earlier report.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CompareError {
-    /// They sent different scenarios.
-    #[error("{name}: it sent {before}, and this run sent {after}")]
-    DifferentScenarios { name: String, before: String, after: String },
-    /// They differ in model, rate or users.
-    #[error(
-        "{name}: it {before}, and this run {after}: only runs of the same model, rate and users can be compared"
-    )]
-    DifferentModels { name: String, before: String, after: String },
-}
-
 /// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunComparison {
@@ -91,25 +97,25 @@ impl RunComparison {
         before: &RunSummary,
         after: &RunSummary,
         tolerance: f64,
-    ) -> Result<Self, CompareError> {
+    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
         if before.scenarios != after.scenarios {
-            return Err(CompareError::DifferentScenarios {
-                name: name.to_owned(),
-                before: before.scenarios.join(", "),
-                after: after.scenarios.join(", "),
-            });
+            let [before, after] = [before, after].map(|run| run.scenarios.join(", "));
+            return Err(format!("{name}: it sent {before}, and this run sent {after}").into());
         }
         let settings = |model: &LoadModel| (model.name, model.rate.clone(), model.users);
         if settings(&before.model) != settings(&after.model) {
-            return Err(CompareError::DifferentModels {
-                name: name.to_owned(),
-                before: described(&before.model),
-                after: described(&after.model),
-            });
+            let [before, after] = [before, after].map(|run| described(&run.model));
+            let rule = "only runs of the same model, rate and users can be compared";
+            return Err(format!("{name}: it {before}, and this run {after}: {rule}").into());
         }
-        let mut rows = vec![rate(before, after, tolerance)];
+        let rate = |run: &RunSummary, slot: &TimeSlot| Some(run.figures.series.rate(slot.counts.answered()));
+        let [old, new] = [before, after].map(|run| by_slot(run, rate));
+        let mut rows = vec![measured("answers a second", &old, &new, tolerance, true, text::rate)];
         for percent in [50.0, 95.0, 99.0] {
-            rows.push(latency(before, after, percent, tolerance));
+            let latency = |_: &RunSummary, slot: &TimeSlot| Some(slot.percentile(percent)?.as_secs_f64());
+            let [old, new] = [before, after].map(|run| by_slot(run, latency));
+            let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+            rows.push(measured(&format!("p{percent} latency"), &old, &new, tolerance, false, shown));
         }
         if before.figures.arrivals.due > 0 && after.figures.arrivals.due > 0 {
             // Late arrivals come in groups, so their share varies more than that of independent events.
@@ -145,23 +151,10 @@ fn described(model: &LoadModel) -> String {
     format!("was {}{rate} with {}", model.name.word(), text::count(model.users as u64, "user"))
 }
 
-fn rate(before: &RunSummary, after: &RunSummary, tolerance: f64) -> ComparedFigure {
-    let slots = |summary: &RunSummary| -> Vec<f64> {
-        let whole = summary.figures.series.whole(summary.length()).iter();
-        whole.map(|slot| summary.figures.series.rate(slot.counts.answered())).collect()
-    };
-    let (old, new) = (slots(before), slots(after));
-    measured("answers a second", &old, &new, tolerance, true, text::rate)
-}
-
-fn latency(before: &RunSummary, after: &RunSummary, percent: f64, tolerance: f64) -> ComparedFigure {
-    let slots = |summary: &RunSummary| -> Vec<f64> {
-        let slots = summary.figures.series.whole(summary.length()).iter();
-        slots.filter_map(|slot| slot.percentile(percent)).map(|latency| latency.as_secs_f64()).collect()
-    };
-    let name = format!("p{percent} latency");
-    let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-    measured(&name, &slots(before), &slots(after), tolerance, false, shown)
+/// The values of the slots that lie completely in a run.
+fn by_slot(run: &RunSummary, value: impl Fn(&RunSummary, &TimeSlot) -> Option<f64>) -> Vec<f64> {
+    let slots = run.figures.series.whole(run.length()).iter();
+    slots.filter_map(|slot| value(run, slot)).collect()
 }
 
 fn measured(
@@ -217,11 +210,10 @@ impl MedianEstimate {
         }
         let middle = median(values);
         let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-        #[expect(clippy::cast_precision_loss, reason = "at most a few hundred slots")]
-        let count = values.len() as f64;
         Some(Self {
             median: middle,
-            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations) / count.sqrt(),
+            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations)
+                / float(values.len() as u64).sqrt(),
         })
     }
 }
@@ -242,8 +234,7 @@ fn share(
     of: impl Fn(&RunSummary) -> (u64, u64),
 ) -> ComparedFigure {
     let ((old, old_all), (new, new_all)) = (of(before), of(after));
-    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-    let (x, n, y, m) = (old as f64, old_all as f64, new as f64, new_all as f64);
+    let [x, n, y, m] = [old, old_all, new, new_all].map(float);
     let direction = if old_all == 0 || new_all == 0 {
         Change::Unclear
     } else {
@@ -289,7 +280,7 @@ mod tests {
     }
 
     fn directions(before: &RunSummary, after: &RunSummary) -> Vec<(String, Change)> {
-        let comparison = RunComparison::of("before.json", before, after, DEFAULT_TOLERANCE).unwrap();
+        let comparison = RunComparison::of("before.json", before, after, 0.05).unwrap();
         let rows = comparison.rows.into_iter();
         rows.map(|row| (row.name, row.direction))
             .filter(|(_, direction)| *direction != Change::Same)

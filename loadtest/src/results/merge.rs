@@ -1,11 +1,14 @@
 //! Merges runs of several machines into one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error,
+};
 
 use crate::text::count;
 
 use super::{
-    summary::{ModelName, RunSummary},
+    summary::RunSummary,
     threshold::{Threshold, judge_all},
     workers::WorkerShare,
 };
@@ -15,20 +18,6 @@ const REASONS: usize = 10;
 /// Most command lines of merged runs that are kept.
 const COMMANDS: usize = 20;
 
-/// Why runs cannot be merged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MergeError {
-    /// There is no run.
-    #[error("there is nothing to merge")]
-    Empty,
-    /// Two runs loaded different targets.
-    #[error("the runs loaded different targets: {0} and {1}")]
-    DifferentTargets(String, String),
-    /// One run has a closed model and another an open one.
-    #[error("runs of a closed and of an open model cannot be merged")]
-    DifferentModels(ModelName, ModelName),
-}
-
 /// Merges runs that took place at the same time and judges the result. Histograms and counts are added, so percentiles and rates
 /// are those of all requests. The thresholds are `thresholds`, or those of the runs if that is empty. `missing` names workers that
 /// took part and sent no figures. Of the workers of a distributed run, those are left out whose setup differs from that of most
@@ -37,21 +26,22 @@ pub fn merge(
     runs: &[RunSummary],
     thresholds: &[Threshold],
     missing: &[String],
-) -> Result<RunSummary, MergeError> {
+) -> Result<RunSummary, Box<dyn Error + Send + Sync>> {
     let usual = usual_setup(runs);
     let (left_out, runs): (Vec<_>, Vec<_>) =
         runs.iter().partition(|run| setup_of(run).is_some() && setup_of(run) != usual);
     let runs = &runs[..];
     let Some((first, others)) = runs.split_first() else {
-        return Err(MergeError::Empty);
+        return Err("there is nothing to merge".into());
     };
     let mut figures = first.figures.clone();
     for other in others {
         if other.target != first.target {
-            return Err(MergeError::DifferentTargets(first.target.clone(), other.target.clone()));
+            let (one, another) = (&first.target, &other.target);
+            return Err(format!("the runs loaded different targets: {one} and {another}").into());
         }
         if other.model.name != first.model.name {
-            return Err(MergeError::DifferentModels(first.model.name, other.model.name));
+            return Err("runs of a closed and of an open model cannot be merged".into());
         }
         figures.merge(&other.figures);
     }
@@ -166,6 +156,7 @@ fn total_rate(rates: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::summary::ModelName;
     use crate::{report::fixtures, results::summary::RunVerdict};
 
     #[test]

@@ -1,10 +1,6 @@
 //! The summary of a finished run and its verdict: the input of every report, of `merge` and of `compare`.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{error::Error, path::Path, time::Duration};
 
 use paymaster_client::files;
 use paymaster_settings::embedded::EMBEDDED_WARNING;
@@ -12,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{threshold::ThresholdResult, workers::WorkerShare};
-use crate::figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage};
+use crate::{
+    figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage},
+    number::percent,
+};
 
 /// The member `format` of a report that this version writes and reads.
 const FORMAT: &str = "paymaster-loadtest/2";
@@ -139,33 +138,6 @@ pub struct RateShortfall {
     pub by_generator: bool,
 }
 
-/// A JSON report could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {cause}", path.display())]
-pub struct SummaryError {
-    /// The path of the report.
-    pub path: PathBuf,
-    /// Why it could not be read.
-    pub cause: SummaryErrorCause,
-}
-
-/// Why a JSON report could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SummaryErrorCause {
-    /// The file could not be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The file is not JSON with a member `format`.
-    #[error("not a report of paymaster-loadtest: {0}")]
-    NotAReport(serde_json::Error),
-    /// The report has another format.
-    #[error("format `{0}`, and this version reads `{FORMAT}`")]
-    OtherFormat(String),
-    /// A member is missing or has an unexpected value.
-    #[error(transparent)]
-    Invalid(serde_json::Error),
-}
-
 impl RunSummary {
     /// A summary of these figures, without a verdict and without facts about the run. `length` is the measured time.
     pub fn new(mut figures: Figures, length: Duration) -> Self {
@@ -231,29 +203,24 @@ impl RunSummary {
         let embedded = self.embedded.then(|| EMBEDDED_WARNING.to_owned());
         let generators = self.generators.iter().filter_map(GeneratorUsage::warning);
         let mut warnings: Vec<String> = embedded.into_iter().chain(generators).collect();
-        let share = |part: u64, of: u64| {
-            #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
-            let share = part as f64 * 100.0 / of.max(1) as f64;
-            share
-        };
         let ArrivalCounts { due, unsent, waited, delayed, .. } = self.figures.arrivals;
-        if share(unsent, due) > 0.0 {
+        if unsent > 0 {
             warnings.push(format!(
                 "{unsent} of {due} arrivals were never sent: no connection was free; raise --users ({} now)",
                 self.model.users
             ));
         }
-        if share(waited, due) > 1.0 {
+        if percent(waited, due) > 1.0 {
             warnings.push(format!(
                 "{:.1} % of arrivals waited for a free connection (their latency counts from their arrival): the target was slower than the arrivals, or raise --users ({} now)",
-                share(waited, due),
+                percent(waited, due),
                 self.model.users
             ));
         }
-        if share(delayed, due) > 1.0 {
+        if percent(delayed, due) > 1.0 {
             warnings.push(format!(
                 "{:.1} % of arrivals were sent more than 1 ms late although a connection was free: the generator was slow",
-                share(delayed, due)
+                percent(delayed, due)
             ));
         }
         warnings
@@ -270,24 +237,24 @@ impl RunSummary {
         Ok(summary)
     }
 
-    /// Reads a JSON report from a file.
-    pub fn read(path: &Path) -> Result<Self, SummaryError> {
-        Self::read_file(path).map_err(|cause| SummaryError { path: path.to_owned(), cause })
+    /// Reads a JSON report from a file. The error names its path.
+    pub fn read(path: &Path) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        Self::read_file(path).map_err(|cause| format!("{}: {cause}", path.display()).into())
     }
 
-    fn read_file(path: &Path) -> Result<Self, SummaryErrorCause> {
+    fn read_file(path: &Path) -> Result<Self, Box<dyn Error + Send + Sync>> {
         #[derive(Deserialize)]
         struct FormatMember {
             format: String,
         }
         let text = files::read_text(path, files::WRITTEN_BY_A_RUN)?;
-        let FormatMember { format } = serde_json::from_str(&text).map_err(SummaryErrorCause::NotAReport)?;
+        let not_a_report = |cause| format!("not a report of paymaster-loadtest: {cause}");
+        let FormatMember { format } = serde_json::from_str(&text).map_err(not_a_report)?;
         if format != FORMAT {
-            return Err(SummaryErrorCause::OtherFormat(format));
+            return Err(format!("format `{format}`, and this version reads `{FORMAT}`").into());
         }
-        let mut summary: Self = serde_json::from_str(&text).map_err(SummaryErrorCause::Invalid)?;
+        let summary: Self = serde_json::from_str(&text)?;
         // `flatten` cannot read the numbers that serde_json keeps in arbitrary precision.
-        summary.figures = serde_json::from_str(&text).map_err(SummaryErrorCause::Invalid)?;
-        Ok(summary)
+        Ok(Self { figures: serde_json::from_str(&text)?, ..summary })
     }
 }

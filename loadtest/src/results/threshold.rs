@@ -3,12 +3,13 @@
 //! The notation is that of goose 0.19, with more metrics. goose's own thresholds have no wrong answers and no arrivals, and use coarser
 //! latencies. To add a metric, add a variant of `Metric`, its line in `METRICS` and its value in `observe`.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{cmp::Ordering, fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     figures::{Figures, outcome::Outcome},
+    number::percent,
     scenarios::scenarios,
     text,
 };
@@ -32,6 +33,24 @@ enum Metric {
     Share(Outcome),
 }
 
+/// What the value of a metric is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Time,
+    PerSecond,
+    Percent,
+}
+
+impl Metric {
+    fn unit(self) -> Unit {
+        match self {
+            Self::Percentile(_) | Self::Average | Self::Maximum => Unit::Time,
+            Self::Rate => Unit::PerSecond,
+            Self::ReachedRate | Self::Failed | Self::Share(_) => Unit::Percent,
+        }
+    }
+}
+
 /// Metrics with a fixed name.
 const METRICS: &[(&str, Metric)] = &[
     ("avg", Metric::Average),
@@ -53,39 +72,24 @@ const DEFAULTS: [&str; 3] = ["wrong-rate<=0%", "error-rate<1%", "reached-rate>=9
 /// A run that goes on is not aborted before so many requests of a threshold's scope ended; of judged answers for the share of wrong ones.
 const FEWEST_TO_ABORT: u64 = 100;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Less,
-    LessOrEqual,
-    More,
-    MoreOrEqual,
-}
-
-/// Longer signs come first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, Operator); 4] = [
-    ("<=", Operator::LessOrEqual),
-    (">=", Operator::MoreOrEqual),
-    ("<", Operator::Less),
-    (">", Operator::More),
+/// The signs of operators: the side of the limit on which a value must be, and whether it may also be the limit. Longer signs come first,
+/// so that `<=` is not read as `<`.
+const OPERATORS: [(&str, Ordering, bool); 4] = [
+    ("<=", Ordering::Less, true),
+    (">=", Ordering::Greater, true),
+    ("<", Ordering::Less, false),
+    (">", Ordering::Greater, false),
 ];
-
-impl Operator {
-    fn holds(self, observed: f64, limit: f64) -> bool {
-        match self {
-            Self::Less => observed < limit,
-            Self::LessOrEqual => observed <= limit,
-            Self::More => observed > limit,
-            Self::MoreOrEqual => observed >= limit,
-        }
-    }
-}
 
 /// A limit for a metric of a run, for example `p95<200ms for journey`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
     text: String,
     metric: Metric,
-    operator: Operator,
+    /// The side of the limit on which the value must be.
+    side: Ordering,
+    /// Whether the value may be the limit itself.
+    or_equal: bool,
     /// In seconds, percent or answers per second, depending on the metric.
     limit: f64,
     scope: Option<String>,
@@ -107,7 +111,7 @@ impl Threshold {
     }
 
     pub fn limits_latency(&self) -> bool {
-        matches!(self.metric, Metric::Percentile(_) | Metric::Average | Metric::Maximum)
+        self.metric.unit() == Unit::Time
     }
 
     /// Whether it limits the reached part of the requested rate.
@@ -118,11 +122,15 @@ impl Threshold {
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
     pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
         let observed = observe(self.metric, figures, self.scope(), length);
+        let is_met = |value: f64| {
+            let side = value.partial_cmp(&self.limit);
+            side == Some(self.side) || self.or_equal && side == Some(Ordering::Equal)
+        };
         ThresholdResult {
             threshold: self.clone(),
             observed: observed
                 .map_or_else(|| "nothing was measured".to_owned(), |value| shown(self.metric, value)),
-            met: observed.is_some_and(|value| self.operator.holds(value, self.limit)),
+            met: observed.is_some_and(is_met),
             by_default,
         }
     }
@@ -180,22 +188,11 @@ fn observe(metric: Metric, figures: &Figures, scope: Option<&str>, length: Durat
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-fn float(count: u64) -> f64 {
-    count as f64
-}
-
-fn percent(part: u64, of: u64) -> f64 {
-    float(part) * 100.0 / float(of)
-}
-
 fn shown(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::Percentile(_) | Metric::Average | Metric::Maximum => {
-            text::duration(Duration::try_from_secs_f64(value).unwrap_or_default())
-        }
-        Metric::Rate => format!("{value:.1}/s"),
-        Metric::ReachedRate | Metric::Failed | Metric::Share(_) => text::percent(value),
+    match metric.unit() {
+        Unit::Time => text::duration(Duration::try_from_secs_f64(value).unwrap_or_default()),
+        Unit::PerSecond => format!("{value:.1}/s"),
+        Unit::Percent => text::percent(value),
     }
 }
 
@@ -206,32 +203,7 @@ pub struct ThresholdError {
     /// The threshold as the user wrote it.
     pub text: String,
     /// What is wrong with it.
-    pub cause: ThresholdErrorCause,
-}
-
-/// What is wrong with a threshold. Texts are parts of the threshold; `known` lists what exists, separated by commas.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ThresholdErrorCause {
-    #[error("write it as METRIC<VALUE, for example p95<200ms")]
-    Syntax,
-    #[error("there is no scenario `{name}`: {known}")]
-    UnknownScenario { name: String, known: String },
-    #[error("there is no metric `{name}`: pNN (as p95 or p99.9), {known}")]
-    UnknownMetric { name: String, known: String },
-    #[error("`{0}`: a percentile is more than 0 and less than 100, as p95 or p99.9")]
-    PercentileRange(String),
-    #[error("`{0}` is not a time: write 500us, 200ms or 2s")]
-    NotATime(String),
-    #[error("`{0}` is not a number of answers per second")]
-    NotARate(String),
-    #[error("`{0}` is not a share: write 1%")]
-    NotAShare(String),
-    #[error("nothing is less than 0, so it can never be met")]
-    NeverMet,
-    #[error("the requested rate is that of all scenarios together: leave out `for`")]
-    ReachedRateOfAScenario,
-    #[error("a share is at most 100 %")]
-    ShareAbove100,
+    pub cause: String,
 }
 
 impl FromStr for Threshold {
@@ -243,43 +215,38 @@ impl FromStr for Threshold {
 }
 
 impl Threshold {
-    fn read(text: &str) -> Result<Self, ThresholdErrorCause> {
-        let (rule, scope) = match text.split_once(" for ") {
-            Some((rule, scope)) => (rule, Some(scope.trim())),
-            None => (text, None),
-        };
+    fn read(text: &str) -> Result<Self, String> {
+        let parts = text.split_once(" for ").map(|(rule, scope)| (rule, Some(scope.trim())));
+        let (rule, scope) = parts.unwrap_or((text, None));
         if let Some(scope) = scope
             && !scenarios().any(|known| known.id == scope || known.labels.contains(&scope))
         {
             let known: Vec<_> = scenarios().map(|scenario| scenario.id).collect();
-            return Err(ThresholdErrorCause::UnknownScenario {
-                name: scope.to_owned(),
-                known: known.join(", "),
-            });
+            return Err(format!("there is no scenario `{scope}`: {}", known.join(", ")));
         }
-        let found = OPERATORS
-            .iter()
-            .find_map(|(sign, operator)| rule.split_once(sign).map(|(left, right)| (left, *operator, right)));
-        let Some((name, operator, value)) = found else {
-            return Err(ThresholdErrorCause::Syntax);
-        };
+        let found = OPERATORS.into_iter().find_map(|(sign, side, or_equal)| {
+            let (name, value) = rule.split_once(sign)?;
+            Some((name, side, or_equal, value))
+        });
+        let (name, side, or_equal, value) = found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
         let metric = read_metric(name.trim())?;
-        let limit = read_limit(metric, value.trim())?;
-        if operator == Operator::Less && limit <= 0.0 {
-            return Err(ThresholdErrorCause::NeverMet);
+        let limit = read_limit(metric.unit(), value.trim())?;
+        if side == Ordering::Less && !or_equal && limit <= 0.0 {
+            return Err("nothing is less than 0, so it can never be met".to_owned());
         }
         if metric == Metric::ReachedRate && scope.is_some() {
-            return Err(ThresholdErrorCause::ReachedRateOfAScenario);
+            return Err("the requested rate is that of all scenarios together: leave out `for`".to_owned());
         }
-        let is_share = matches!(metric, Metric::ReachedRate | Metric::Failed | Metric::Share(_));
-        if is_share && (limit > 100.0 || operator == Operator::More && limit >= 100.0) {
-            return Err(ThresholdErrorCause::ShareAbove100);
+        let is_above_all = limit > 100.0 || side == Ordering::Greater && !or_equal && limit >= 100.0;
+        if metric.unit() == Unit::Percent && is_above_all {
+            return Err("a share is at most 100 %".to_owned());
         }
-        Ok(Self { text: text.trim().to_owned(), metric, operator, limit, scope: scope.map(str::to_owned) })
+        let (text, scope) = (text.trim().to_owned(), scope.map(str::to_owned));
+        Ok(Self { text, metric, side, or_equal, limit, scope })
     }
 }
 
-fn read_metric(name: &str) -> Result<Metric, ThresholdErrorCause> {
+fn read_metric(name: &str) -> Result<Metric, String> {
     if let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name) {
         return Ok(*metric);
     }
@@ -289,36 +256,27 @@ fn read_metric(name: &str) -> Result<Metric, ThresholdErrorCause> {
         return if percent > 0.0 && percent < 100.0 {
             Ok(Metric::Percentile(percent))
         } else {
-            Err(ThresholdErrorCause::PercentileRange(name.to_owned()))
+            Err(format!("`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"))
         };
     }
     let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-    Err(ThresholdErrorCause::UnknownMetric { name: name.to_owned(), known: known.join(", ") })
+    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", known.join(", ")))
 }
 
-fn read_limit(metric: Metric, text: &str) -> Result<f64, ThresholdErrorCause> {
-    let number = |digits: &str| {
-        let value = digits.trim().parse::<f64>().ok();
-        value.filter(|value| value.is_finite() && *value >= 0.0)
+fn read_limit(unit: Unit, text: &str) -> Result<f64, String> {
+    // A number without a unit is in milliseconds, as in goose.
+    let times = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("", 1e-3)];
+    let time = || times.into_iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
+    let (digits, factor, what) = match unit {
+        Unit::Time => {
+            let (digits, seconds) = time().unwrap_or((text, 1e-3));
+            (digits, seconds, "time: write 500us, 200ms or 2s")
+        }
+        Unit::PerSecond => (text, 1.0, "number of answers per second"),
+        Unit::Percent => (text.strip_suffix('%').unwrap_or(text), 1.0, "share: write 1%"),
     };
-    match metric {
-        Metric::Percentile(_) | Metric::Average | Metric::Maximum => {
-            // A number without a unit is in milliseconds, as in goose.
-            let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("", 1e-3)];
-            let (digits, unit) = units
-                .into_iter()
-                .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))
-                .unwrap_or((text, 1e-3));
-            number(digits)
-                .map(|value| value * unit)
-                .ok_or_else(|| ThresholdErrorCause::NotATime(text.to_owned()))
-        }
-        Metric::Rate => number(text).ok_or_else(|| ThresholdErrorCause::NotARate(text.to_owned())),
-        Metric::ReachedRate | Metric::Failed | Metric::Share(_) => {
-            number(text.strip_suffix('%').unwrap_or(text))
-                .ok_or_else(|| ThresholdErrorCause::NotAShare(text.to_owned()))
-        }
-    }
+    let value = digits.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+    value.map(|value| value * factor).ok_or_else(|| format!("`{text}` is not a {what}"))
 }
 
 impl fmt::Display for Threshold {

@@ -14,7 +14,7 @@ use paymaster_engine::{knowledge::Knowledge, session::discovery::Rounds};
 use paymaster_exchange::Exchange;
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
-use super::error::RunError;
+use super::RunError;
 use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the

@@ -1,6 +1,5 @@
 //! A run, from discovery to the summary.
 
-pub mod error;
 pub mod options;
 pub mod target_check;
 
@@ -17,13 +16,15 @@ use paymaster_client::http::transport::PooledConnection;
 use paymaster_settings::settings::{Settings as TargetSettings, target::TargetSetup};
 
 use self::{
-    error::RunError,
     options::{Arrivals, Rate, RunOptions},
+    target_check::PublicTargetError,
 };
 use crate::{
     engine::{
-        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState, arrivals::schedule::Schedule, execute,
-        plan,
+        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState,
+        arrivals::schedule::Schedule,
+        execute,
+        plan::{self, MOST_USERS},
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
@@ -32,7 +33,7 @@ use crate::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::{Threshold, ThresholdResult, first_broken, judge_all},
     },
-    scenarios::{generator::RequestGenerator, mix::Mix},
+    scenarios::{ScenarioError, generator::RequestGenerator, mix::Mix},
     text::seconds,
 };
 
@@ -44,6 +45,54 @@ const CLOSED_USERS: usize = 10;
 const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
+
+/// Why a run has no summary. All but [`RunError::NoAnswer`] and [`RunError::Interrupted`] are errors of usage or configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The requests cannot be chosen or made.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The test plan is not a plan of users.
+    #[error("--test-plan: {0}")]
+    TestPlan(String),
+    /// The number of users is out of range.
+    #[error("the number of users must be from 1 to {MOST_USERS}")]
+    Users,
+    #[error("--ramp needs at least 2 users")]
+    RampOfOneUser,
+    /// The warm-up is not shorter than the run.
+    #[error("the warm-up leaves no time to measure")]
+    NoMeasuredTime,
+    /// The load is too high for a public target.
+    #[error(transparent)]
+    PublicTarget(#[from] PublicTargetError),
+    /// The requested rate is above the limit of the profile.
+    #[error(
+        "the profile limits the target to {limit} requests a second (target.requests-per-second), and --rate {rate} means {requests:.1}"
+    )]
+    AboveLimit {
+        /// The limit of the profile, in requests per second.
+        limit: f64,
+        /// The requested rate as text, in arrivals per second.
+        rate: String,
+        /// The highest requested rate, in requests per second.
+        requests: f64,
+    },
+    /// goose could not execute the run.
+    #[error("{0}")]
+    Engine(String),
+    /// The target did not answer the requests of discovery.
+    #[error("{target}: {cause}")]
+    NoAnswer {
+        /// The URL of the target, with secrets redacted.
+        target: String,
+        /// The last failure, or the HTTP status.
+        cause: String,
+    },
+    /// The signal came before the load.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
+}
 
 /// Executes a load test and returns its summary. `live` gets the figures while it goes on. If `signal` ends, the run ends with its figures
 /// so far.
@@ -59,13 +108,15 @@ pub async fn run(
     let timing = Timing::of(options, &target)?;
     let (known, discovery) = tokio::select! {
         discovered = async {
-            check_target(options, &target, limit).await?;
+            let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
+            check_load(&target, requested.or(limit), options.sending.i_own_this_target).await?;
             discover::discover(&target).await
         } => discovered?,
         () = signal.as_mut() => return Err(RunError::Interrupted),
     };
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
-    let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
+    let weights = options.weights.iter().cloned().collect();
+    let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
     let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
     let model = load_model(options, &pacing, limit, &timing);
@@ -74,12 +125,12 @@ pub async fn run(
             shown_host: target.transport.target.origin(),
             transport: target.transport,
             mix,
-            judge: AnswerJudge::new(Arc::clone(&known), options.judge, options.strict),
+            judge: AnswerJudge::new(Arc::clone(&known), options.judging.judge, options.judging.strict),
             pacing,
             users: timing.users,
             plan: timing.plan,
             max_requests: options.max_requests,
-            respect_retry_after: options.respect_retry_after,
+            respect_retry_after: options.sending.respect_retry_after,
             redactor,
             goose_options: options.goose_options.clone(),
         },
@@ -93,7 +144,7 @@ pub async fn run(
         broken = broken_so_far(run, &options.abort_on);
         broken.is_some()
     };
-    execute(&run, LiveView::default(), abort, signal.as_mut()).await?;
+    execute(&run, LiveView::default(), abort, signal.as_mut()).await.map_err(RunError::Engine)?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
@@ -107,10 +158,10 @@ pub async fn run(
         target: target.shown_target,
         embedded,
         scenarios: mix.names().into_iter().map(str::to_owned).collect(),
-        left_out: mix.left_out().iter().map(ToString::to_string).collect(),
+        left_out: mix.left_out.iter().map(ToString::to_string).collect(),
         seed: target.seed,
         model,
-        judge_share: options.judge.value(),
+        judge_share: options.judging.judge.value(),
         discovery,
         generators: vec![generator],
         ..measured(&run)
@@ -121,8 +172,8 @@ pub async fn run(
 
 /// The threshold that the figures so far break.
 fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResult> {
-    let elapsed = run.clock().elapsed();
-    let measured = elapsed.checked_sub(run.clock().warm_up()).filter(|_| !abort_on.is_empty())?;
+    let elapsed = run.clock.elapsed();
+    let measured = elapsed.checked_sub(run.clock.warm_up).filter(|_| !abort_on.is_empty())?;
     first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
@@ -131,7 +182,7 @@ fn measured(run: &RunState) -> RunSummary {
     let ran_for = run.ran_for();
     let mut figures = run.figures_over_time(ran_for);
     let stopped = run.ended() == Some(EndReason::TargetStopped);
-    let length = run.measured_until(ran_for, stopped).saturating_sub(run.clock().warm_up());
+    let length = run.measured_until(ran_for, stopped).saturating_sub(run.clock.warm_up);
     figures.series.cover(length);
     RunSummary::new(figures, length)
 }
@@ -194,26 +245,27 @@ impl Timing {
     fn of(options: &RunOptions, target: &TargetSettings) -> Result<Self, RunError> {
         // An exchange that begins before the end takes one timeout at most, and an arrival that waits for it another one.
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
+        let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
         let timing = if let Some(plan) = &options.test_plan {
-            let users = plan.users(slack)?;
-            Self { users: users.users, plan: users.plan, unmeasured: options.warm_up, length: plan.length() }
+            let (users, text) = plan.users(slack).map_err(RunError::TestPlan)?;
+            Self { users, plan: text, unmeasured: warm_up, length: plan.length() }
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
-            if !(1..=plan::MOST_USERS).contains(&users) {
+            if !(1..=MOST_USERS).contains(&users) {
                 return Err(RunError::Users);
             }
-            if !options.ramp.is_zero() && users < 2 {
+            if !ramp.is_zero() && users < 2 {
                 return Err(RunError::RampOfOneUser);
             }
             let length = match &options.rate {
                 Some(Rate::Steps(steps)) => steps.length(),
-                _ => options.ramp + options.warm_up + options.duration,
+                _ => ramp + warm_up + options.duration,
             };
             Self {
                 users,
-                plan: plan::constant(users, options.ramp, length + slack),
-                unmeasured: options.ramp + options.warm_up,
+                plan: plan::constant(users, ramp, length + slack),
+                unmeasured: ramp + warm_up,
                 length,
             }
         };
@@ -236,56 +288,35 @@ fn pacing(
         Arrivals::Regular => schedule,
         Arrivals::Poisson => schedule.poisson(seed),
     };
+    check_limit(options.rate.as_ref(), limit, mix)?;
     Ok(match (&options.rate, limit) {
-        (Some(rate), Some(limit)) if rate.highest() * mix.requests_per_iteration() > limit => {
-            return Err(RunError::AboveLimit {
-                limit,
-                rate: rate.to_string(),
-                requests: rate.highest() * mix.requests_per_iteration(),
-            });
-        }
-        (Some(Rate::Constant(rate)), _) => {
-            Pacing::Open(spread(Schedule::constant(*rate, timing.length)).into())
-        }
-        (Some(Rate::Steps(steps)), _) => Pacing::Open(spread(Schedule::new(0.0, steps.as_slice())).into()),
+        (Some(rate), _) => Pacing::Open(spread(rate.schedule(timing.length)).into()),
         (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length).into()),
         (None, None) => Pacing::Closed,
     })
 }
 
-fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing: &Timing) -> LoadModel {
-    let model = LoadModel {
-        name: ModelName::Closed,
-        users: timing.users,
-        rate: None,
-        poisson: false,
-        arrivals_asked: None,
-        plan: timing.plan.clone(),
-    };
-    match pacing {
-        Pacing::Closed => model,
-        Pacing::Capped(_) => LoadModel { rate: limit.map(|limit| limit.to_string()), ..model },
-        Pacing::Open(timetable) => LoadModel {
-            name: ModelName::Open,
-            rate: options.rate.as_ref().map(Rate::to_string),
-            poisson: options.arrivals == Arrivals::Poisson,
-            arrivals_asked: Some({
-                let schedule = timetable.current();
-                schedule.total() - schedule.due_before(timing.unmeasured)
-            }),
-            ..model
-        },
+/// Refuses a rate above the limit of the profile, in requests per second.
+pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) -> Result<(), RunError> {
+    if let (Some(rate), Some(limit)) = (rate, limit) {
+        let requests = rate.highest() * mix.requests_per_iteration();
+        if requests > limit {
+            return Err(RunError::AboveLimit { limit, rate: rate.to_string(), requests });
+        }
     }
+    Ok(())
 }
 
-/// Refuses a load that a public target must not get.
-async fn check_target(
-    options: &RunOptions,
-    target: &TargetSettings,
-    limit: Option<f64>,
-) -> Result<(), RunError> {
-    let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
-    check_load(target, requested.or(limit), options.own_target).await
+fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing: &Timing) -> LoadModel {
+    let schedule = pacing.open();
+    LoadModel {
+        name: if schedule.is_some() { ModelName::Open } else { ModelName::Closed },
+        users: timing.users,
+        rate: options.rate.as_ref().map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
+        poisson: options.arrivals == Arrivals::Poisson,
+        arrivals_asked: schedule.map(|all| all.total() - all.due_before(timing.unmeasured)),
+        plan: timing.plan.clone(),
+    }
 }
 
 /// Refuses a load of so many requests per second that a public target must not get; `None` for a load without a limit.

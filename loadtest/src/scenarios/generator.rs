@@ -13,7 +13,7 @@ use paymaster_engine::{
 use serde_json::Value;
 
 use super::{
-    error::ScenarioError,
+    ScenarioError,
     template::{RequestTemplate, has_room},
 };
 
@@ -67,7 +67,8 @@ impl<'a> RequestGenerator<'a> {
                 let first = self.call(&Base::accepted(first))?;
                 let mut second = self.call(&Base::accepted(second))?;
                 (handover.join)(self.known, &first, &mut second);
-                let second = self.template(scenario.labels[1], &second).taking(handover.taken);
+                let mut second = self.template(scenario.labels[1], &second);
+                second.taken = Some(handover.taken);
                 Some(vec![self.template(scenario.labels[0], &first), second])
             }
             Requests::Refused(_) => None,
@@ -108,8 +109,11 @@ impl<'a> RequestGenerator<'a> {
             let before = sequences.len();
             for requests in &mut by_relation {
                 let fresh = requests.find(|request| bodies.insert(request.to_string()));
-                let template = fresh.map(|request| self.template(scenario.labels[0], &request));
-                sequences.extend(template.map(|template| vec![template.expecting_error()]));
+                sequences.extend(fresh.map(|request| {
+                    let mut template = self.template(scenario.labels[0], &request);
+                    template.expects_error = true;
+                    vec![template]
+                }));
             }
             if sequences.len() == before {
                 break;

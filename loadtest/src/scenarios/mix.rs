@@ -5,12 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use paymaster_engine::load::Scenario;
 
 use super::{
-    MIXED,
-    error::ScenarioError,
+    MIXED, ScenarioError,
     generator::{RequestGenerator, RequestSequence},
     is_known, unknown_name,
 };
-use crate::random::SplitMix;
+use crate::{number::float, random::SplitMix};
 
 /// Weights by the name of the scenario.
 pub type Weights = BTreeMap<String, u32>;
@@ -25,7 +24,8 @@ pub struct Mix {
     /// For each scenario: the sum of its weight and of the weights before it.
     bounds: Vec<u64>,
     seed: u64,
-    left_out: Vec<ScenarioError>,
+    /// Why scenarios of `mixed` are not sent.
+    pub left_out: Vec<ScenarioError>,
 }
 
 impl Mix {
@@ -96,9 +96,7 @@ impl Mix {
             requests += (bound - before) * scenario.labels.len() as u64;
             before = *bound;
         }
-        #[expect(clippy::cast_precision_loss, reason = "weights have 32 bits")]
-        let mean = requests as f64 / self.sum_of_weights() as f64;
-        mean
+        float(requests) / float(self.sum_of_weights())
     }
 
     fn sum_of_weights(&self) -> u64 {
@@ -109,15 +107,10 @@ impl Mix {
     pub fn names(&self) -> Vec<&'static str> {
         self.scenarios.iter().map(|(scenario, _)| scenario.id).collect()
     }
-
-    /// Why scenarios of `mixed` are not sent.
-    pub fn left_out(&self) -> &[ScenarioError] {
-        &self.left_out
-    }
 }
 
 /// The scenarios of that name among those of a specification, with their weights.
-fn chosen(
+pub(crate) fn chosen(
     scenarios: &'static [Scenario],
     name: &str,
     weights: &Weights,
@@ -148,15 +141,16 @@ fn chosen(
 }
 
 /// Reads a weight that is written as `NAME=NUMBER`, for example `journey=3`.
-pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
-    let (name, weight) = text.split_once('=').ok_or_else(|| ScenarioError::WeightSyntax(text.to_owned()))?;
+pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
+    let parts = text.split_once('=');
+    let (name, weight) =
+        parts.ok_or_else(|| format!("`{text}`: write a weight as SCENARIO=NUMBER, for example journey=3"))?;
     let name = name.trim();
     if !is_known(name) {
-        return Err(unknown_name(name));
+        return Err(unknown_name(name).to_string());
     }
-    let weight =
-        weight.trim().parse().map_err(|source| ScenarioError::Weight { text: text.to_owned(), source })?;
-    Ok((name.to_owned(), weight))
+    let weight = weight.trim().parse();
+    Ok((name.to_owned(), weight.map_err(|_| format!("`{text}`: the weight is not a whole number from 0"))?))
 }
 
 #[cfg(test)]
@@ -214,7 +208,7 @@ mod tests {
         for (text, word) in
             [("journey", "SCENARIO=NUMBER"), ("jurney=3", "no scenario"), ("journey=-1", "whole number")]
         {
-            let refusal = parse_weight(text).unwrap_err().to_string();
+            let refusal = parse_weight(text).unwrap_err();
             assert!(refusal.contains(word), "{refusal}");
         }
         let only =

@@ -1,7 +1,6 @@
 //! What a load test sends. The scenarios are those of the specifications.
 
 pub(crate) mod answer_cache;
-pub mod error;
 pub mod generator;
 pub mod mix;
 pub mod template;
@@ -10,8 +9,6 @@ use std::collections::BTreeSet;
 
 use paymaster_engine::load::Scenario;
 use paymaster_settings::specifications::SPECIFICATIONS;
-
-use self::error::ScenarioError;
 
 /// Every scenario of every specification, in the order of the help. Scenarios of two specifications can have the same name.
 pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
@@ -37,6 +34,41 @@ pub fn names() -> Vec<&'static str> {
     let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(*name));
     names
+}
+
+/// Why the requests of a run cannot be chosen or made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioError {
+    /// No scenario has this name.
+    #[error("there is no scenario `{name}`: {known}")]
+    Unknown {
+        /// The name as the user wrote it.
+        name: String,
+        /// The names that exist, separated by commas.
+        known: String,
+    },
+    /// Every scenario has the weight 0.
+    #[error("every weight is 0: nothing would be sent")]
+    NoWeight,
+    /// The profile names no token or operation that such requests could use.
+    #[error(
+        "{scenario}: the profile has nothing to make such requests from: add tokens.supported (token mode) or operations.sponsorable"
+    )]
+    ProfileTooSmall {
+        /// The name of the scenario.
+        scenario: &'static str,
+    },
+    /// None of the chosen scenarios can be sent.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    NoneUsable(Vec<ScenarioError>),
+}
+
+impl ScenarioError {
+    /// The error for a name that is none of the known ones.
+    pub(crate) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Self {
+        let known: Vec<_> = known.chain([MIXED]).collect();
+        Self::Unknown { name: name.to_owned(), known: known.join(", ") }
+    }
 }
 
 #[cfg(test)]

@@ -60,20 +60,6 @@ impl RequestTemplate {
         }
     }
 
-    /// The same template with a JSON-RPC error as the expected answer.
-    #[must_use]
-    pub fn expecting_error(mut self) -> Self {
-        self.expects_error = true;
-        self
-    }
-
-    /// The same template with a value of the answer before.
-    #[must_use]
-    pub fn taking(mut self, taken: Taken) -> Self {
-        self.taken = Some(taken);
-        self
-    }
-
     /// The number of bytes to send.
     pub fn length(&self) -> usize {
         self.body.len()

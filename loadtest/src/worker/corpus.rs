@@ -4,10 +4,10 @@
 use paymaster_engine::knowledge::Knowledge;
 
 use crate::{
+    number::float,
     run::SEQUENCES,
     scenarios::{
-        MIXED,
-        error::ScenarioError,
+        MIXED, ScenarioError,
         generator::RequestGenerator,
         mix::{Mix, Weights},
     },
@@ -50,9 +50,7 @@ impl Shard {
 
     /// Where its first arrival lies between two of its arrivals, from 0 to 1. The parts of any number of workers are spread evenly.
     pub(super) fn part(self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "an index below 4500")]
-        let index = self.0 as f64;
-        (index * 0.618_033_988_749_895).fract()
+        (float(self.0) * 0.618_033_988_749_895).fract()
     }
 }
 

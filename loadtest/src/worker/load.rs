@@ -1,40 +1,37 @@
 //! The load of a worker in one run: its users, its share of the rate, and the summary of what it sent.
 
-mod summary;
-
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering},
     time::{Duration, SystemTime},
 };
 
-use super::{
-    corpus::Corpus,
-    exact::ExactReports,
-    shares::{Shares, Spread},
-    state::Worker,
-};
+use super::{corpus::Corpus, exact::ExactReports, shares::Shares, state::Worker};
 use crate::{
     engine::{
         Pacing, RunClock, RunSettings, RunState,
-        arrivals::{pacer, timetable::Timetable},
+        arrivals::{pacer, schedule::Timetable},
         plan::MOST_USERS,
-        users::{lane::Lane, tasks::UserTasks},
+        users::tasks::{Lane, UserTasks},
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
     metrics::LiveFigures,
+    number::{float, whole},
     results::{
         summary::{LoadModel, ModelName, RunSummary},
-        threshold::Threshold,
+        threshold::{Threshold, judge_all},
         workers::WorkerShare,
     },
     run::options::{Arrivals, Rate},
-    worker::protocol::{locust_stats::LocustStats, message::UserCounts},
+    worker::protocol::{
+        locust_stats::LocustStats,
+        message::{FromWorker, Stats, UserCounts},
+    },
 };
 
 /// The length of a run whose end only the master knows.
-const FOREVER: Duration = Duration::from_hours(24 * 365);
+pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// What the master asks for in a run.
 #[derive(Debug)]
@@ -72,8 +69,7 @@ pub(super) struct Load {
     arrivals: Option<Arc<Lane>>,
     /// The classes that the master named.
     classes: BTreeMap<String, usize>,
-    rate: Option<Rate>,
-    arrivals_spread: Arrivals,
+    asked: AskedLoad,
     limit: Option<f64>,
     shares: Shares,
     most_users: usize,
@@ -83,7 +79,6 @@ pub(super) struct Load {
     began: f64,
     /// The members of the summary that do not change.
     facts: RunSummary,
-    thresholds: Vec<Threshold>,
     /// The worker, without its figures.
     worker: WorkerShare,
     stats: LocustStats,
@@ -99,27 +94,27 @@ impl Load {
         corpus: &Arc<Corpus>,
     ) -> std::io::Result<Self> {
         let (target, options) = (&worker.target, &worker.options);
-        let AskedLoad { rate, arrivals, thresholds } = asked;
+        let rate = asked.rate.as_ref();
         let limit = target.rate;
-        let pacing = match (&rate, limit) {
+        let pacing = match (rate, limit) {
             (Some(_), _) => Pacing::Open(Timetable::replaceable()),
             (None, Some(_)) => Pacing::Capped(Timetable::replaceable()),
             (None, None) => Pacing::Closed,
         };
         let facts = RunSummary {
-            command: options.command.clone(),
+            command: worker.command.clone(),
             target: target.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
-            left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),
+            left_out: corpus.mix.left_out.iter().map(ToString::to_string).collect(),
             seed: target.seed,
             model: LoadModel {
                 name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },
-                rate: rate.as_ref().map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
-                poisson: arrivals == Arrivals::Poisson,
+                rate: rate.map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
+                poisson: asked.arrivals == Arrivals::Poisson,
                 plan: "by the Locust master".to_owned(),
                 ..LoadModel::default()
             },
-            judge_share: options.judge.value(),
+            judge_share: options.judging.judge.value(),
             ..RunSummary::new(crate::figures::Figures::default(), Duration::ZERO)
         };
         // The settings have a mix for users of goose. Here every user has a lane.
@@ -128,12 +123,16 @@ impl Load {
             RunSettings {
                 transport: target.transport.clone(),
                 mix,
-                judge: AnswerJudge::new(Arc::clone(&worker.known), options.judge, options.strict),
+                judge: AnswerJudge::new(
+                    Arc::clone(&worker.known),
+                    options.judging.judge,
+                    options.judging.strict,
+                ),
                 pacing,
                 users: MOST_USERS,
                 plan: String::new(),
                 max_requests: None,
-                respect_retry_after: options.respect_retry_after,
+                respect_retry_after: options.sending.respect_retry_after,
                 redactor: worker.redactor.clone(),
                 shown_host: String::new(),
                 goose_options: Vec::new(),
@@ -150,8 +149,7 @@ impl Load {
             lanes: BTreeMap::new(),
             arrivals: None,
             classes: BTreeMap::new(),
-            rate,
-            arrivals_spread: arrivals,
+            asked,
             limit,
             shares: Shares::default(),
             most_users: 0,
@@ -159,7 +157,6 @@ impl Load {
             cpu: CpuTimes::now(),
             began,
             facts,
-            thresholds,
             worker: WorkerShare {
                 index: Some(corpus.shard.index()),
                 setup: worker.setup(),
@@ -204,7 +201,7 @@ impl Load {
         }
         self.classes = counts;
         self.most_users = self.most_users.max(self.tasks.total());
-        if self.rate.is_none() {
+        if self.asked.rate.is_none() {
             self.run.clock.start();
         }
         match unknown {
@@ -215,7 +212,7 @@ impl Load {
 
     /// Open model: arrivals are of the scenarios in the proportion of the users.
     fn set_arrivals(&mut self, counts: &BTreeMap<String, usize>) {
-        if self.rate.is_none() {
+        if self.asked.rate.is_none() {
             return;
         }
         let weight =
@@ -230,7 +227,7 @@ impl Load {
     }
 
     fn lane(&mut self, class: &str) -> Option<Arc<Lane>> {
-        if self.rate.is_some() {
+        if self.asked.rate.is_some() {
             return self.arrivals.clone();
         }
         if !self.lanes.contains_key(class) {
@@ -242,12 +239,7 @@ impl Load {
 
     /// Notes that the master reports so many users of all workers together, and sets the share.
     pub(super) fn announce(&mut self, all_users: f64) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a count; the cast saturates"
-        )]
-        let users = all_users as usize;
+        let users = usize::try_from(whole(all_users)).unwrap_or(usize::MAX);
         self.worker.all_users = self.worker.all_users.max(Some(users).filter(|users| *users > 0));
         self.set_share(all_users);
     }
@@ -255,13 +247,12 @@ impl Load {
     /// Sets the share of the rate, or of the limit of the profile: own users of so many. In the open model, the first call starts
     /// the arrivals.
     pub(super) fn set_share(&mut self, all_users: f64) {
-        let rate = match (&self.rate, self.limit) {
+        let rate = match (&self.asked.rate, self.limit) {
             (Some(rate), _) => rate.clone(),
             (None, Some(limit)) => Rate::Constant(limit),
             (None, None) => return,
         };
-        #[expect(clippy::cast_precision_loss, reason = "a few thousand users")]
-        let own = self.tasks.total() as f64;
+        let own = float(self.tasks.total() as u64);
         let share = if own > 0.0 { own / all_users.max(own) } else { 0.0 };
         if self.run.clock.started().is_some() && (share - self.shares.last()).abs() < 1e-12 {
             return;
@@ -269,11 +260,13 @@ impl Load {
         self.shares.set(self.run.clock.elapsed(), share);
         if let Some(timetable) = self.run.settings.pacing.timetable() {
             let shard = self.corpus.shard;
-            let spread = match self.arrivals_spread {
-                Arrivals::Regular => Spread::Regular { part: shard.part() },
-                Arrivals::Poisson => Spread::Poisson { seed: shard.seed(self.facts.seed) },
-            };
-            timetable.replace(self.shares.schedule(&rate, spread));
+            let schedule = self.shares.schedule(&rate);
+            timetable.replace(match self.asked.arrivals {
+                // The arrivals of two workers do not coincide.
+                Arrivals::Regular => schedule.shifted(shard.part()),
+                // Independent Poisson processes add up to one with the sum of their rates.
+                Arrivals::Poisson => schedule.endless_poisson(shard.seed(self.facts.seed)),
+            });
         }
         self.run.clock.start();
     }
@@ -315,6 +308,71 @@ impl Load {
     pub(super) async fn close(&mut self) {
         self.stop();
         self.tasks.shut_down().await;
+    }
+
+    /// Notes the requests of the last second.
+    pub(super) fn sample(&mut self) {
+        let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for shard in self.run.shards() {
+            for (label, of) in &shard.labels {
+                let sum = counts.entry(label.clone()).or_default();
+                *sum = (sum.0 + of.counts.all(), sum.1 + of.counts.failed());
+            }
+        }
+        self.stats.sample(counts, epoch());
+    }
+
+    /// What happened since the last report: the rows of Locust, and the exact figures so far.
+    pub(super) fn report(&mut self, summary: &RunSummary) -> FromWorker {
+        FromWorker::Stats(Box::new(Stats {
+            users: self.users(),
+            exact: self.exact.encode(summary),
+            ..self.stats.next(&summary.figures, self.began, epoch())
+        }))
+    }
+
+    /// Notes that a signal ends the worker, which the summary then has as the reason of an early end.
+    pub(super) fn interrupt(&mut self) {
+        self.worker.interrupted = true;
+    }
+
+    /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
+    pub(super) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
+        let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
+        let mut figures = self.run.figures_over_time(ran_for);
+        let timeout = self.run.settings.transport.limits.timeout;
+        let stopped_answering = self.run.liveness.has_stopped(ran_for, timeout);
+        let length = self.run.measured_until(ran_for, stopped_answering);
+        figures.series.cover(length);
+        let results = judge_all(&self.asked.thresholds, &figures, length);
+        let worker = WorkerShare {
+            users: self.most_users,
+            requests: figures.total(None).counts.all(),
+            seconds: length.as_secs_f64(),
+            complete,
+            ..self.worker.clone()
+        };
+        let stopped = || format!("worker {}: {}", worker.name, self.run.liveness.outage(ran_for));
+        let cut_short = cut_short
+            .or_else(|| worker.problem().filter(|_| worker.interrupted))
+            .or_else(|| stopped_answering.then(stopped));
+        let of_figures = RunSummary::new(figures, length);
+        let summary = RunSummary {
+            began: whole(self.began),
+            model: LoadModel {
+                users: self.most_users,
+                arrivals_asked: self.asked.rate.is_some().then_some(of_figures.figures.arrivals.due),
+                ..self.facts.model.clone()
+            },
+            stopped_answering,
+            cut_short,
+            generators: vec![self.cpu.since()],
+            workers: vec![worker],
+            seconds: of_figures.seconds,
+            figures: of_figures.figures,
+            ..self.facts.clone()
+        };
+        summary.judged(results)
     }
 }
 

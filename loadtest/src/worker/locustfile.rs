@@ -2,7 +2,10 @@
 
 use paymaster_engine::specification::Specification;
 
-use crate::scenarios::{error::ScenarioError, mix::Weights};
+use crate::scenarios::{
+    MIXED, ScenarioError,
+    mix::{Weights, chosen},
+};
 
 /// The locustfile, without scenarios.
 const TEMPLATE: &str = include_str!("locustfile.py");
@@ -10,22 +13,9 @@ const PLACE: &str = "SCENARIOS = {}";
 
 /// The locustfile with a user class for each scenario of a specification. If weights are named, scenarios without one have no class.
 pub fn render(specification: &Specification, weights: &Weights) -> Result<String, ScenarioError> {
-    let scenarios = specification.load.scenarios;
-    if let Some(unknown) = weights.keys().find(|name| scenarios.iter().all(|scenario| scenario.id != **name))
-    {
-        return Err(ScenarioError::unknown(unknown, scenarios.iter().map(|scenario| scenario.id)));
-    }
-    let weighted = scenarios.iter().map(|scenario| {
-        let named = weights.get(scenario.id).copied();
-        (scenario.id, named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 }))
-    });
-    let classes: Vec<String> = weighted
-        .filter(|(_, weight)| *weight > 0)
-        .map(|(name, weight)| format!("\"{name}\": {weight}"))
-        .collect();
-    if classes.is_empty() {
-        return Err(ScenarioError::NoWeight);
-    }
+    let chosen = chosen(specification.load.scenarios, MIXED, weights)?;
+    let classes: Vec<String> =
+        chosen.iter().map(|(scenario, weight)| format!("\"{}\": {weight}", scenario.id)).collect();
     Ok(TEMPLATE.replacen(PLACE, &format!("SCENARIOS = {{{}}}", classes.join(", ")), 1))
 }
 

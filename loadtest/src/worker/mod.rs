@@ -11,7 +11,6 @@ mod corpus;
 mod exact;
 mod load;
 pub mod locustfile;
-mod process;
 pub mod protocol;
 mod session;
 mod shares;
@@ -19,7 +18,8 @@ mod state;
 
 use std::{collections::BTreeSet, future::Future, pin::pin, time::Duration};
 
-use paymaster_settings::settings::target::TargetSetup;
+use clap::Args;
+use paymaster_settings::{duration, settings::target::TargetSetup};
 use tokio::time::Instant;
 
 use self::{
@@ -28,11 +28,13 @@ use self::{
     state::{Worker, node_id, say},
 };
 use crate::{
-    judging::JudgedShare,
     metrics::LiveFigures,
     report::RequestedReport,
-    run::{self, error::RunError},
-    scenarios::{MIXED, error::ScenarioError},
+    run::{
+        self, RunError,
+        options::{JudgingOptions, SendingOptions},
+    },
+    scenarios::MIXED,
     text::seconds,
 };
 
@@ -41,26 +43,27 @@ const PORT: u16 = 5557;
 /// The pause before a connection is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-#[derive(Clone, Debug)]
+/// The options of a worker as the command line has them. Users, their number and the rate are those of the master.
+#[derive(Clone, Debug, Args)]
 pub struct WorkerOptions {
-    /// The master: `HOST:PORT`, or `HOST` for port 5557.
+    /// The Locust master [default port: 5557].
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Master")]
     pub master: String,
-    /// How long the worker stays without a master that serves it.
+    /// How long the worker waits for a master that acknowledges and serves it, before it gives up [default: 5m].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Master", default_value = "5m", hide_default_value = true)]
     pub patience: Duration,
-    /// The only scenario that is sent, or `mixed` for that of each user's class.
+
+    /// The only scenario to send. By default every user sends the scenario of its class.
+    #[arg(short, long, value_name = "NAME", default_value = BY_CLASS, help_heading = "Load")]
     pub scenario: String,
-    /// The share of answers to judge.
-    pub judge: JudgedShare,
-    /// Whether rules that only warn in a conformance run count.
-    pub strict: bool,
-    /// Whether to pause as Retry-After requests.
-    pub respect_retry_after: bool,
-    /// Whether the user may load the target although it is public.
-    pub own_target: bool,
-    /// The command line of the worker, without secrets: its reports name it.
-    pub command: String,
-    /// Where the worker writes its own report at the end of each run.
-    pub reports: Vec<RequestedReport>,
+    /// The same seed gives the same requests to a worker with the same index [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<u64>,
+
+    #[command(flatten)]
+    pub judging: JudgingOptions,
+    #[command(flatten)]
+    pub sending: SendingOptions,
 }
 
 /// Why a worker ends with an error.
@@ -69,9 +72,6 @@ pub enum WorkerError {
     /// The target cannot be loaded.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The requests cannot be drawn.
-    #[error(transparent)]
-    Scenario(ScenarioError),
     /// There was no master, or none that serves the worker, for too long.
     #[error("no Locust master at {master} for {}: {cause}", seconds(patience.as_secs_f64()))]
     NoMaster {
@@ -96,9 +96,12 @@ pub enum WorkerError {
 
 /// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
 /// It ends with an error after [`WorkerOptions::patience`] without a master that serves it: one that acknowledges the worker and sends whole frames.
-/// `live` gets the figures of each run while it goes on.
+/// `live` gets the figures of each run while it goes on. At the end of each run it writes `reports`, which name its `command` line (without
+/// secrets).
 pub async fn serve(
     options: WorkerOptions,
+    command: String,
+    reports: Vec<RequestedReport>,
     setup: TargetSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
@@ -108,13 +111,15 @@ pub async fn serve(
     let mut signal = pin!(signal);
     let (known, _) = tokio::select! {
         discovered = async {
-            run::check_load(&target, target.rate, options.own_target).await?;
+            run::check_load(&target, target.rate, options.sending.i_own_this_target).await?;
             run::discover::discover(&target).await
         } => discovered?,
         () = signal.as_mut() => return Ok(()),
     };
     let mut worker = Worker {
         options,
+        command,
+        reports,
         target,
         redactor,
         known,

@@ -1,8 +1,8 @@
-//! One connection of a worker to its master, from `client_ready` to the end of the connection.
-
-mod orders;
+//! One connection of a worker to its master, from `client_ready` to the end of the connection. As the master says, it draws requests, begins
+//! runs, changes users, and ends runs.
 
 use std::{
+    collections::BTreeMap,
     future::Future,
     pin::{Pin, pin},
     sync::Arc,
@@ -13,16 +13,16 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use super::{
     WorkerError,
-    corpus::Corpus,
+    corpus::{Corpus, MOST_WORKERS, Shard},
     load::Load,
-    process::ProcessMeter,
-    state::{Worker, say},
+    state::{Worker, random, say},
 };
 use crate::worker::protocol::{
     connection::{Connection, ConnectionError, Incoming, SILENCE},
-    message::{self, FromMaster, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
+    message::{self, FromMaster, FromWorker, Heartbeat, Spawn, UserCounts, WorkerState},
+    zmtp,
 };
-use crate::{results::summary::RunSummary, scenarios::error::ScenarioError};
+use crate::{figures::cpu::CpuTimes, run::RunError, scenarios::ScenarioError};
 
 /// How often heartbeats are sent.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -164,7 +164,7 @@ impl<'a> Session<'a> {
                 },
                 _ = tick.tick() => self.tick().await,
                 drawn = drawn(&mut self.drawing) => {
-                    let corpus = drawn.map_err(WorkerError::Scenario)?;
+                    let corpus = drawn.map_err(RunError::from)?;
                     say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
                     match self.waiting.take() {
@@ -197,12 +197,12 @@ impl<'a> Session<'a> {
     }
 
     async fn send(&mut self, message: &FromWorker) -> Result<(), ConnectionError> {
-        self.connection.send(&message.to_bytes(&self.node_id)).await
+        self.connection.send(&zmtp::message(&message.to_bytes(&self.node_id))).await
     }
 
     async fn receive(&mut self, incoming: Incoming) -> Result<(), ConnectionError> {
         match incoming {
-            Incoming::Ping(context) => self.connection.pong(&context).await,
+            Incoming::Ping(context) => self.connection.send(&zmtp::pong(&context)).await,
             Incoming::Ignored => {
                 self.worker.note_once("the master sent a frame that Locust does not use; it is ignored");
                 Ok(())
@@ -262,24 +262,189 @@ impl<'a> Session<'a> {
             load.set_share(self.all_users);
         }
         if self.ticks.is_multiple_of(STATS_EVERY) && self.ending.is_none() {
-            let summary = load.summary(false, None);
-            let stats = stats_of(load, &summary);
+            let stats = load.report(&load.summary(false, None));
             self.send(&stats).await?;
         }
         Ok(())
     }
-}
 
-fn stats_of(load: &mut Load, summary: &RunSummary) -> FromWorker {
-    let users = load.users();
-    let (difference, exact) = load.report(summary);
-    FromWorker::Stats(Box::new(Stats {
-        stats: difference.stats,
-        stats_total: difference.total,
-        errors: difference.errors,
-        users,
-        exact,
-    }))
+    async fn handle(&mut self, message: FromMaster) -> Result<(), ConnectionError> {
+        match message {
+            FromMaster::Ack(index) => self.acknowledge(index),
+            // Without an index, the requests of two workers could be the same.
+            FromMaster::Spawn(_) if self.acknowledged.is_none() => {
+                self.worker.failed = Some(WorkerError::MasterTooOld);
+            }
+            FromMaster::Spawn(spawn) => {
+                self.send(&FromWorker::Spawning).await?;
+                if spawn.timestamp <= self.last_spawn || self.ending.is_some() {
+                    return Ok(());
+                }
+                self.last_spawn = spawn.timestamp;
+                if self.corpus.is_some() {
+                    self.spawn(&spawn).await?;
+                } else {
+                    self.waiting = Some(spawn);
+                }
+            }
+            FromMaster::SpawningComplete(users) => {
+                self.all_users = users.unwrap_or(self.all_users);
+                match &mut self.load {
+                    Some(load) => load.announce(self.all_users),
+                    None => self.announced = true,
+                }
+            }
+            FromMaster::Stop => self.begin_end(Then::Ready, self.stop_timeout.max(self.worker.grace())),
+            FromMaster::Finish => self.begin_end(Then::Wait, self.worker.grace()),
+            FromMaster::Quit => self.begin_end(Then::Quit, QUIT_GRACE),
+            FromMaster::Reconnect => return Err(ConnectionError::Reconnect),
+            FromMaster::Heartbeat => {}
+            FromMaster::Other(kind) => {
+                let kind = kind.escape_default();
+                self.worker.note_once(&format!("the master sent a message `{kind}`, which a worker ignores"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the index that the master gave, and draws the requests of that index.
+    fn acknowledge(&mut self, index: Option<u64>) {
+        if self.acknowledged.is_some() {
+            return;
+        }
+        self.acknowledged = Some(Instant::now());
+        let shard = match index {
+            Some(index) => Shard::new(index),
+            None => Some(Shard::by_chance(random())),
+        };
+        let Some(shard) = shard else {
+            self.worker.failed = Some(WorkerError::TooManyWorkers(MOST_WORKERS));
+            return;
+        };
+        let (known, scenario, seed) =
+            (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed);
+        self.drawing =
+            Some(tokio::task::spawn_blocking(move || Corpus::draw(&*known, &scenario, seed, shard)));
+    }
+
+    /// Starts and stops users as the master says. The first `spawn` of a run begins it.
+    async fn spawn(&mut self, spawn: &Spawn) -> Result<(), ConnectionError> {
+        let options = spawn.parsed_options.clone().unwrap_or_default();
+        let seconds = spawn.stop_timeout.unwrap_or_default().clamp(0.0, 3_600.0);
+        self.stop_timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        self.spawned = Instant::now();
+        if !self.announced {
+            self.all_users = options.num_users.unwrap_or(self.all_users);
+        }
+        let is_new = self.load.is_none() && self.refused.is_none();
+        if is_new {
+            let begun = match &self.corpus {
+                Some(corpus) => self.worker.begin(&options, corpus, &self.node_id),
+                None => return Ok(()),
+            };
+            match begun {
+                Ok(load) => self.load = Some(load),
+                Err(cause) => self.refuse(cause.to_string()).await?,
+            }
+        }
+        let refusal = self.load.as_mut().and_then(|load| {
+            let set = load.set_users(&spawn.user_classes_count);
+            if load.is_started() {
+                // The limit of a profile is divided at once; a rate that runs is divided when all users are up.
+                if self.worker.target.rate.is_some() && !options.has_rate() {
+                    load.set_share(self.all_users);
+                }
+            }
+            set.err()
+        });
+        if let Some(refusal) = refusal {
+            self.refuse(refusal.to_string()).await?;
+        }
+        if let Some(load) = self.load.as_mut().filter(|_| self.announced) {
+            load.announce(self.all_users);
+            self.announced = false;
+        }
+        let users = self.users(&spawn.user_classes_count);
+        self.send(&FromWorker::SpawningComplete(users)).await?;
+        match self.load.as_mut().filter(|_| is_new) {
+            // So the master knows from the beginning that figures of this worker must come.
+            Some(load) => {
+                let stats = load.report(&load.summary(false, None));
+                self.send(&stats).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Shows a problem on standard error and on the web page of the master, once for each run.
+    async fn refuse(&mut self, why: String) -> Result<(), ConnectionError> {
+        if self.refused.as_ref() == Some(&why) {
+            return Ok(());
+        }
+        say(&why);
+        let sent = self.send(&FromWorker::Exception(why.clone())).await;
+        self.refused = Some(why);
+        sent
+    }
+
+    /// The users of the worker; `named` are the classes that the master named, for a worker without a load.
+    fn users(&self, named: &BTreeMap<String, u64>) -> UserCounts {
+        match &self.load {
+            Some(load) => load.users(),
+            None => UserCounts {
+                user_classes_count: named.keys().map(|class| (class.clone(), 0)).collect(),
+                user_count: 0,
+            },
+        }
+    }
+
+    fn begin_end(&mut self, then: Then, grace: Duration) {
+        if let Some(load) = &mut self.load {
+            load.stop();
+        }
+        (self.waiting, self.announced) = (None, false);
+        let deadline = Instant::now() + grace;
+        let sooner = self.ending.map_or(deadline, |ending| ending.deadline.min(deadline));
+        self.ending = Some(Ending { then, deadline: sooner });
+    }
+
+    /// Reports the end of a load when its requests are answered or out of time.
+    async fn check_end(&mut self) -> Result<Option<Leaving>, ConnectionError> {
+        let Some(Ending { then, deadline }) = self.ending else {
+            return Ok(None);
+        };
+        if self.load.as_ref().is_some_and(|load| !load.is_idle()) && Instant::now() < deadline {
+            return Ok(None);
+        }
+        self.ending = None;
+        self.refused = None;
+        if let Some(mut load) = self.load.take() {
+            load.close().await;
+            if then == Then::Interrupted {
+                load.interrupt();
+            }
+            let summary = load.summary(true, None);
+            self.worker.next_number = load.next_number();
+            let stats = load.report(&summary);
+            let sent = self.send(&stats).await;
+            self.worker.publish(&summary);
+            sent?;
+        }
+        match then {
+            Then::Wait => Ok(None),
+            Then::Quit => Ok(Some(Leaving::Quit)),
+            Then::Ready => {
+                self.send(&FromWorker::Stopped).await?;
+                // `client_stopped` removes the worker at the master, and `client_ready` adds it again under the same index.
+                self.send(&FromWorker::Ready).await?;
+                Ok(None)
+            }
+            Then::Interrupted => {
+                self.send(&FromWorker::Quit).await?;
+                Ok(Some(Leaving::Interrupted))
+            }
+        }
+    }
 }
 
 /// The drawn requests. Without a task it waits forever; with a finished one it empties the place of the task.
@@ -293,4 +458,33 @@ async fn drawn(
     *drawing = None;
     // A panic has printed its own message.
     done.unwrap_or_else(|_| Err(ScenarioError::NoneUsable(Vec::new())))
+}
+
+/// Bytes of a page of memory.
+const PAGE: u64 = 4_096;
+
+/// Measures this process from one heartbeat to the next.
+#[derive(Debug)]
+struct ProcessMeter(CpuTimes);
+
+impl Default for ProcessMeter {
+    fn default() -> Self {
+        Self(CpuTimes::now())
+    }
+}
+
+impl ProcessMeter {
+    /// CPU use since the last call in percent of all cores (a master warns above 90), and memory in bytes. 0 where the system has no
+    /// `/proc`.
+    fn read(&mut self) -> (f64, u64) {
+        let usage = std::mem::replace(&mut self.0, CpuTimes::now()).since();
+        let percent = usage.cpu_share.unwrap_or_default() * 100.0;
+        (percent.clamp(0.0, 100.0), memory().unwrap_or_default())
+    }
+}
+
+fn memory() -> Option<u64> {
+    let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let resident: u64 = sizes.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(resident * PAGE)
 }

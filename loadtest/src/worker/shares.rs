@@ -3,25 +3,8 @@
 
 use std::time::Duration;
 
+use super::load::FOREVER;
 use crate::{engine::arrivals::schedule::Schedule, run::options::Rate};
-
-/// The length of a constant rate, longer than any run. A master does not tell its workers when the run ends.
-const FOREVER: Duration = Duration::from_hours(24 * 365);
-
-/// How the arrivals of one worker lie between those of the others.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Spread {
-    /// At regular distances. `part` (0 to 1) is where the first arrival lies between two (see [`Schedule::shifted`]).
-    Regular {
-        /// The part of a distance.
-        part: f64,
-    },
-    /// At random, each worker with a seed of its own: independent Poisson processes add up to one with the sum of their rates.
-    Poisson {
-        /// The seed of the worker.
-        seed: u64,
-    },
-}
 
 /// The share of a worker over time.
 #[derive(Clone, Debug, Default)]
@@ -38,74 +21,10 @@ impl Shares {
         self.0.last().map_or(0.0, |(_, share)| *share)
     }
 
-    /// When the arrivals of this worker are due, if `rate` is that of the whole run.
-    pub(super) fn schedule(&self, rate: &Rate, spread: Spread) -> Schedule {
-        let pieces = match rate {
-            Rate::Constant(rate) => {
-                vec![Piece { from: *rate, to: *rate, start: 0.0, seconds: FOREVER.as_secs_f64() }]
-            }
-            Rate::Steps(steps) => pieces(steps.as_slice()),
-        };
-        let mut steps = Vec::new();
-        for piece in pieces {
-            for part in self.cut(piece) {
-                let share = self.at(part.start);
-                steps.push((part.from * share, Duration::ZERO));
-                steps.push((part.to * share, Duration::from_secs_f64(part.seconds)));
-            }
-        }
-        let schedule = Schedule::new(0.0, &steps);
-        match spread {
-            Spread::Regular { part } => schedule.shifted(part),
-            Spread::Poisson { seed } => schedule.endless_poisson(seed),
-        }
+    /// The part of this worker of the arrivals of the whole run, which has this rate.
+    pub(super) fn schedule(&self, rate: &Rate) -> Schedule {
+        rate.schedule(FOREVER).scaled(&self.0)
     }
-
-    fn at(&self, second: f64) -> f64 {
-        let place = self.0.partition_point(|(from, _)| from.as_secs_f64() <= second);
-        place.checked_sub(1).map_or(0.0, |place| self.0[place].1)
-    }
-
-    /// The piece, cut where the share changes.
-    fn cut(&self, piece: Piece) -> Vec<Piece> {
-        let mut parts = vec![piece];
-        for (from, _) in &self.0 {
-            let at = from.as_secs_f64();
-            let Some(last) = parts.pop() else { break };
-            if at > last.start && at < last.start + last.seconds {
-                let middle = last.from + (last.to - last.from) * (at - last.start) / last.seconds;
-                let seconds = at - last.start;
-                parts.push(Piece { to: middle, seconds, ..last });
-                parts.push(Piece { from: middle, start: at, seconds: last.seconds - seconds, ..last });
-            } else {
-                parts.push(last);
-            }
-        }
-        parts
-    }
-}
-
-/// A time in which a rate changes linearly.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    from: f64,
-    to: f64,
-    start: f64,
-    seconds: f64,
-}
-
-fn pieces(steps: &[(f64, Duration)]) -> Vec<Piece> {
-    let (mut start, mut from) = (0.0, 0.0);
-    let mut pieces = Vec::new();
-    for (to, length) in steps {
-        let seconds = length.as_secs_f64();
-        if seconds > 0.0 {
-            pieces.push(Piece { from, to: *to, start, seconds });
-            start += seconds;
-        }
-        from = *to;
-    }
-    pieces
 }
 
 #[cfg(test)]
@@ -113,7 +32,6 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
-    const REGULAR: Spread = Spread::Regular { part: 0.0 };
 
     fn shares(all: &[(u64, f64)]) -> Shares {
         let mut shares = Shares::default();
@@ -127,13 +45,11 @@ mod tests {
     fn the_arrivals_of_all_workers_are_those_of_the_rate() {
         for rate in ["120", "100,4s;300,6s"] {
             let rate = Rate::parse(rate).unwrap();
-            let whole = shares(&[(0, 1.0)]).schedule(&rate, REGULAR).due_by(SECOND * 9);
+            let whole = shares(&[(0, 1.0)]).schedule(&rate).due_by(SECOND * 9);
             let parts = [(0.5, 0.0), (0.3, 0.6), (0.2, 0.2)];
             let sum: u64 = parts
                 .into_iter()
-                .map(|(share, part)| {
-                    shares(&[(0, share)]).schedule(&rate, Spread::Regular { part }).due_by(SECOND * 9)
-                })
+                .map(|(share, part)| shares(&[(0, share)]).schedule(&rate).shifted(part).due_by(SECOND * 9))
                 .sum();
             assert!(whole.abs_diff(sum) <= 3, "{rate}: {whole} and {sum}");
         }
@@ -146,10 +62,7 @@ mod tests {
             let before = shares(&[(0, 0.4)]);
             let mut after = before.clone();
             after.set(SECOND * 5, 0.8);
-            let (before, after) = (
-                before.schedule(&rate, Spread::Regular { part: 0.3 }),
-                after.schedule(&rate, Spread::Regular { part: 0.3 }),
-            );
+            let (before, after) = (before.schedule(&rate).shifted(0.3), after.schedule(&rate).shifted(0.3));
             for index in 0..before.due_by(SECOND * 5) {
                 let (left, right) = (before.due(index).unwrap(), after.due(index).unwrap());
                 assert!(left.abs_diff(right) < Duration::from_micros(1), "{text}: {index}");
@@ -164,10 +77,10 @@ mod tests {
     fn a_worker_without_users_has_no_arrivals() {
         let rate = Rate::Constant(100.0);
         let pause = shares(&[(0, 0.5), (2, 0.0), (4, 0.5)]);
-        let schedule = pause.schedule(&rate, REGULAR);
+        let schedule = pause.schedule(&rate);
         assert_eq!(schedule.due_by(SECOND * 2), schedule.due_by(Duration::from_millis(3_990)));
         assert_eq!(schedule.due_by(SECOND * 6), 201);
-        assert_eq!(Shares::default().schedule(&rate, REGULAR).due_by(SECOND * 60), 0);
+        assert_eq!(Shares::default().schedule(&rate).due_by(SECOND * 60), 0);
         assert!((pause.last() - 0.5).abs() < 1e-9);
     }
 
@@ -182,8 +95,7 @@ mod tests {
         ];
         let mut all = Vec::new();
         for (index, shares) in (0..).zip(workers) {
-            let spread = Spread::Poisson { seed: seed * 7 + index };
-            let schedule = shares.schedule(&rate, spread);
+            let schedule = shares.schedule(&rate).endless_poisson(seed * 7 + index);
             let due = (0..schedule.due_by(end)).map(|index| schedule.due(index).unwrap());
             all.extend(due.map(|due| due.as_secs_f64()));
         }
@@ -226,13 +138,13 @@ mod tests {
 
     #[test]
     fn a_later_share_keeps_the_random_arrivals_before_it() {
-        let spread = Spread::Poisson { seed: 9 };
         for text in ["50", "0,0s;100,10s"] {
             let rate = Rate::parse(text).unwrap();
             let before = shares(&[(0, 0.4)]);
             let mut after = before.clone();
             after.set(SECOND * 5, 0.8);
-            let (before, after) = (before.schedule(&rate, spread), after.schedule(&rate, spread));
+            let (before, after) =
+                (before.schedule(&rate).endless_poisson(9), after.schedule(&rate).endless_poisson(9));
             let first = before.due_by(SECOND * 5);
             assert!(first > 20, "{text}: {first}");
             for index in 0..first {
@@ -243,7 +155,7 @@ mod tests {
         }
         // Steps have an end, after which nothing arrives.
         let steps = Rate::parse("100,0s;100,5s").unwrap();
-        let schedule = shares(&[(0, 1.0)]).schedule(&steps, spread);
+        let schedule = shares(&[(0, 1.0)]).schedule(&steps).endless_poisson(9);
         assert_eq!(schedule.due_by(SECOND * 5), schedule.due_by(SECOND * 500));
         assert_eq!(schedule.due(schedule.due_by(SECOND * 5)), None);
     }

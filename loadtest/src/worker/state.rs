@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    error::Error,
     hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::Arc,
     time::Duration,
@@ -24,13 +25,14 @@ use crate::worker::protocol::message::MasterOptions;
 use crate::{
     figures::outcome::Outcome,
     metrics::LiveFigures,
+    report::RequestedReport,
     results::{
         summary::RunSummary,
         threshold::{Threshold, ThresholdError},
     },
     run::{
-        error::RunError,
-        options::{Arrivals, Rate, RateError},
+        check_limit,
+        options::{Arrivals, Rate},
     },
     text::{count, duration, percent, seconds},
 };
@@ -38,30 +40,13 @@ use crate::{
 /// How long requests in progress may take at the end of a run, unless their timeout is shorter.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why a run cannot begin with the options of the master.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BeginError {
-    #[error("--rate: {0}")]
-    Rate(RateError),
-    /// The name of the arrivals.
-    #[error("--arrivals: {0}")]
-    Arrivals(String),
-    /// Poisson arrivals without a rate.
-    #[error("--arrivals poisson is for the arrivals of --rate: give a rate")]
-    ArrivalsWithoutRate,
-    #[error(transparent)]
-    Threshold(#[from] ThresholdError),
-    /// The options are not possible for this target.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The thread of the pacer cannot start.
-    #[error("the pacer: {0}")]
-    Pacer(std::io::Error),
-}
-
 /// A worker, from its start to its end.
 pub(super) struct Worker {
     pub(super) options: WorkerOptions,
+    /// The command line of the worker, without secrets: its reports name it.
+    pub(super) command: String,
+    /// Where the worker writes its own report at the end of each run.
+    pub(super) reports: Vec<RequestedReport>,
     pub(super) target: TargetSettings,
     pub(super) redactor: Redactor,
     pub(super) known: Arc<dyn Knowledge>,
@@ -87,30 +72,20 @@ impl Worker {
         options: &MasterOptions,
         corpus: &Arc<Corpus>,
         name: &str,
-    ) -> Result<Load, BeginError> {
-        let rate = options.rate().map(Rate::parse).transpose().map_err(BeginError::Rate)?;
+    ) -> Result<Load, Box<dyn Error + Send + Sync>> {
+        let rate = options.rate().map(Rate::parse).transpose().map_err(|cause| format!("--rate: {cause}"))?;
         let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
             "" => Arrivals::default(),
-            name => Arrivals::from_str(name, false).map_err(BeginError::Arrivals)?,
+            name => Arrivals::from_str(name, false).map_err(|cause| format!("--arrivals: {cause}"))?,
         };
         if arrivals == Arrivals::Poisson && rate.is_none() {
-            return Err(BeginError::ArrivalsWithoutRate);
+            return Err("--arrivals poisson is for the arrivals of --rate: give a rate".into());
         }
-        let limit = self.target.rate;
-        if let (Some(rate), Some(limit)) = (&rate, limit) {
-            let requests = rate.highest() * corpus.mix.requests_per_iteration();
-            if requests > limit {
-                return Err(BeginError::Run(RunError::AboveLimit {
-                    limit,
-                    rate: rate.to_string(),
-                    requests,
-                }));
-            }
-        }
+        check_limit(rate.as_ref(), self.target.rate, &corpus.mix)?;
         let texts = options.paymaster_thresholds.iter().flatten();
-        let thresholds: Result<Vec<Threshold>, _> = texts.map(|text| text.parse()).collect();
+        let thresholds: Result<Vec<Threshold>, ThresholdError> = texts.map(|text| text.parse()).collect();
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds? };
-        let load = Load::new(self, name, asked, corpus).map_err(BeginError::Pacer)?;
+        let load = Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
         load.show(&self.live);
         Ok(load)
     }
@@ -131,10 +106,10 @@ impl Worker {
         [
             ("target", self.target.shown_target.clone()),
             ("profile", format!("{:08x}", sum.sum())),
-            ("--judge", percent(options.judge.value() * 100.0)),
-            ("--strict", options.strict.to_string()),
+            ("--judge", percent(options.judging.judge.value() * 100.0)),
+            ("--strict", options.judging.strict.to_string()),
             ("--timeout", duration(self.target.transport.limits.timeout)),
-            ("--respect-retry-after", options.respect_retry_after.to_string()),
+            ("--respect-retry-after", options.sending.respect_retry_after.to_string()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
@@ -152,7 +127,7 @@ impl Worker {
             count(counts.all(), "request"),
             seconds(summary.seconds)
         ));
-        for report in &self.options.reports {
+        for report in &self.reports {
             if let Err(cause) = report.of_run(self.runs).write(summary, None) {
                 out::error(&format!("a report could not be written: {cause}"));
             }

@@ -3,7 +3,6 @@
 //! the load generator.
 
 use std::{
-    error::Error,
     io::{self, BufRead, BufReader, Read, Write},
     process::{Child, Command, Stdio},
     sync::Arc,
@@ -11,6 +10,8 @@ use std::{
 
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use tokio::net::TcpListener;
+
+use crate::cli::CommandError;
 
 /// The name of the hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "embedded-server";
@@ -36,28 +37,12 @@ impl DeviationArgs {
         self.faults.is_empty() && self.variants.is_empty()
     }
 
-    fn service(&self, config: &Config) -> Result<InjectedService, EmbeddedError> {
+    fn service(&self, config: &Config) -> Result<InjectedService, CommandError> {
         let faults: Result<Vec<_>, _> = self.faults.iter().map(|name| find_fault(name)).collect();
         let variants: Result<Vec<_>, _> = self.variants.iter().map(|name| find_variant(name)).collect();
-        let service = Service::new(config).map_err(|cause| EmbeddedError::Service(cause.into()))?;
-        Ok(InjectedService::from(service)
-            .with_variants(variants.map_err(|cause| EmbeddedError::Service(cause.into()))?)
-            .with_faults(faults.map_err(|cause| EmbeddedError::Service(cause.into()))?))
+        let service = Service::new(config)?;
+        Ok(InjectedService::from(service).with_variants(variants?).with_faults(faults?))
     }
-}
-
-/// Why the embedded server could not be started.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum EmbeddedError {
-    /// The configuration, or the name of a fault or variant, is not valid.
-    #[error(transparent)]
-    Service(Box<dyn Error + Send + Sync>),
-    /// The process or its socket failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The process did not print its URL.
-    #[error("it did not print its URL")]
-    NoUrl,
 }
 
 /// A running server. It ends when this is dropped.
@@ -70,19 +55,15 @@ pub(crate) struct Embedded {
 
 impl Embedded {
     /// Starts the server and waits until it listens.
-    pub(crate) fn start(deviations: &DeviationArgs) -> Result<Self, EmbeddedError> {
+    pub(crate) fn start(deviations: &DeviationArgs) -> Result<Self, CommandError> {
         let config = Config::default();
         // Unknown names are an error here, because the error output of the process is not read.
         deviations.service(&config)?;
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
         command.arg(SUBCOMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
-        for fault in &deviations.faults {
-            command.args(["--fault", fault]);
-        }
-        for variant in &deviations.variants {
-            command.args(["--variant", variant]);
-        }
+        command.args(deviations.faults.iter().flat_map(|name| ["--fault", name]));
+        command.args(deviations.variants.iter().flat_map(|name| ["--variant", name]));
         // Ctrl-C goes to all processes of the group, and the server must still send the last answers.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -95,7 +76,7 @@ impl Embedded {
         if read.is_err() || !url.starts_with("http://") {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(EmbeddedError::NoUrl);
+            return Err("it did not print its URL".into());
         }
         Ok(Self { url: url.to_owned(), child })
     }
@@ -111,7 +92,7 @@ impl Drop for Embedded {
 }
 
 /// Prints the URL to standard output and serves until standard input is closed.
-pub(crate) async fn serve(deviations: &DeviationArgs) -> Result<(), EmbeddedError> {
+pub(crate) async fn serve(deviations: &DeviationArgs) -> Result<(), CommandError> {
     let service = deviations.service(&Config::default())?;
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let address = listener.local_addr()?;

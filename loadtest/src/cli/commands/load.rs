@@ -1,7 +1,5 @@
 //! The default command: a load test.
 
-use std::time::Duration;
-
 use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
@@ -15,33 +13,30 @@ use paymaster_settings::{
 
 use super::{embedded::Embedded, reports::publish};
 use crate::{
-    cli::{args::LoadArgs, error::CommandError, exit, interrupts, runtime},
+    cli::{CommandError, args::LoadArgs, command_line, exit, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
     results::{
-        compare::{CompareError, RunComparison},
+        compare::RunComparison,
         summary::{RunSummary, RunVerdict},
-        threshold::Threshold,
+        threshold::ThresholdError,
     },
     run::{self, options::RunOptions},
 };
-
-/// The default measured time.
-const DURATION: Duration = Duration::from_secs(10);
 
 /// Executes a load test and writes its reports.
 pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     // An earlier report that cannot be read is an error before anything is sent.
-    let earlier = args.compare.as_deref().map(RunSummary::read).transpose()?;
+    let earlier = args.options.compare.as_deref().map(RunSummary::read).transpose()?;
     let mut embedded = None;
     let runtime = runtime()?;
     let setup = runtime.block_on(read_target(args, &mut embedded))?;
     if !setup.embedded && !args.deviations.is_empty() {
-        return Err(CommandError::DeviationsWithUrl);
+        return Err("--fault and --variant are for the embedded server: give no URL".into());
     }
     let options = options(args, &setup.load)?;
-    let command = args.sending.shown_command(args.url.as_deref(), &setup);
+    let command = command_line::of_target(args.url.as_deref(), &options.sending.target.headers, &setup);
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
@@ -67,7 +62,11 @@ fn finish(
     earlier: Option<&RunSummary>,
     summary: &RunSummary,
 ) -> Result<u8, CommandError> {
-    let comparison = compare(args, earlier, summary);
+    let comparison = args.options.compare.as_ref().zip(earlier).map(|(path, earlier)| {
+        let name = path.display().to_string();
+        RunComparison::of(&name, earlier, summary, args.options.tolerance.share)
+    });
+    let comparison = comparison.transpose();
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
     let published = publish(summary, compared, reports);
     let code = exit_code(summary, compared);
@@ -78,18 +77,6 @@ fn finish(
         comparison?;
     }
     Ok(code)
-}
-
-fn compare(
-    args: &LoadArgs,
-    earlier: Option<&RunSummary>,
-    summary: &RunSummary,
-) -> Result<Option<RunComparison>, CompareError> {
-    let (Some(path), Some(earlier)) = (&args.compare, earlier) else {
-        return Ok(None);
-    };
-    let name = path.display().to_string();
-    RunComparison::of(&name, earlier, summary, args.tolerance.share).map(Some)
 }
 
 fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
@@ -108,48 +95,30 @@ async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result
         let server = embedded.insert(Embedded::start(&args.deviations)?);
         Ok((server.url.clone(), profile_of(specification, &Config::default(), &[])))
     };
-    Ok(target::read(&args.sending.of_run(args.seed), args.url.as_deref(), start).await?)
+    Ok(target::read(&args.options.sending.of_run(args.options.seed), args.url.as_deref(), start).await?)
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.
 fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError> {
-    let weights =
-        if args.weights.is_empty() { load.weights.clone() } else { args.weights.iter().cloned().collect() };
-    let limits = |key, given: &[Threshold], of_profile: &[String]| {
+    let mut options = args.options.clone();
+    if options.weights.is_empty() {
+        options.weights = load.weights.clone().into_iter().collect();
+    }
+    for (key, given, of_profile) in [
+        ("thresholds", &mut options.thresholds, &load.thresholds),
+        ("abort-on", &mut options.abort_on, &load.abort_on),
+    ] {
         if given.is_empty() {
-            let parsed: Result<Vec<Threshold>, _> = of_profile.iter().map(|text| text.parse()).collect();
-            parsed.map_err(|cause| CommandError::ThresholdOfProfile(key, cause))
-        } else {
-            Ok(given.to_vec())
+            let parsed: Result<_, ThresholdError> = of_profile.iter().map(|text| text.parse()).collect();
+            *given = parsed.map_err(|cause| format!("load.{key}: {cause}"))?;
         }
-    };
-    let mut goose_options = Vec::new();
+    }
+    options.sending.i_own_this_target |= load.own_target;
     if let Some(port) = args.dashboard {
-        goose_options.extend(["--dashboard".to_owned(), format!("--dashboard-port={port}")]);
+        options.goose_options.extend(["--dashboard".to_owned(), format!("--dashboard-port={port}")]);
     }
-    for path in &args.goose_report {
-        goose_options.push(format!("--report-file={}", path.display()));
-    }
-    if let Some(path) = &args.goose_baseline {
-        goose_options.push(format!("--baseline-file={}", path.display()));
-    }
-    Ok(RunOptions {
-        scenario: args.scenario.clone(),
-        weights,
-        users: args.users,
-        duration: args.duration.unwrap_or(DURATION),
-        ramp: args.ramp.unwrap_or_default(),
-        warm_up: args.warm_up.unwrap_or_default(),
-        test_plan: args.test_plan.clone(),
-        rate: args.rate.clone(),
-        arrivals: args.arrivals,
-        max_requests: args.max_requests,
-        judge: args.judging.judge,
-        strict: args.judging.strict,
-        thresholds: limits("thresholds", &args.thresholds, &load.thresholds)?,
-        abort_on: limits("abort-on", &args.abort_on, &load.abort_on)?,
-        respect_retry_after: args.sending.respect_retry_after,
-        own_target: args.sending.i_own_this_target || load.own_target,
-        goose_options,
-    })
+    let reports = args.goose_report.iter().map(|path| format!("--report-file={}", path.display()));
+    let baseline = args.goose_baseline.iter().map(|path| format!("--baseline-file={}", path.display()));
+    options.goose_options.extend(reports.chain(baseline));
+    Ok(options)
 }

@@ -2,6 +2,5 @@
 
 pub(super) mod embedded;
 pub(super) mod load;
-pub(super) mod pages;
 pub(super) mod reports;
 pub(super) mod worker;

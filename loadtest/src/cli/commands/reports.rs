@@ -4,17 +4,15 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use paymaster_settings::{
-    embedded::EMBEDDED_WARNING, exit as codes, output as out, output::terminal::Paint,
-    settings::environment::Environment,
+    embedded::EMBEDDED_WARNING, exit as codes, output as out, settings::environment::Environment,
 };
 
 use paymaster_client::files as input;
 
 use crate::cli::{
+    CommandError,
     args::{CompareArgs, MergeArgs},
-    command_line,
-    error::CommandError,
-    exit,
+    command_line, exit,
 };
 use crate::{
     report::{RequestedReport, terminal},
@@ -35,20 +33,14 @@ pub(in crate::cli) fn publish(
         out::eprint(&text);
         Ok(())
     } else {
-        out::print(&text).map_err(CommandError::Output)
+        out::print(&text).map_err(CommandError::from)
     };
-    let written =
-        reports.iter().map(|report| report.write(summary, comparison).map_err(CommandError::Report));
+    let written = reports.iter().map(|report| report.write(summary, comparison));
     let errors: Vec<CommandError> = [printed].into_iter().chain(written).filter_map(Result::err).collect();
     for error in &errors {
         out::error(&format!("a report could not be written: {error}"));
     }
     errors.is_empty()
-}
-
-/// Colours for standard output.
-fn paint() -> Paint {
-    out::paint(&Environment::of_process(), false)
 }
 
 /// `merge`: merges several reports and judges them as one run.
@@ -60,7 +52,7 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let mut files = args.files.clone();
     if let Some(list) = &args.files_from {
         let text = input::read_text(list, input::WRITTEN_BY_HAND)
-            .map_err(|cause| CommandError::List(list.clone(), cause))?;
+            .map_err(|cause| format!("{}: {cause}", list.display()))?;
         files.extend(text.lines().filter(|line| !line.is_empty()).map(PathBuf::from));
     }
     let runs = files.iter().map(|path| RunSummary::read(path));
@@ -87,7 +79,7 @@ pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
         ("NOT WORSE", codes::CONFORMS)
     };
     let mut text = verdict.to_owned();
-    terminal::compared(&mut text, &comparison, paint());
+    terminal::compared(&mut text, &comparison, out::paint(&Environment::of_process(), false));
     for (path, run) in [(&args.before, &before), (&args.after, &after)] {
         if run.embedded {
             // Writing to a String cannot fail.

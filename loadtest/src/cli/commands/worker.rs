@@ -1,57 +1,31 @@
 //! `worker` and `locustfile`: a run that a Locust master distributes over machines.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use clap::Args;
 use paymaster_engine::specification::Specification;
 use paymaster_settings::{
-    duration, exit as codes,
+    exit as codes,
     output::{self as out, report_file},
     settings::{file::FileError, setup::SetupError, target},
     specifications::{DEFAULT_SPECIFICATION, specification},
 };
 
 use crate::{
-    cli::{
-        args::{JudgingArgs, SendingArgs},
-        error::CommandError,
-        interrupts,
-        metrics::MetricsArgs,
-        runtime,
-    },
+    cli::{CommandError, MetricsArgs, command_line, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
     scenarios::mix::parse_weight,
-    worker::{self, BY_CLASS, WorkerOptions, locustfile},
+    worker::{self, WorkerOptions, locustfile},
 };
-
-/// How long a worker waits for its master.
-const PATIENCE: Duration = Duration::from_mins(5);
 
 /// The arguments of `worker`: where the master is, and what is sent to whom. Users, their number and the rate are those of the master.
 #[derive(Debug, Args)]
-#[command(mut_arg("insecure", |arg| arg.help("Believe any certificate of an https:// target")))]
 pub(crate) struct WorkerArgs {
     /// The paymaster URL, for example http://127.0.0.1:3000/rpc. The master cannot choose it.
     url: Option<String>,
-    /// The Locust master [default port: 5557].
-    #[arg(long, value_name = "HOST:PORT", help_heading = "Master")]
-    master: String,
-    /// How long the worker waits for a master that acknowledges and serves it, before it gives up [default: 5m].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Master")]
-    patience: Option<Duration>,
-
-    /// The only scenario to send. By default every user sends the scenario of its class.
-    #[arg(short, long, value_name = "NAME", default_value = BY_CLASS, help_heading = "Load")]
-    scenario: String,
-    /// The same seed gives the same requests to a worker with the same index [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    seed: Option<u64>,
-
     #[command(flatten)]
-    judging: JudgingArgs,
-    #[command(flatten)]
-    sending: SendingArgs,
+    options: WorkerOptions,
 
     /// Write a report of this worker at the end of each run; from the second run on, the file has its number (own-2.json). Its format is its ending (.json, .html, .md, .xml, .csv) or named: json, html,
     /// markdown, junit, csv. PATH may be `-` for standard output; missing folders are made. Repeatable.
@@ -78,30 +52,24 @@ pub(crate) struct LocustfileArgs {
 /// `worker`: serves a master.
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
-    let (run_args, url) = (args.sending.of_run(args.seed), args.url.as_deref());
+    let (run_args, url) = (args.options.sending.of_run(args.options.seed), args.url.as_deref());
     let runtime = runtime()?;
     let no_embedded = |_: &Specification| Err("a worker has no embedded server".into());
     let setup = runtime.block_on(target::read(&run_args, url, no_embedded)).map_err(|cause| match cause {
         // There is an embedded server for the runs of one machine only.
-        SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
-        cause => CommandError::Target(cause),
+        SetupError::Embedded(_) => {
+            "a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile".into()
+        }
+        cause => CommandError::from(cause),
     })?;
-    let options = WorkerOptions {
-        master: args.master.clone(),
-        patience: args.patience.unwrap_or(PATIENCE),
-        scenario: args.scenario.clone(),
-        judge: args.judging.judge,
-        strict: args.judging.strict,
-        respect_retry_after: args.sending.respect_retry_after,
-        own_target: args.sending.i_own_this_target || setup.load.own_target,
-        command: args.sending.shown_command(url, &setup),
-        reports,
-    };
+    let mut options = args.options.clone();
+    options.sending.i_own_this_target |= setup.load.own_target;
+    let command = command_line::of_target(url, &options.sending.target.headers, &setup);
     runtime.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;
         let mut interrupts = interrupts()?;
-        let served = worker::serve(options, setup, &live, interrupts.next()).await;
+        let served = worker::serve(options, command, reports, setup, &live, interrupts.next()).await;
         args.metrics.close(server, &mut interrupts).await;
         served?;
         Ok(codes::CONFORMS)
@@ -118,8 +86,7 @@ pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandErr
     match &args.output {
         None => out::print(&text)?,
         Some(path) => {
-            report_file::write(path, &text)
-                .map_err(|cause| CommandError::LocustfileNotWritten(path.clone(), cause))?;
+            report_file::write(path, &text).map_err(|cause| format!("{}: {cause}", path.display()))?;
         }
     }
     Ok(codes::CONFORMS)

@@ -3,4 +3,3 @@
 pub(crate) mod pacer;
 pub(super) mod poisson;
 pub mod schedule;
-pub mod timetable;

@@ -40,11 +40,8 @@ impl LatePermits {
     }
 }
 
-/// Starts the thread, unless the model is closed. It ends with the run, or after the last permit if the schedule cannot change.
+/// Starts the thread. It ends at once in the closed model, and else with the run, or after the last permit if the schedule cannot change.
 pub(crate) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
-    if run.settings.pacing.timetable().is_none() {
-        return Ok(());
-    }
     let run = Arc::clone(run);
     thread::Builder::new().name("pacer".to_owned()).spawn(move || add_permits(&run)).map(drop)
 }

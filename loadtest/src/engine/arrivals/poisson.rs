@@ -6,7 +6,10 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use crate::random::SplitMix;
+use crate::{
+    number::{float, whole},
+    random::SplitMix,
+};
 
 /// The length of a block: so many arrivals are expected in it.
 const BLOCK: f64 = 64.0;
@@ -46,7 +49,7 @@ impl PoissonArrivals {
 
     /// How many arrivals are before or at a position.
     pub(in crate::engine) fn count_before(&self, position: f64) -> u64 {
-        let wanted = number(position.min(self.end) / BLOCK);
+        let wanted = whole(position.min(self.end) / BLOCK);
         let index = usize::try_from(wanted).unwrap_or(usize::MAX);
         let known = self.known();
         let before = known.get(index).copied();
@@ -72,7 +75,7 @@ impl PoissonArrivals {
     /// Counts the arrivals of further blocks, up to a block (by its number and the arrivals before it) or to the end.
     fn extend(&self, is_enough: impl Fn(u64, u64) -> bool) -> std::sync::RwLockWriteGuard<'_, Vec<u64>> {
         let mut known = self.before.write().unwrap_or_else(PoisonError::into_inner);
-        let blocks = number(self.end / BLOCK) + 1;
+        let blocks = whole(self.end / BLOCK) + 1;
         loop {
             // The list begins with a 0.
             let (next, before) = (known.len() as u64, known.last().copied().unwrap_or_default());
@@ -87,8 +90,7 @@ impl PoissonArrivals {
     /// The positions of the arrivals of a block. The distances of a Poisson process have an exponential distribution, and what happens in
     /// one block says nothing about another.
     fn block(&self, block: u64) -> impl Iterator<Item = f64> + use<> {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 blocks")]
-        let start = block as f64 * BLOCK;
+        let start = float(block) * BLOCK;
         let end = (start + BLOCK).min(self.end);
         let mut random = SplitMix::part(self.seed, block);
         let mut position = start;
@@ -97,15 +99,6 @@ impl PoissonArrivals {
             (position < end).then_some(position)
         })
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of blocks: not negative, and the cast saturates"
-)]
-fn number(blocks: f64) -> u64 {
-    blocks.max(0.0).floor() as u64
 }
 
 #[cfg(test)]
@@ -143,7 +136,7 @@ mod tests {
             // Arrivals in windows of 10: as many as the variance of a Poisson distribution says.
             let mut windows = vec![0.0; 10_000];
             for position in &positions {
-                windows[usize::try_from(number(position / 10.0)).unwrap()] += 1.0;
+                windows[usize::try_from(whole(position / 10.0)).unwrap()] += 1.0;
             }
             let spread =
                 windows.iter().map(|arrivals: &f64| (arrivals - 10.0).powi(2)).sum::<f64>() / 10_000.0;

@@ -1,8 +1,12 @@
 //! When iterations are due: a pure function of the requested rate.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use super::poisson::PoissonArrivals;
+use crate::number::{float, whole};
 
 /// A rate that changes linearly from one point in time to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +26,11 @@ impl Segment {
     fn arrivals(&self, seconds: f64) -> f64 {
         let slope = (self.to - self.from) / self.seconds;
         self.from * seconds + slope * seconds * seconds / 2.0
+    }
+
+    /// Arrivals per second at a time after the start of the run.
+    fn rate(&self, second: f64) -> f64 {
+        self.from + (self.to - self.from) * (second - self.start) / self.seconds
     }
 
     /// The inverse of [`Self::arrivals`].
@@ -71,6 +80,28 @@ impl Schedule {
         Self { segments, total: whole(before + 1e-6), random: None }
     }
 
+    /// The same rates, of which each has a share (0 to 1) from a time after the start on. Nothing arrives before the first share.
+    #[must_use]
+    pub fn scaled(&self, shares: &[(Duration, f64)]) -> Self {
+        let changes = || shares.iter().map(|(from, _)| from.as_secs_f64());
+        let mut steps = Vec::new();
+        for segment in &self.segments {
+            let end = segment.start + segment.seconds;
+            let inside = changes().filter(|at| *at > segment.start && *at < end);
+            let cuts: Vec<f64> = [segment.start].into_iter().chain(inside).chain([end]).collect();
+            for cut in cuts.windows(2) {
+                let share = changes().take_while(|from| *from <= cut[0]).count().checked_sub(1);
+                let share = share.map_or(0.0, |place| shares[place].1);
+                let length = Duration::from_secs_f64(cut[1] - cut[0]);
+                steps.extend([
+                    (segment.rate(cut[0]) * share, Duration::ZERO),
+                    (segment.rate(cut[1]) * share, length),
+                ]);
+            }
+        }
+        Self::new(0.0, &steps)
+    }
+
     /// The same rates with the arrivals of a Poisson process, as of many clients that do not know each other. The same seed gives the
     /// same times.
     #[must_use]
@@ -116,8 +147,7 @@ impl Schedule {
         if index >= self.total {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
-        let number = index as f64;
+        let number = float(index);
         let number = self.random.as_ref().map_or(Some(number), |random| random.position(index))?;
         let place = self.segments.partition_point(|segment| segment.before <= number).max(1);
         let segment = self.segments.get(place - 1)?;
@@ -151,13 +181,39 @@ impl Schedule {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a count of arrivals: not negative, and the cast saturates"
-)]
-fn whole(number: f64) -> u64 {
-    number.floor() as u64
+/// The current schedule of a run. It can be replaced while the run goes on: a Locust master changes the share of a worker when it adds or
+/// moves users.
+#[derive(Debug)]
+pub struct Timetable {
+    schedule: RwLock<Arc<Schedule>>,
+    is_replaceable: bool,
+}
+
+impl Timetable {
+    /// A timetable without arrivals, until its schedule is replaced.
+    pub fn replaceable() -> Self {
+        Self { is_replaceable: true, ..Self::from(Schedule::new(0.0, &[])) }
+    }
+
+    pub fn current(&self) -> Arc<Schedule> {
+        Arc::clone(&self.schedule.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the schedule. The arrivals that are due already must be the same in both.
+    pub fn replace(&self, schedule: Schedule) {
+        *self.schedule.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule);
+    }
+
+    /// Whether arrivals can follow the last one of the current schedule.
+    pub(in crate::engine) fn is_replaceable(&self) -> bool {
+        self.is_replaceable
+    }
+}
+
+impl From<Schedule> for Timetable {
+    fn from(schedule: Schedule) -> Self {
+        Self { schedule: RwLock::new(Arc::new(schedule)), is_replaceable: false }
+    }
 }
 
 #[cfg(test)]

@@ -7,19 +7,15 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
 use tokio::task::JoinSet;
 
-use super::{
-    lane::Lane,
-    user::{Sender, work_slice},
-    user_state::UserState,
-};
-use crate::engine::state::RunState;
+use super::user::{Sender, UserState, work_slice};
+use crate::{engine::state::RunState, scenarios::mix::Mix};
 
 /// The users of a run, by class.
 #[derive(Debug)]
@@ -73,5 +69,37 @@ impl UserTasks {
     pub(crate) async fn shut_down(&mut self) {
         self.stops.clear();
         self.tasks.shutdown().await;
+    }
+}
+
+/// What a group of users of a Locust worker sends. In a run of one machine, every user sends the mix of the run instead.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    mix: RwLock<Arc<Mix>>,
+    /// How many sequences the users have taken; none if the numbers of the arrivals count.
+    taken: Option<AtomicU64>,
+}
+
+impl Lane {
+    /// Closed model: the users of one class send the sequences of their scenario, one after the other.
+    pub(crate) fn of_class(mix: Mix) -> Self {
+        Self { mix: RwLock::new(Arc::new(mix)), taken: Some(AtomicU64::new(0)) }
+    }
+
+    /// Open model: every user takes the next arrival, whose number decides which sequence it is.
+    pub(crate) fn of_arrivals(mix: Mix) -> Self {
+        Self { mix: RwLock::new(Arc::new(mix)), taken: None }
+    }
+
+    /// Replaces the mix from the next iteration on.
+    pub(crate) fn replace(&self, mix: Mix) {
+        *self.mix.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(mix);
+    }
+
+    /// The mix, and the number of the next sequence in it. `iteration` is the number of the iteration that sends it.
+    pub(in crate::engine) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
+        let mix = Arc::clone(&self.mix.read().unwrap_or_else(PoisonError::into_inner));
+        let number = self.taken.as_ref();
+        (mix, number.map_or(iteration, |taken| taken.fetch_add(1, Ordering::Relaxed)))
     }
 }

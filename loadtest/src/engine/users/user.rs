@@ -3,22 +3,21 @@
 //! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
 use std::{
-    sync::{PoisonError, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
-use goose::goose::GooseUser;
+use goose::goose::{GooseUser, TransactionResult};
 use paymaster_client::{
-    lean::Reply,
+    lean::{LeanConnection, Reply},
     throttling::{RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::rules::Violation;
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, Failure};
 
 use super::{
     iteration::{self, Iteration},
-    lane::Lane,
-    user_state::UserState,
+    tasks::Lane,
 };
 use crate::{
     engine::state::{EndReason, Pacing, RunState},
@@ -32,18 +31,63 @@ const SLICE: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_millis(2);
 /// Bytes of request and response bodies that are kept with a wrong answer.
 const KEPT: usize = 4_096;
+/// The pause after a user's first failed connection. It doubles with each further failure in a row.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// The longest pause after failed connections.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The connection of a user, and when it may connect again.
+#[derive(Default)]
+pub(crate) struct UserState {
+    connection: LeanConnection,
+    back_off: BackOff,
+}
+
+/// When a user may connect again.
+#[derive(Debug, Default)]
+struct BackOff {
+    /// Failed connections in a row.
+    failed: u32,
+    /// The end of the pause after a failed connection.
+    paused_until: Option<Instant>,
+}
+
+impl BackOff {
+    /// Clears the pause after a response.
+    fn reset(&mut self) {
+        (self.failed, self.paused_until) = (0, None);
+    }
+
+    /// Sets the pause after a failed connection, or clears it after any other exchange.
+    fn note(&mut self, exchange: &Exchange) {
+        if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
+            let pause = FIRST_PAUSE.saturating_mul(1 << self.failed.min(10)).min(LONGEST_PAUSE);
+            self.failed += 1;
+            self.paused_until = Some(Instant::now() + pause);
+        } else {
+            self.reset();
+        }
+    }
+}
+
+impl std::fmt::Debug for UserState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UserState").field("back_off", &self.back_off).finish_non_exhaustive()
+    }
+}
 
 /// Starts iterations of a user of goose until the end of a slice.
-pub(in crate::engine) async fn work(run: &RunState, user: &mut GooseUser) {
+pub(in crate::engine) async fn work(run: Arc<RunState>, user: &mut GooseUser) -> TransactionResult {
     let index = user.weighted_users_index;
-    let mut state = take_state(run, index).unwrap_or_else(|| {
+    let mut state = take_state(&run, index).unwrap_or_else(|| {
         run.users.change(&run.clock, |users| users + 1);
         UserState::default()
     });
     run.clock.start();
-    work_slice(run, &mut state, Sender::of_goose(user)).await;
+    work_slice(&run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
     let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
     idle.insert(index, state);
+    Ok(())
 }
 
 /// Who sends the requests of an iteration.
@@ -52,15 +96,11 @@ pub(in crate::engine) struct Sender<'a> {
     index: usize,
     /// What the user sends; none for the mix of the run.
     lane: Option<&'a Lane>,
-    /// The user of goose, to which exchanges are reported.
+    /// The user of goose, to which exchanges are reported if there is a dashboard or report of goose.
     goose: Option<&'a mut GooseUser>,
 }
 
 impl<'a> Sender<'a> {
-    fn of_goose(user: &'a mut GooseUser) -> Self {
-        Self { index: user.weighted_users_index, lane: None, goose: Some(user) }
-    }
-
     /// A user of a Locust worker.
     pub(in crate::engine) fn task(index: usize, lane: &'a Lane) -> Self {
         Self { index, lane: Some(lane), goose: None }
@@ -212,7 +252,8 @@ async fn execute(
         token = (outcome == Outcome::Good)
             .then(|| judging::value_for_next(body.unwrap_or_default(), sequence, step, place))
             .flatten();
-        if let Some(user) = reporting(run, sender) {
+        let reported = sender.goose.as_deref_mut().filter(|_| !run.settings.goose_options.is_empty());
+        if let Some(user) = reported {
             report_to_goose(user, template.label, status, timing.latency, outcome).await;
         }
         started.answered &= outcome.is_answer();
@@ -303,12 +344,6 @@ fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -
     }
 }
 
-/// The user of goose to which exchanges are reported; none without a dashboard or report of goose.
-fn reporting<'a>(run: &RunState, sender: &'a mut Sender<'_>) -> Option<&'a mut GooseUser> {
-    let user = sender.goose.as_deref_mut();
-    user.filter(|_| !run.settings.goose_options.is_empty())
-}
-
 /// Adds an exchange to the metrics of goose, for its dashboard and reports.
 async fn report_to_goose(
     user: &mut GooseUser,
@@ -318,15 +353,7 @@ async fn report_to_goose(
     outcome: Outcome,
 ) {
     let good = outcome == Outcome::Good;
+    let error = (!good).then_some(outcome.description());
     // It fails only after goose has closed its metrics, at the end of the run.
-    let _ = user
-        .record_custom_request_duration(
-            "POST",
-            label,
-            latency,
-            good,
-            status,
-            (!good).then_some(outcome.description()),
-        )
-        .await;
+    let _ = user.record_custom_request_duration("POST", label, latency, good, status, error).await;
 }

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use paymaster_settings::output::terminal::escape_controls;
 
 use super::{
-    RenderError, advice,
+    ReportError, advice,
     phrases::{arrivals, load, verdict},
     workers,
 };
@@ -30,7 +30,7 @@ const STYLE: &str = include_str!("page.css");
 pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
-) -> Result<String, RenderError> {
+) -> Result<String, ReportError> {
     let mut out = String::new();
     head(&mut out, summary)?;
     tiles(&mut out, summary)?;

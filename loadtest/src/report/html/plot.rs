@@ -14,21 +14,12 @@ pub(super) struct Line<'a> {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// The scale of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The scale of the y axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
-    Linear,
+    /// With the least distance of two marks: 1 for whole numbers.
+    Linear(f64),
     Logarithmic,
-}
-
-/// The y axis.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
-    pub(super) scale: Scale,
-    /// The least distance of two marks of a linear scale: 1 for whole numbers.
-    pub(super) smallest_step: f64,
-    /// Formats a label, with its unit.
-    pub(super) shown: fn(f64) -> String,
 }
 
 #[derive(Debug)]
@@ -37,7 +28,9 @@ pub(super) struct Plot<'a> {
     /// A sentence below the title.
     pub(super) note: Option<&'a str>,
     pub(super) lines: Vec<Line<'a>>,
-    pub(super) y: Axis,
+    pub(super) scale: Scale,
+    /// Formats a label of the y axis, with its unit.
+    pub(super) shown: fn(f64) -> String,
     /// Marks of the x axis: value and label, with its unit. The axis spans them and every point.
     pub(super) x: Vec<(f64, String)>,
 }
@@ -47,7 +40,7 @@ impl Plot<'_> {
     pub(super) fn figure(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| line.points.iter().copied());
         let (x_low, x_high) = ends(points().map(|(x, _)| x).chain(self.x.iter().map(|(x, _)| *x)));
-        let drawable = |y: &f64| self.y.scale == Scale::Linear || *y > 0.0;
+        let drawable = |y: &f64| self.scale != Scale::Logarithmic || *y > 0.0;
         let (y_low, y_high) = ends(points().map(|(_, y)| y).filter(drawable));
         let has_a_line = self.lines.iter().any(|line| line.points.len() > 1);
         if !has_a_line || x_high <= x_low || !y_high.is_finite() {
@@ -56,8 +49,8 @@ impl Plot<'_> {
         let marks = self.marks(y_low, y_high);
         let (bottom, top) = ends(marks.iter().copied());
         let right = |x: f64| (x - x_low) / (x_high - x_low);
-        let down = |y: f64| match self.y.scale {
-            Scale::Linear => 1.0 - (y - bottom) / (top - bottom),
+        let down = |y: f64| match self.scale {
+            Scale::Linear(_) => 1.0 - (y - bottom) / (top - bottom),
             Scale::Logarithmic => 1.0 - (y.max(bottom) / bottom).log10() / (top / bottom).log10(),
         };
         let mut figure = format!("<figure><figcaption>{}<span class=\"legend\">", self.title);
@@ -70,7 +63,7 @@ impl Plot<'_> {
         }
         figure.push_str("<div class=\"plot\"><div class=\"y\">");
         for mark in &marks {
-            let (top, label) = (down(*mark) * 100.0, (self.y.shown)(*mark));
+            let (top, label) = (down(*mark) * 100.0, (self.shown)(*mark));
             let _ = write!(figure, "<span style=\"top:{top:.2}%\">{label}</span>");
         }
         let _ = write!(
@@ -103,9 +96,9 @@ impl Plot<'_> {
 
     /// The marks of the y axis, from its bottom to its top.
     fn marks(&self, low: f64, high: f64) -> Vec<f64> {
-        match self.y.scale {
-            Scale::Linear => {
-                let step = step(high.max(1e-9)).max(self.y.smallest_step);
+        match self.scale {
+            Scale::Linear(least) => {
+                let step = step(high.max(1e-9)).max(least);
                 let steps = (high / step - 1e-9).ceil().max(1.0);
                 (0..=10).map(f64::from).take_while(|n| *n <= steps).map(|n| n * step).collect()
             }
@@ -146,12 +139,13 @@ fn logarithmic_marks(low: f64, high: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn plot(points: Vec<(f64, f64)>, scale: Scale, smallest_step: f64) -> String {
+    fn plot(points: Vec<(f64, f64)>, scale: Scale) -> String {
         Plot {
             title: "t",
             note: None,
             lines: vec![Line { name: "n", class: "c", points }],
-            y: Axis { scale, smallest_step, shown: |value| format!("{value} units") },
+            scale,
+            shown: |value| format!("{value} units"),
             x: vec![(0.0, "0 s".to_owned()), (10.0, String::new())],
         }
         .figure()
@@ -164,8 +158,8 @@ mod tests {
 
     #[test]
     fn every_point_is_inside_the_plot() {
-        for scale in [Scale::Linear, Scale::Logarithmic] {
-            let figure = plot(vec![(0.0, 0.0), (5.0, 1e-6), (10.0, 123.0)], scale, 0.0);
+        for scale in [Scale::Linear(0.0), Scale::Logarithmic] {
+            let figure = plot(vec![(0.0, 0.0), (5.0, 1e-6), (10.0, 123.0)], scale);
             let points = figure.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
             for point in points.split(' ') {
                 let (x, y) = point.split_once(',').unwrap();
@@ -179,7 +173,7 @@ mod tests {
     /// Text in a drawing shrinks with it, so that nobody can read it on a phone.
     #[test]
     fn labels_are_no_part_of_the_drawing() {
-        let figure = plot(vec![(0.0, 1.0), (10.0, 4.0)], Scale::Linear, 1.0);
+        let figure = plot(vec![(0.0, 1.0), (10.0, 4.0)], Scale::Linear(1.0));
         assert!(!figure.contains("<text"), "{figure}");
         assert_eq!(labels(&figure), ["0 units", "1 units", "2 units", "3 units", "4 units"]);
         assert!(figure.contains("<span style=\"left:0.00%\">0 s</span>"), "{figure}");
@@ -188,15 +182,15 @@ mod tests {
 
     #[test]
     fn whole_numbers_have_whole_marks() {
-        let figure = plot(vec![(0.0, 1.0), (10.0, 1.0)], Scale::Linear, 1.0);
+        let figure = plot(vec![(0.0, 1.0), (10.0, 1.0)], Scale::Linear(1.0));
         assert_eq!(labels(&figure), ["0 units", "1 units"]);
     }
 
     #[test]
     fn a_plot_without_a_line_is_empty() {
-        assert_eq!(plot(vec![], Scale::Linear, 0.0), "");
-        assert_eq!(plot(vec![(1.0, 1.0)], Scale::Logarithmic, 0.0), "");
-        assert_eq!(plot(vec![(1.0, 0.0), (2.0, 0.0)], Scale::Logarithmic, 0.0), "");
+        assert_eq!(plot(vec![], Scale::Linear(0.0)), "");
+        assert_eq!(plot(vec![(1.0, 1.0)], Scale::Logarithmic), "");
+        assert_eq!(plot(vec![(1.0, 0.0), (2.0, 0.0)], Scale::Logarithmic), "");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use super::plot::{Axis, Line, Plot, Scale, step};
+use super::plot::{Line, Plot, Scale, step};
 use crate::{
     figures::series::{TimeSeries, TimeSlot},
     results::summary::{ModelName, RunSummary},
@@ -52,11 +52,8 @@ fn throughput(summary: &RunSummary) -> Plot<'static> {
         title: if is_open { "Arrivals and answers a second" } else { "Answers a second" },
         note: (is_open && has_journeys).then_some("A journey is one arrival and has two answers."),
         lines,
-        y: Axis {
-            scale: Scale::Linear,
-            smallest_step: 0.0,
-            shown: |value| rate(value).replace(".0/s", "/s"),
-        },
+        scale: Scale::Linear(0.0),
+        shown: |value| rate(value).replace(".0/s", "/s"),
         x: time_axis(summary),
     }
 }
@@ -72,7 +69,8 @@ fn users(summary: &RunSummary) -> Plot<'static> {
             class: "b",
             points: if is_known { steps(summary, |slot| series.users(slot)) } else { Vec::new() },
         }],
-        y: Axis { scale: Scale::Linear, smallest_step: 1.0, shown: |value| format!("{value:.0}") },
+        scale: Scale::Linear(1.0),
+        shown: |value| format!("{value:.0}"),
         x: time_axis(summary),
     }
 }
@@ -96,7 +94,8 @@ fn latency(summary: &RunSummary) -> Plot<'static> {
         title: "Latency over time",
         note: None,
         lines: vec![line("p50", "d", 50.0), line("p95", "b", 95.0), line("p99", "c", 99.0)],
-        y: Axis { scale: Scale::Logarithmic, smallest_step: 0.0, shown: shown_latency },
+        scale: Scale::Logarithmic,
+        shown: shown_latency,
         x: time_axis(summary),
     }
 }
@@ -117,7 +116,8 @@ fn distribution(summary: &RunSummary) -> Plot<'static> {
                 .map(|(percent, latency)| (nines(percent), latency.as_secs_f64()))
                 .collect(),
         }],
-        y: Axis { scale: Scale::Logarithmic, smallest_step: 0.0, shown: shown_latency },
+        scale: Scale::Logarithmic,
+        shown: shown_latency,
         x: ticks
             .into_iter()
             .map(|(percent, label)| (nines(percent), label.to_owned()))

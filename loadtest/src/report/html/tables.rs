@@ -1,116 +1,113 @@
 //! The tables of the page: failures, thresholds, the comparison and the figures of each scenario.
 
-use std::fmt::Write as _;
+use std::fmt::{Result, Write as _};
 
 use super::escaped;
 use crate::{
-    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
-    report::phrases::in_no_figure,
+    figures::outcome::Outcome,
+    report::{phrases::in_no_figure, rows},
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{latency, number, rate, share},
+    text::{number, share},
 };
 
+/// A cell of a table: its class in the style sheet (empty for none), and its HTML.
+type Cell = (&'static str, String);
+
+/// A table. `name` is its title for screen readers; each row has a class and cells.
+fn write(
+    out: &mut String,
+    title: &str,
+    name: &str,
+    columns: &[String],
+    rows: impl IntoIterator<Item = (&'static str, Vec<Cell>)>,
+) -> Result {
+    let class = |class: &str| if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    write!(
+        out,
+        "<h2>{title}</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\"><table>"
+    )?;
+    if !columns.is_empty() {
+        write!(out, "<tr><th>{}</th></tr>", columns.join("</th><th>"))?;
+    }
+    for (of_row, cells) in rows {
+        write!(out, "\n<tr{}>", class(of_row))?;
+        for (of_cell, html) in cells {
+            write!(out, "<td{}>{html}</td>", class(of_cell))?;
+        }
+        out.push_str("</tr>");
+    }
+    writeln!(out, "\n</table></div>")
+}
+
 /// Why requests got no good answer.
-pub(super) fn failures(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+pub(super) fn failures(out: &mut String, summary: &RunSummary) -> Result {
     let counts = summary.figures.total(None).counts;
-    let outcomes: Vec<_> = Outcome::ALL
-        .into_iter()
-        .filter(|outcome| !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0)
-        .collect();
-    if outcomes.is_empty() {
+    if counts.without_answer().next().is_none() {
         return Ok(());
     }
-    out.push_str("<h2>Without a good answer</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Without a good answer\"><table>\n");
-    for outcome in outcomes {
-        let times = counts.of(outcome);
-        writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
-            outcome.description(),
-            number(times),
-            escaped(&share(times, counts.all()))
-        )?;
-    }
-    for (description, times) in &summary.figures.failures {
-        writeln!(
-            out,
-            "<tr><td class=\"soft\">{}</td><td>{}</td><td></td></tr>",
-            escaped(description),
-            number(*times)
-        )?;
-    }
-    out.push_str("</table></div>\n");
-    Ok(())
+    let outcomes = counts.without_answer().map(|(outcome, times)| {
+        let share = escaped(&share(times, counts.all()));
+        vec![("", outcome.description().to_owned()), ("", number(times)), ("", share)]
+    });
+    let causes = summary.figures.failures.iter().map(|(description, times)| {
+        vec![("soft", escaped(description)), ("", number(*times)), ("", String::new())]
+    });
+    let title = "Without a good answer";
+    write(out, title, title, &[], outcomes.chain(causes).map(|cells| ("", cells)))
 }
 
 /// What each threshold observed.
-pub(super) fn thresholds(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+pub(super) fn thresholds(out: &mut String, summary: &RunSummary) -> Result {
     if summary.thresholds.is_empty() || summary.verdict == RunVerdict::CouldNotTest {
         return Ok(());
     }
-    out.push_str("<h2>Thresholds</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Thresholds\"><table>\n");
-    for judged in &summary.thresholds {
+    let rows = summary.thresholds.iter().map(|judged| {
         let (class, mark) = if judged.met { ("good", "met") } else { ("bad", "missed") };
-        writeln!(
-            out,
-            "<tr><td><code>{}</code>{}</td><td>{}</td><td class=\"{class}\">{mark}</td></tr>",
-            escaped(&judged.threshold.to_string()),
-            if judged.by_default { " <span class=\"soft\">default</span>" } else { "" },
-            escaped(&judged.observed)
-        )?;
-    }
-    out.push_str("</table></div>\n");
-    Ok(())
+        let note = if judged.by_default { " <span class=\"soft\">default</span>" } else { "" };
+        let threshold = format!("<code>{}</code>{note}", escaped(&judged.threshold.to_string()));
+        ("", vec![("", threshold), ("", escaped(&judged.observed)), (class, mark.to_owned())])
+    });
+    write(out, "Thresholds", "Thresholds", &[], rows)
 }
 
 /// The comparison with an earlier run.
-pub(super) fn compared(out: &mut String, comparison: &RunComparison) -> std::fmt::Result {
-    writeln!(
-        out,
-        "<h2>Compared with {}</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Comparison\"><table><tr><th>figure</th><th>before</th><th>now</th><th>change</th><th>note</th></tr>",
-        escaped(&comparison.before)
-    )?;
-    for row in &comparison.rows {
+pub(super) fn compared(out: &mut String, comparison: &RunComparison) -> Result {
+    let rows = comparison.rows.iter().map(|row| {
         let class = match row.direction {
             Change::Worse => "bad",
             Change::Better => "good",
             Change::Same => "soft",
             Change::Unclear => "odd",
         };
-        writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{}</td><td class=\"left soft\">{}</td></tr>",
-            escaped(&row.name),
-            escaped(&row.before),
-            escaped(&row.after),
-            row.direction.word(),
-            escaped(&row.note)
-        )?;
-    }
-    out.push_str("</table></div>\n");
-    Ok(())
+        let [name, before, after, note] =
+            [&row.name, &row.before, &row.after, &row.note].map(|text| escaped(text));
+        let change = row.direction.word().to_owned();
+        ("", vec![("", name), ("", before), ("", after), (class, change), ("left soft", note)])
+    });
+    let title = format!("Compared with {}", escaped(&comparison.before));
+    let columns = ["figure", "before", "now", "change", "note"].map(str::to_owned);
+    write(out, &title, "Comparison", &columns, rows)
 }
 
 /// The figures of each scenario.
-pub(super) fn table(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+pub(super) fn table(out: &mut String, summary: &RunSummary) -> Result {
     if summary.figures.labels.is_empty() {
         return Ok(());
     }
-    out.push_str(
-        "<h2>Scenarios</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Scenarios\"><table><tr><th>scenario</th><th>requests</th><th>rate</th>",
-    );
-    for percent in PERCENTILES {
-        write!(out, "<th>p{percent}</th>")?;
-    }
-    out.push_str("<th>max</th><th>wrong</th><th>failed</th></tr>\n");
-    for (label, figures) in &summary.figures.labels {
-        row(out, label, "", figures, summary.seconds)?;
-    }
-    row(out, "all", "all", &summary.figures.total(None), summary.seconds)?;
-    out.push_str("</table></div>\n");
+    let mut rows = rows::figures(summary);
+    let columns = rows.remove(0);
+    let wrong = summary.figures.labels.values().map(|figures| figures.counts.of(Outcome::Wrong));
+    let wrong = wrong.chain([summary.figures.total(None).counts.of(Outcome::Wrong)]);
+    let (column_of_wrong, last) = (columns.len() - 2, rows.len() - 1);
+    let rows = rows.into_iter().zip(wrong).enumerate().map(|(place, (row, wrong))| {
+        let class = |column| if column == column_of_wrong && wrong > 0 { "bad" } else { "" };
+        let cells = row.iter().enumerate().map(|(column, cell)| (class(column), escaped(cell)));
+        (if place == last { "all" } else { "" }, cells.collect())
+    });
+    write(out, "Scenarios", "Scenarios", &columns, rows)?;
     let mut notes = in_no_figure(summary);
     for generator in &summary.generators {
         if let Some(own) = generator.cpu_share {
@@ -122,26 +119,4 @@ pub(super) fn table(out: &mut String, summary: &RunSummary) -> std::fmt::Result 
         writeln!(out, "<p class=\"soft\">{note}</p>")?;
     }
     Ok(())
-}
-
-fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, seconds: f64) -> std::fmt::Result {
-    let wrong = figures.counts.of(Outcome::Wrong);
-    write!(
-        out,
-        "<tr class=\"{class}\"><td>{}</td><td>{}</td><td>{}</td>",
-        escaped(label),
-        number(figures.counts.all()),
-        rate(figures.rate(seconds))
-    )?;
-    let percentiles = PERCENTILES.map(|percent| figures.latency.percentile(percent));
-    for shown in percentiles.into_iter().chain([figures.latency.max()]) {
-        write!(out, "<td>{}</td>", latency(shown))?;
-    }
-    writeln!(
-        out,
-        "<td class=\"{}\">{}</td><td>{}</td></tr>",
-        if wrong > 0 { "bad" } else { "" },
-        number(wrong),
-        number(figures.counts.failed() - wrong)
-    )
 }

@@ -94,21 +94,10 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Sends a message of one frame.
-    pub(in crate::worker) async fn send(&mut self, body: &[u8]) -> Result<(), ConnectionError> {
-        self.write(&zmtp::message(body)).await
-    }
-
-    /// Answers a PING.
-    pub(in crate::worker) async fn pong(&mut self, context: &[u8]) -> Result<(), ConnectionError> {
-        self.write(&zmtp::pong(context)).await
-    }
-
-    async fn write(&mut self, bytes: &[u8]) -> Result<(), ConnectionError> {
-        timeout(PATIENCE, self.writer.write_all(bytes))
-            .await
-            .map_err(|_| ConnectionError::Timeout)?
-            .map_err(ConnectionError::Io)
+    /// Sends a frame.
+    pub(in crate::worker) async fn send(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
+        let sent = timeout(PATIENCE, self.writer.write_all(frame)).await;
+        Ok(sent.map_err(|_| ConnectionError::Timeout)??)
     }
 
     /// What arrives next. It can be cancelled and called again without loss.

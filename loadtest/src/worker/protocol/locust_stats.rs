@@ -7,8 +7,11 @@
 use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
-use super::message::{FloatKeys, StatsEntry, StatsError};
-use crate::figures::{Figures, LabelFigures, outcome::Outcome};
+use super::message::{FloatKeys, Stats, StatsEntry, StatsError};
+use crate::{
+    figures::{Figures, LabelFigures},
+    number::{float, whole},
+};
 
 /// The method of every row.
 const METHOD: &str = "RPC";
@@ -27,14 +30,6 @@ pub(in crate::worker) struct LocustStats {
     seconds: BTreeMap<String, BTreeMap<u64, (u64, u64)>>,
     /// When the last report was made, in seconds since 1970.
     last: f64,
-}
-
-/// The differences since the last report.
-#[derive(Debug)]
-pub(in crate::worker) struct Difference {
-    pub(in crate::worker) stats: Vec<StatsEntry>,
-    pub(in crate::worker) total: StatsEntry,
-    pub(in crate::worker) errors: BTreeMap<String, StatsError>,
 }
 
 impl LocustStats {
@@ -57,8 +52,8 @@ impl LocustStats {
         self.sampled = counts;
     }
 
-    /// What happened since the last call.
-    pub(in crate::worker) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Difference {
+    /// What happened since the last call, without the users and the exact figures.
+    pub(in crate::worker) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Stats {
         let counts = figures.labels.iter();
         let counts = counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.failed())));
         self.sample(counts.collect(), now);
@@ -82,7 +77,7 @@ impl LocustStats {
         let errors = errors(figures, &self.reported, self.last, now);
         self.reported = figures.clone();
         self.last = now;
-        Difference { stats, total, errors }
+        Stats { stats, stats_total: total, errors, ..Stats::default() }
     }
 }
 
@@ -155,12 +150,8 @@ fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
         *rows.entry(row).or_default() += wrong.times;
     }
     for (label, of) in &figures.labels {
-        for outcome in Outcome::ALL {
-            let times = of.counts.of(outcome);
-            if times > 0 && !matches!(outcome, Outcome::Good | Outcome::Wrong) {
-                let row = (label.clone(), format!("failed: {}", outcome.description()));
-                *rows.entry(row).or_default() += times;
-            }
+        for (outcome, times) in of.counts.without_answer() {
+            rows.insert((label.clone(), format!("failed: {}", outcome.description())), times);
         }
     }
     rows
@@ -196,16 +187,6 @@ fn rounded(ms: f64) -> f64 {
 
 fn same(left: f64, right: f64) -> bool {
     left.to_bits() == right.to_bits()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-fn float(count: u64) -> f64 {
-    count as f64
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds since 1970")]
-fn whole(seconds: f64) -> u64 {
-    seconds as u64
 }
 
 #[cfg(test)]

@@ -194,7 +194,7 @@ pub(in crate::worker) struct UserCounts {
 }
 
 /// What happened since the last message of this type.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are those of Locust")]
 pub(in crate::worker) struct Stats {
     /// One entry for each scenario or step with requests.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::figures::{Example, Sample, WrongKey};
+use crate::figures::{Example, Sample, WrongKey, outcome::Outcome};
 
 fn record(figures: &mut Figures, label: &str, outcome: Outcome, ms: u64) {
     figures.record(&Sample {
@@ -31,18 +31,23 @@ fn the_sum_of_the_reports_is_what_was_counted() {
     for round in 0..5_u64 {
         for n in 0..=round {
             record(&mut figures, "errors", Outcome::Good, 10 + n);
-            record(&mut figures, "journey/quote", Outcome::ALL[usize::try_from(n).unwrap()], 1_234);
+            record(
+                &mut figures,
+                "journey/quote",
+                Outcome::all().nth(usize::try_from(n).unwrap()).unwrap(),
+                1_234,
+            );
         }
         #[expect(clippy::cast_precision_loss, reason = "small")]
         let report = stats.next(&figures, 100.0, 103.0 + round as f64);
-        assert_eq!(report.total.num_requests, 2 * (round + 1));
+        assert_eq!(report.stats_total.num_requests, 2 * (round + 1));
         assert_eq!(report.stats.iter().map(|entry| entry.num_requests).sum::<u64>(), 2 * (round + 1));
-        assert_eq!(report.total.num_reqs_per_sec.values().sum::<u64>(), 2 * (round + 1));
-        requests += report.total.num_requests;
-        failures += report.total.num_failures;
-        none += report.total.num_none_requests;
+        assert_eq!(report.stats_total.num_reqs_per_sec.values().sum::<u64>(), 2 * (round + 1));
+        requests += report.stats_total.num_requests;
+        failures += report.stats_total.num_failures;
+        none += report.stats_total.num_none_requests;
         rows += report.errors.values().map(|row| row.occurrences).sum::<u64>();
-        times += report.total.response_times.0.iter().map(|(_, count)| count).sum::<u64>();
+        times += report.stats_total.response_times.0.iter().map(|(_, count)| count).sum::<u64>();
     }
     let total = figures.total(None).counts;
     assert_eq!((requests, failures), (total.all(), total.failed()));
@@ -53,7 +58,7 @@ fn the_sum_of_the_reports_is_what_was_counted() {
     );
     assert_eq!(times + none, requests);
     let nothing = stats.next(&figures, 100.0, 200.0);
-    assert!(nothing.stats.is_empty() && nothing.errors.is_empty() && nothing.total.num_requests == 0);
+    assert!(nothing.stats.is_empty() && nothing.errors.is_empty() && nothing.stats_total.num_requests == 0);
 }
 
 #[test]

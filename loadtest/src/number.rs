@@ -1,0 +1,30 @@
+//! Conversions between counts, floats and times.
+
+use std::time::Duration;
+
+/// A count as a float: exact below 2^53.
+#[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+pub(crate) fn float(count: u64) -> f64 {
+    count as f64
+}
+
+/// The whole part of a number. 0 if it is negative or not a number, and the largest count if it is too large.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
+pub(crate) fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// `part` of `of` in percent; 0 of nothing.
+pub(crate) fn percent(part: u64, of: u64) -> f64 {
+    float(part) * 100.0 / float(of.max(1))
+}
+
+/// So many events in so many seconds, per second; 0 without time.
+pub(crate) fn per_second(times: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { float(times) / seconds } else { 0.0 }
+}
+
+/// A time in nanoseconds; of more than 584 years, the largest count.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
