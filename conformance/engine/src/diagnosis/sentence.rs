@@ -267,8 +267,8 @@ fn side(difference: &Difference, is_failing: bool) -> String {
         return format!("with {name} {} {other}", if is_failing { "equal to" } else { "other than" });
     }
     if let (Respect::Length, Some(Value::Array(items))) = (&difference.respect, own) {
-        let s = if items.len() == 1 { "" } else { "s" };
-        return format!("with {} element{s} in {name}", items.len());
+        let elements = if items.len() == 1 { "element" } else { "elements" };
+        return format!("with {} {elements} in {name}", items.len());
     }
     if let Some((element, failing_has_it)) = difference.element() {
         let with = if failing_has_it == is_failing { "with" } else { "without" };
