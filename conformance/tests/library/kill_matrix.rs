@@ -42,6 +42,25 @@ fn a_fault_of_every_clause_is_caught_by_its_rule_and_by_no_unrelated_one() {
     holds(&first_of_each, ProfilePart::whole, CASES);
 }
 
+/// Faults of clauses with several forms: each form is sent, and each kind of operation is compared.
+#[test]
+fn every_form_of_these_clauses_is_exercised() {
+    const NAMES: [&str; 8] = [
+        "long-signature-refused",
+        "empty-paymaster-data-refused",
+        "zero-paymaster-limits-refused",
+        "factory-with-zero-limits-refused",
+        "stub-of-new-account-short",
+        "stub-without-context-short",
+        "address-twice",
+        "decimal-fees-read-as-hex",
+    ];
+    let mut deviations = every_deviation();
+    deviations.retain(|deviation| deviation.fault().is_some() && NAMES.contains(&deviation.name()));
+    assert_eq!(deviations.len(), NAMES.len());
+    holds(&deviations, ProfilePart::whole, CASES);
+}
+
 /// Every variant of a specification, and those of HTTP and JSON-RPC with the default one alone. `selftest --sparse-profiles`, which CI runs
 /// too, tries all of them with each, and with profiles that leave most out.
 fn variants() -> Vec<Deviation> {

@@ -285,15 +285,15 @@ fn side(difference: &Difference, is_failing: bool) -> String {
 
 /// The name of a member of the request, for people: `nonce`, `tokenInfo.feeTokenAddress`, `id`, `the operation`.
 pub fn member_name(pointer: &str, places: &Places) -> String {
-    let in_params = pointer.strip_prefix("/params/");
-    let (parameter, member) =
-        in_params.map_or(("", pointer), |path| path.split_once('/').unwrap_or((path, "")));
-    let parameter = parameter.parse().ok().and_then(|index: usize| places.params.get(index));
-    let path = match (parameter, member) {
-        (None, "") => return "the body".to_owned(),
-        (Some(name), "") => return (*name).to_owned(),
-        (Some(_), member) => member,
-        (None, _) => pointer.trim_start_matches('/'),
+    let parameter = pointer.strip_prefix("/params/").and_then(|path| {
+        let (place, member) = path.split_once('/').unwrap_or((path, ""));
+        Some((*places.params.get(place.parse::<usize>().ok()?)?, member))
+    });
+    let path = match parameter {
+        Some((name, "")) => return name.to_owned(),
+        Some((_, member)) => member,
+        None if pointer.is_empty() => return "the body".to_owned(),
+        None => pointer.trim_start_matches('/'),
     };
     path.replace('/', ".").replace("~1", "/").replace("~0", "~")
 }

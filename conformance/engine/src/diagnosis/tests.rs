@@ -8,7 +8,7 @@ use super::{
     difference::{Difference, DifferenceKind, Respect, differences, with_all},
     fewest::Fewest,
     narrowing::Narrowing,
-    sentence::explanation,
+    sentence::{explanation, member_name},
 };
 use crate::specification::SAMPLE;
 
@@ -44,6 +44,20 @@ fn objects_and_params_are_compared_member_by_member() {
     let found = differences(&failing, &passing, &SAMPLE);
     let places: Vec<&str> = found.iter().map(|difference| &*difference.pointer).collect();
     assert_eq!(places, ["/params/0/a", "/params/2"]);
+}
+
+#[test]
+fn members_have_the_names_of_the_specification() {
+    for (pointer, name) in [
+        ("", "the body"),
+        ("/id", "id"),
+        ("/params/0", "the operation"),
+        ("/params/1", "the terms"),
+        ("/params/1/policy/name", "policy.name"),
+        ("/params/7", "params.7"),
+    ] {
+        assert_eq!(member_name(pointer, &SAMPLE.places), name);
+    }
 }
 
 #[test]

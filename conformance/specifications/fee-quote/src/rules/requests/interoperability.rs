@@ -34,7 +34,7 @@ pub(crate) const RULES: &[Rule] = &[
         "interoperability.client-forms",
         8,
         Advice::Write(&lines::SPONSORABLE),
-        "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed",
+        "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed, and read digits behind 0x as hex and others as decimal",
         Check::Group(&crate::relations::CLIENT_FORMS, client_forms),
     ),
 ];
@@ -61,10 +61,7 @@ fn client_forms(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
         match apart.as_deref() {
             Some([(index, plain, own), ..]) => report.broken(
                 format!("/result/feeQuotes/{index}/maxGasFee"),
-                format!(
-                    "a fee near {plain}, that of the same amounts in the plain notation, {}",
-                    variant.label
-                ),
+                format!("a fee near {plain}, that of the same amounts in another notation"),
                 own.to_string(),
             ),
             _ => report.held(),
