@@ -38,7 +38,7 @@ const REQUESTS: &[Clause] = clauses! {
     Interoperability "2" "operation.dummy-signature"
         "An operation with a placeholder signature that published clients send, of one owner, of three or of a passkey, is served like one without.";
     Interoperability "2" "operation.stub-members"
-        "An operation with the paymaster members that published clients send is served: those of the stub in a data request, `0x` and `0x0` before.";
+        "An operation with the paymaster members that published clients send is served: those of the stub in a data request; `0x` as data and `0x0` as gas limits in a stub request.";
     Stated "2.1" "operation.members-06"
         "An operation of EntryPoint 0.6 has nine members, among them `initCode`, which is `0x` for an account that exists.",
         unjudged: IN_EVERY_REQUEST;

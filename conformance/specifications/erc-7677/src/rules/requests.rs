@@ -77,7 +77,7 @@ pub(crate) const RULES: &[Rule] = &[
     form!("operation.dummy-signature", "ignore the placeholder signature of an operation"),
     form!(
         "operation.stub-members",
-        "clients send the paymaster members of the stub again: ignore or use them"
+        "clients send the paymaster members of the stub again, and empty ones before: ignore or use them"
     ),
     form!("operation.null-members", "read null as absent, not as an address or a number")
         .unless(without_07_and_later),
