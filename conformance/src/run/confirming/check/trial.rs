@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Claim, Evidence, Request};
 use crate::run::confirming::{
     budget::RequestBudget,
-    diagnose::{left_behind::renewed, members::is_comparable},
+    diagnose::members::is_comparable,
     resend::{Reproduction, Resender},
 };
 use paymaster_engine::{
@@ -80,10 +80,7 @@ impl Trial<'_> {
             }
             return None;
         }
-        if self.is_right_now().await
-            || self.is_right_for_a_new_operation().await
-            || self.depends_on_the_rest_of_a_list(found).await
-        {
+        if self.is_right_now().await || self.depends_on_the_rest_of_a_list(found).await {
             return Some(None);
         }
         let mut tried = 0;
@@ -119,29 +116,6 @@ impl Trial<'_> {
             return true;
         }
         self.send(&finding.group, None).await == Shown::Right
-    }
-
-    /// Whether the finding is right with a subject or a party that the target has not seen, where the cause names another member: an earlier
-    /// request decides.
-    async fn is_right_for_a_new_operation(&mut self) -> bool {
-        let finding = &self.claim.finding;
-        let places = self.resender.context.specification().places;
-        let alone = self.claim.request(&finding.group, finding.violation.member);
-        let own = self.claim.subject_in(finding.violation.member).value(&finding.group);
-        let (Some(alone), Some(own)) = (alone.filter(|_| !self.claim.judges_groups()), own) else {
-            return false;
-        };
-        for under in [places.once, places.party] {
-            let is_within = |member: &Difference| under.starts_with(&member.pointer);
-            let new = renewed(&own, under, &places, &mut 0);
-            if !self.claim.cause.members().iter().any(is_within)
-                && new.is_some()
-                && self.send(&alone, new).await == Shown::Right
-            {
-                return true;
-            }
-        }
-        false
     }
 
     /// Whether the contrast is wrong without one element of its list, or with another one in its place: the list as a whole decides, or what

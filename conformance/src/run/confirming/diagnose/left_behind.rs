@@ -245,39 +245,28 @@ impl Search<'_> {
         mixed
     }
 
-    /// See [`renewed`].
+    /// The request with a value at a place that the target has not seen: of the subject and of the body as a whole another amount that is sent
+    /// once, of a party that too, of texts another order of letter cases. None where it has no such member.
     fn renewed(&mut self, request: &Value, under: &str) -> Option<Value> {
-        let places = self.places();
-        renewed(request, under, &places, &mut self.unseen)
+        let number = unseen_number(&mut self.unseen);
+        let mut changed = request.clone();
+        let Places { subject, party, once, bytes, .. } = self.places();
+        let pointer = if [subject, ""].contains(&under) { once } else { under };
+        let member = changed.pointer_mut(pointer)?;
+        *member = match (pointer, member.as_str()) {
+            (ID, _) => number.into(),
+            (place, _) if place == party => json!(format!("0x{number:040x}")),
+            (place, Some(text)) if place == once && text.starts_with("0x") => json!(format!("0x{number:x}")),
+            (place, _) if place == once => json!(number.to_string()),
+            (place, text) if place == bytes => json!(format!("{}{number:016x}", text?)),
+            _ => respelled(member, number)?,
+        };
+        if under == party { self.renewed(&changed, once) } else { Some(changed) }
     }
 
     pub(super) fn places(&self) -> Places {
         self.resender.context.specification().places
     }
-}
-
-/// The request with a value at a place that the target has not seen: of the subject and of the body as a whole another amount that is sent
-/// once, of a party that too, of texts another order of letter cases. None where it has no such member.
-pub(in crate::run::confirming) fn renewed(
-    request: &Value,
-    under: &str,
-    places: &Places,
-    unseen: &mut u64,
-) -> Option<Value> {
-    let number = unseen_number(unseen);
-    let mut changed = request.clone();
-    let Places { subject, party, once, bytes, .. } = *places;
-    let pointer = if [subject, ""].contains(&under) { once } else { under };
-    let member = changed.pointer_mut(pointer)?;
-    *member = match (pointer, member.as_str()) {
-        (ID, _) => number.into(),
-        (place, _) if place == party => json!(format!("0x{number:040x}")),
-        (place, Some(text)) if place == once && text.starts_with("0x") => json!(format!("0x{number:x}")),
-        (place, _) if place == once => json!(number.to_string()),
-        (place, text) if place == bytes => json!(format!("{}{number:016x}", text?)),
-        _ => respelled(member, number)?,
-    };
-    if under == party { renewed(&changed, once, places, unseen) } else { Some(changed) }
 }
 
 /// A number below 2^53 that no request had so far, in this run or an earlier one. Its lower bits follow no order.

@@ -393,12 +393,12 @@ impl Search<'_> {
         Some(Respect::Value)
     }
 
-    /// Whether what is wrong in the answer has a long text that the request does not have: the target may have kept it from another one.
+    /// Whether what is wrong in a result has a long text that the request does not have: the target may have kept it from another one.
     fn answers_another_request(&self, request: &Value) -> bool {
         const LONG: usize = 16;
         let Violation { member, pointer, .. } = &self.finding.violation;
         let answer = self.finding.exchanges.get(*member).map(Answer::of);
-        let document = answer.as_ref().and_then(Answer::document);
+        let document = answer.as_ref().filter(|answer| answer.result().is_some()).and_then(Answer::document);
         let wrong = document.and_then(|document| document.value.pointer(pointer)).map(Value::to_string);
         let (wrong, request) =
             (wrong.unwrap_or_default().to_ascii_lowercase(), request.to_string().to_ascii_lowercase());

@@ -5,7 +5,7 @@
 
 pub(super) mod circumstances;
 mod form;
-pub(super) mod left_behind;
+mod left_behind;
 pub(super) mod members;
 mod writing;
 
