@@ -94,6 +94,9 @@ struct Claim {
     outcomes: BTreeMap<RequestPlace, bool>,
     /// The places of requests for which the rule held, of which the requests are kept.
     kept: BTreeSet<RequestPlace>,
+    /// Whether the members are the form of the request, and every request of its kind breaks the rule: then a request without them that
+    /// breaks it shows that the kind decides.
+    may_be_every: bool,
 }
 
 /// What the run shows of one claim.
@@ -138,7 +141,9 @@ impl Claim {
         let held = || outcomes.iter().filter(|(_, is_broken)| !**is_broken);
         let step = held().count() / KEPT + 1;
         let kept = held().step_by(step).map(|(place, _)| *place).collect();
-        Some(Self { finding: finding.clone(), cause, outcomes, kept })
+        let is_every = matches!(every(finding, session), Some(Cause::Every { pair: Some(_), .. }));
+        let may_be_every = is_every && matches!(cause, Cause::Form(_));
+        Some(Self { finding: finding.clone(), cause, outcomes, kept, may_be_every })
     }
 
     fn judges_groups(&self) -> bool {
@@ -282,7 +287,8 @@ impl Evidence {
         if !is_opposed && !may_oppose || !claim.is_comparable(group, member, context) {
             return;
         }
-        self.is_contradicted |= is_opposed && !is_broken;
+        self.is_contradicted |=
+            is_opposed && !is_broken || claim.may_be_every && is_broken && states != Some(true);
         if states == Some(true) {
             return;
         }

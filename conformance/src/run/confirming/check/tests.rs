@@ -40,6 +40,7 @@ fn claim(failing: &str, passing: &str, broken: &[bool]) -> Claim {
         )]),
         kept: outcomes.keys().copied().collect(),
         outcomes,
+        may_be_every: false,
     }
 }
 
@@ -66,4 +67,17 @@ fn the_answers_of_the_run_contradict_a_cause() {
     assert_eq!(nonces(&found[0].unexplained), ["1", "7"]);
     assert!(found[0].unexplained[0].explained_by.is_empty());
     assert_eq!(found[0].unexplained[1].explained_by, [1]);
+}
+
+#[test]
+fn the_form_of_a_request_is_no_cause_where_another_form_of_the_kind_is_wrong_too() {
+    for (may_be_every, nonces, expected) in
+        [(true, ["0", "0"], false), (true, ["0", "7"], true), (false, ["0", "7"], false)]
+    {
+        let claim = claim("0", "1", &[true, true]);
+        let claim = Claim { cause: Cause::Form(claim.cause.members().to_vec()), may_be_every, ..claim };
+        let groups = nonces.into_iter().enumerate().map(|(number, nonce)| group(number, nonce));
+        let found = evidence(&[claim], groups, &Context::default());
+        assert_eq!(found[0].is_contradicted, expected, "{may_be_every} {nonces:?}");
+    }
 }
