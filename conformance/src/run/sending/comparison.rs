@@ -321,7 +321,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::run::sending::delivery::{Attempts, Next, Sending, TargetState};
+    use crate::run::sending::delivery::{Attempts, Delivery, Next, Sending, Step, TargetState};
 
     const REFUSED: &str = "0x00000000000000000000000000000000deadbeef";
 
@@ -421,6 +421,45 @@ mod tests {
             let mut run = Run::new();
             let values = run.send_all(|request, _| if is_token_mode(request) { answer } else { SERVED });
             assert!(values.contains("mode ERC20"), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_among_others_and_served_alone_is_no_answer_to_a_value() {
+        for status_alone in [200, 503] {
+            let mut run = Run::new();
+            run.target = TargetState::new("target".to_owned(), 8);
+            run.target.comparison.knowing(SPECIFICATION.unknown());
+            let requests = run.requests.clone();
+            let served = Bytes::from(requests[8].to_string());
+            let of_one_sender = requests[..8].iter().cloned().map(|mut request| {
+                request["params"][0]["sender"] = json!(REFUSED);
+                (Bytes::from(request.to_string()), Delivery::new(true), 503, Vec::new())
+            });
+            let mut in_flight: Vec<_> = of_one_sender.collect();
+            let mut judged = Vec::new();
+            while !in_flight.is_empty() {
+                in_flight.retain_mut(|(body, delivery, status, came)| {
+                    let (body, status) = match delivery.next(&mut run.target, mem::take(came)) {
+                        Step::Done(delivered) => {
+                            judged.extend(delivered.unwrap());
+                            return false;
+                        }
+                        Step::Quiet => return true,
+                        Step::Probe(..) => (&served, 200),
+                        Step::Send(_) => (&*body, mem::replace(status, status_alone)),
+                    };
+                    let exchange = run.exchange(body, &mut |_, _| (status, false));
+                    run.target.comparison.note(&exchange, false);
+                    came.push(Ok(vec![exchange]));
+                    true
+                });
+            }
+            let is_answer = |exchange| run.target.comparison.value(exchange).is_some();
+            assert_eq!(
+                judged.iter().filter(|exchange| is_answer(exchange)).count(),
+                if status_alone == 503 { 8 } else { 0 }
+            );
         }
     }
 

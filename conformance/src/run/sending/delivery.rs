@@ -354,6 +354,8 @@ pub(super) struct Delivery {
     outages: u64,
     /// How often the group was sent again after an outage.
     waited: usize,
+    /// Whether another request was served after a refusal that may come from load: the two are compared once the group is refused alone too.
+    neighbour: Option<bool>,
     phase: Phase,
 }
 
@@ -402,7 +404,7 @@ pub(super) enum Step {
 
 impl Delivery {
     pub(super) fn new(checks: bool) -> Self {
-        Self { checks, watched: false, jobs: 0, outages: 0, waited: 0, phase: Phase::Start }
+        Self { checks, watched: false, jobs: 0, outages: 0, waited: 0, neighbour: None, phase: Phase::Start }
     }
 
     /// Decides what to do next. `came` is what the last step brought: the exchanges of each copy of the group, or the one of the probe.
@@ -471,8 +473,11 @@ impl Delivery {
             target.liveness.note(probe);
             target.comparison.note(probe, false);
         }
-        for exchange in refused.iter().filter(|_| pauses == 0) {
-            target.comparison.note_neighbour(exchange, is_served);
+        let may_be_load = self.watched && refused.iter().any(|exchange| target.excuse(exchange).may_be_load);
+        if pauses == 0 && may_be_load {
+            self.neighbour = Some(is_served);
+        } else if pauses == 0 {
+            refused.iter().for_each(|exchange| target.comparison.note_neighbour(exchange, is_served));
         }
         target.lasting_outage = !is_served && pauses == most;
         if is_served && pauses > 0 {
@@ -530,6 +535,11 @@ impl Delivery {
             LoadStage::Alone { .. } if came.iter().any(|came| has(came, |excuse| excuse.may_be_load)) => {
                 *target.alone_too.entry(check.sign).or_default() += 1;
                 let exchanges = came.pop().unwrap_or_default();
+                if let Some(is_served) = self.neighbour.take() {
+                    exchanges
+                        .iter()
+                        .for_each(|exchange| target.comparison.note_neighbour(exchange, is_served));
+                }
                 return if target.is_limited_without_time(&exchanges) {
                     self.send(target, false)
                 } else {

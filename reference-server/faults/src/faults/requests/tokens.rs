@@ -213,6 +213,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Swap(SwappedPart::Result))
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(&[
+            "interoperability.client-forms",
             "quote.only-requested",
             "quote.unsupported-listed",
             "quote.unsupported-only-unsupported",
