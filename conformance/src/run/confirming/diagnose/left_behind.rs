@@ -55,7 +55,42 @@ impl Search<'_> {
                 return Some(diagnosis);
             }
         }
+        if self.judges_groups() { self.left_behind_in_the_group(&own).await } else { None }
+    }
+
+    /// Whether the request is wrong after requests of its own group with the same value of a member, and right after such requests with another
+    /// value.
+    async fn left_behind_in_the_group(&mut self, base: &Value) -> Option<Diagnosis> {
+        let places = self.places();
+        if self.finding.violation.member == 0 {
+            return None;
+        }
+        'members: for under in [places.once, places.party] {
+            for _ in 0..SEEN {
+                let together = self.renewed_group(under, base)?;
+                let mut apart = self.renewed_group(under, base)?;
+                for place in 0..self.finding.violation.member {
+                    let earlier = self.renewed(&parsed(apart.members.get(place)?)?, under)?;
+                    apart = with_body(&apart, place, &earlier)?;
+                }
+                let is_wrong = matches!(self.send_freely(&together).await?, (_, Outcome::Broken(_)));
+                if !is_wrong {
+                    continue 'members;
+                }
+                let (exchanges, outcome) = self.send_freely(&apart).await?;
+                if outcome != Outcome::Held || !self.is_same_respect(&exchanges) {
+                    continue 'members;
+                }
+            }
+            return Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Member(under, places))));
+        }
         None
+    }
+
+    /// The group of the finding, built from its base with a new value of the member.
+    fn renewed_group(&mut self, under: &str, base: &Value) -> Option<Group> {
+        let base = self.renewed(base, under)?;
+        Subject::Base.with(&self.finding.group, base, self.resender.context)
     }
 
     /// Whether the request is right with a new value of the member, and wrong after an earlier request with the same value.
