@@ -3,7 +3,9 @@
 use alloy_primitives::hex;
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
-    edit::{alternately, baseline, item_of_round, member, remove, set, with, with_own_id, without},
+    edit::{
+        alternately, baseline, id_of_any_kind, item_of_round, member, remove, set, with, with_own_id, without,
+    },
     protocol,
 };
 use paymaster_ethereum::{EntryPointVersion, in_capitals};
@@ -111,7 +113,10 @@ pub(crate) static REFUSED: Relation = Relation::new(
     "one call for an operation that the target refuses",
     Bases::These(const { &of_kinds::<8>(0, Draw::Refused) }),
     Rounds::scaled(4),
-    |input, ids| vec![member(Role::Call, "", input.base, ids)],
+    |input, ids| {
+        let id = id_of_any_kind(input.round, ids.next_id());
+        vec![with_own_id(Role::Call, "", &with(input.base, "", "id", id))]
+    },
 );
 
 /// The data request for the operation of a stub request, with ordinary limits of the paymaster.

@@ -98,6 +98,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         });
     })
     .also(&["json-rpc.*"]),
+    answered(
+        "answer.id",
+        "denied-text-id-null",
+        "returns id null where it refuses a sender and the id is a text",
+        |answer| {
+            set(answer, "id", Value::Null);
+        },
+    )
+    .when(|view| is_call(view) && is_denied(view) && view.id_string().is_some())
+    .depends_on("/id"),
     answered("error.message", "refusal-without-message", "leaves the message out of refusals", |answer| {
         change(answer, "error", |error| json!({ "code": error["code"] }));
     }),

@@ -94,6 +94,13 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             v07,
             &empty,
         ),
+        paymaster_request(
+            &json!("call-104"),
+            DATA,
+            &later(&[("sender", PolicyConfig::DENIED_SENDER.into())]),
+            v07,
+            &empty,
+        ),
         with_params(&|params| params.truncate(3)),
         with_params(&|params| params.push(json!("fifth"))),
         with_params(&|params| params[2] = json!("0x1")),
