@@ -75,6 +75,8 @@ sol! {
         AggregatorStakeInfo aggregatorInfo
     );
 
+    function verifyingSigner() external view returns (address);
+    function isBundlerAllowed(address bundler) external view returns (bool);
     function simulateValidation(UserOperation userOp) external;
     function getUserOpHash(UserOperation userOp) external view returns (bytes32);
     function validatePaymasterUserOp(UserOperation userOp, bytes32 userOpHash, uint256 maxCost)
@@ -109,6 +111,16 @@ pub fn eth_call(from: Option<Address>, to: Address, data: &[u8], gas: Option<u64
         call["gas"] = json!(format!("{gas:#x}"));
     }
     json!([call, "latest"])
+}
+
+/// The data of a call of `verifyingSigner()`.
+pub fn signer_call() -> Vec<u8> {
+    verifyingSignerCall {}.abi_encode()
+}
+
+/// The data of a call of `isBundlerAllowed(address)`, for no bundler.
+pub fn bundler_call() -> Vec<u8> {
+    isBundlerAllowedCall { bundler: Address::ZERO }.abi_encode()
 }
 
 /// How often the verification gas limit counts when a paymaster pays: for the account, the paymaster and its postOp.

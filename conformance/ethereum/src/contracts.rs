@@ -5,6 +5,7 @@ use std::fmt;
 use alloy_primitives::{Address, B256, Bytes, U256, aliases::U48, eip191_hash_message, keccak256};
 use alloy_sol_types::SolValue;
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
+use paymaster_exchange::ContractFunctions;
 
 use crate::{
     operation::{EntryPointVersion, Operation},
@@ -89,6 +90,16 @@ impl ContractKind {
             Self::Singleton07 | Self::Coinbase07 => matches!(version, EntryPointVersion::V07),
             Self::Singleton08 => matches!(version, EntryPointVersion::V08),
         }
+    }
+
+    /// The functions that the contract has, by which it is told from others.
+    pub const fn functions(self) -> ContractFunctions {
+        let (verifying_signer, is_bundler_allowed) = match self {
+            Self::Verifying06 | Self::Verifying07 => (true, false),
+            Self::Singleton06 | Self::Singleton07 | Self::Singleton08 => (false, true),
+            Self::Coinbase06 | Self::Coinbase07 => (true, true),
+        };
+        ContractFunctions { verifying_signer, is_bundler_allowed }
     }
 
     /// Reads the data of an operation's paymaster.

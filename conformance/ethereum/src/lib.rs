@@ -12,8 +12,8 @@ mod window;
 
 pub use accounts::{ACCOUNTS, AccountForm, CallContext, Encoded};
 pub use calls::{
-    CompletedOperation, PackedUserOperation, UserOperation, eth_call, hash_call, paymaster_call,
-    simulation_call, validation_call,
+    CompletedOperation, PackedUserOperation, UserOperation, bundler_call, eth_call, hash_call,
+    paymaster_call, signer_call, simulation_call, validation_call,
 };
 pub use contracts::{ContractKind, DataError, PaymasterTerms};
 pub use cost::most_cost;

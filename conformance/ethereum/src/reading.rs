@@ -9,7 +9,7 @@ use crate::calls::{
     validatePaymasterUserOpCall,
 };
 use crate::window::Window;
-use paymaster_exchange::{Refusal, Simulation};
+use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
 
 /// The outcome of an `eth_call`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,10 @@ fn is_out_of_gas(message: &str) -> bool {
     ["outofgas", "gasrequiredexceedsallowance"].into_iter().any(|known| words.contains(known))
 }
 
+/// A revert of a contract that was asked for nothing else.
+const REVERTED: Refusal =
+    Refusal::Reverted(ContractFunctions { verifying_signer: false, is_bundler_allowed: false });
+
 /// The outcome of simulating the whole operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimulationOutcome {
@@ -105,7 +109,7 @@ pub fn read_simulation(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> 
     match FailedOp::abi_decode(data) {
         Ok(FailedOp { reason, .. }) if reason.starts_with("AA3") => {
             let reverted = reason.starts_with("AA33");
-            let refusal = if reverted { Refusal::Reverted } else { Refusal::Other };
+            let refusal = if reverted { REVERTED } else { Refusal::Other };
             SimulationOutcome::Final(refused_or_unpaid(refusal, reason, pays_in_tokens))
         }
         Ok(FailedOp { reason, .. }) => SimulationOutcome::CallThePaymaster(reason),
@@ -172,7 +176,7 @@ pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64)
             Simulation::Refused(Refusal::Signature, "AA34 signature error".to_owned())
         }
         PaymasterValidation::Reverted(reason) => {
-            refused_or_unpaid(Refusal::Reverted, format!("AA33 reverted: {reason}"), pays_in_tokens)
+            refused_or_unpaid(REVERTED, format!("AA33 reverted: {reason}"), pays_in_tokens)
         }
         PaymasterValidation::NotDeployed => {
             Simulation::Refused(Refusal::NotDeployed, "AA30 paymaster not deployed".to_owned())
@@ -186,7 +190,7 @@ pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64)
 
 /// A paymaster that is paid in tokens may revert because the account has no tokens, which is not a fault of the service.
 fn refused_or_unpaid(refusal: Refusal, reason: String, pays_in_tokens: bool) -> Simulation {
-    if refusal == Refusal::Reverted && pays_in_tokens {
+    if refusal == REVERTED && pays_in_tokens {
         Simulation::Unclear(format!("{reason} (does the account lack tokens or an allowance?)"))
     } else {
         Simulation::Refused(refusal, reason)

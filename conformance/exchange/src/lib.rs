@@ -219,13 +219,22 @@ pub enum Simulation {
     Unclear(String),
 }
 
+/// Which functions a contract was seen to have. By them, the published paymaster contracts are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContractFunctions {
+    /// `verifyingSigner()`.
+    pub verifying_signer: bool,
+    /// `isBundlerAllowed(address)`: without a flag in the data, the contract reverts for most bundlers.
+    pub is_bundler_allowed: bool,
+}
+
 /// How a paymaster's contract refuses an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It finds its signature wrong.
     Signature,
     /// It reverts.
-    Reverted,
+    Reverted(ContractFunctions),
     /// The data are not valid at this time.
     NotInTime,
     /// Its validation takes more gas than its limit.

@@ -9,10 +9,10 @@ use paymaster_engine::{
     simulation::{NodeFacts, NodeStep, Simulate},
 };
 use paymaster_ethereum::{
-    CallOutcome, EntryPointVersion, Operation, PaymasterValidation, eth_call, read_validation,
-    validation_call,
+    CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundler_call, eth_call,
+    read_validation, signer_call, validation_call,
 };
-use paymaster_exchange::{Exchange, Refusal, Simulation};
+use paymaster_exchange::{ContractFunctions, Exchange, Refusal, Simulation};
 
 use crate::{
     SPECIFICATION,
@@ -84,6 +84,10 @@ enum Question {
     OtherLimits,
     /// Whether validation fits the gas limit that the stub returns.
     ExactGas,
+    /// After a revert: whether the contract has one signer.
+    HasSigner,
+    /// After a revert: whether the contract has a list of bundlers.
+    HasBundlers,
 }
 
 impl Simulate for OnChain {
@@ -92,19 +96,7 @@ impl Simulate for OnChain {
             return NodeStep::Known(Simulation::Unclear(reason));
         }
         if let (Some(asked), Some(answer)) = (self.asked, answer) {
-            let outcome = match CallOutcome::read(answer) {
-                Ok(called) => self.read(asked, &called),
-                Err(cause) => Simulation::Unclear(cause.to_string()),
-            };
-            // A stub without a right signature runs through the same code, so its gas is asked for all the same.
-            let goes_on =
-                self.may_be_unsigned && matches!(outcome, Simulation::Refused(Refusal::Signature, _));
-            if outcome != Simulation::Accepted {
-                self.found = outcome;
-                if !goes_on {
-                    self.questions.clear();
-                }
-            }
+            self.note(asked, CallOutcome::read(answer));
         }
         self.asked = self.questions.pop_front();
         match self.asked {
@@ -115,7 +107,39 @@ impl Simulate for OnChain {
 }
 
 impl OnChain {
+    /// Notes the answer to a question.
+    fn note(&mut self, asked: Question, called: Result<CallOutcome, NodeError>) {
+        if let Simulation::Refused(Refusal::Reverted(functions), _) = &mut self.found {
+            let returned = matches!(called, Ok(CallOutcome::Returned(data)) if data.len() == 32);
+            match asked {
+                Question::HasSigner => functions.verifying_signer = returned,
+                _ => functions.is_bundler_allowed = returned,
+            }
+            return;
+        }
+        let outcome = match called {
+            Ok(called) => self.read(asked, &called),
+            Err(cause) => Simulation::Unclear(cause.to_string()),
+        };
+        match outcome {
+            Simulation::Accepted => return,
+            Simulation::Refused(Refusal::Reverted(_), _) => {
+                self.questions = VecDeque::from([Question::HasSigner, Question::HasBundlers]);
+            }
+            // A stub without a right signature runs through the same code, so its gas is asked for all the same.
+            Simulation::Refused(Refusal::Signature, _) if self.may_be_unsigned => {}
+            _ => self.questions.clear(),
+        }
+        self.found = outcome;
+    }
+
     fn call(&self, question: Question) -> serde_json::Value {
+        let paymaster = self.operation.paymaster().unwrap_or_default();
+        match question {
+            Question::HasSigner => return eth_call(None, paymaster, &signer_call(), None),
+            Question::HasBundlers => return eth_call(None, paymaster, &bundler_call(), None),
+            _ => {}
+        }
         let mut operation = self.operation.clone();
         if question == Question::OtherLimits {
             operation.call_gas_limit = U256::from(77_000);
@@ -130,7 +154,7 @@ impl OnChain {
             Question::ExactGas => limit.saturating_add(before_execution(&data)),
             _ => limit.saturating_add(AMPLE_GAS),
         };
-        eth_call(Some(entry_point), operation.paymaster().unwrap_or_default(), &data, Some(gas))
+        eth_call(Some(entry_point), paymaster, &data, Some(gas))
     }
 
     fn read(&self, question: Question, called: &CallOutcome) -> Simulation {
@@ -163,7 +187,8 @@ impl OnChain {
                 _ => Simulation::Accepted,
             },
             PaymasterValidation::Reverted(reason) => {
-                Simulation::Refused(Refusal::Reverted, format!("AA33 reverted: {reason}"))
+                let functions = ContractFunctions::default();
+                Simulation::Refused(Refusal::Reverted(functions), format!("AA33 reverted: {reason}"))
             }
             PaymasterValidation::NotDeployed => {
                 let paymaster = self.operation.paymaster().unwrap_or_default();
@@ -194,6 +219,7 @@ mod tests {
 
     use alloy_primitives::hex;
     use bytes::Bytes;
+    use paymaster_ethereum::ContractKind;
     use paymaster_exchange::Response;
     use serde_json::{Value, json};
 
@@ -245,8 +271,8 @@ mod tests {
                 NodeStep::Known(outcome) => return (gas, outcome),
                 NodeStep::Ask(method, params) => {
                     assert_eq!((method, params[0]["to"].as_str()), ("eth_call", Some(PAYMASTER)));
-                    let digits = &params[0]["gas"].as_str().unwrap()[2..];
-                    gas.push(u64::from_str_radix(digits, 16).unwrap());
+                    let digits = params[0]["gas"].as_str().and_then(|gas| gas.strip_prefix("0x"));
+                    gas.extend(digits.map(|digits| u64::from_str_radix(digits, 16).unwrap()));
                 }
             }
             answer = next.map(Vec::as_slice);
@@ -293,8 +319,26 @@ mod tests {
         let (_, outcome) = driven(stub(), &[returned(1, 0), returned(1, 0)]);
         assert!(is(&outcome, Refusal::Signature), "of a stub, that is what is wanted: {outcome:?}");
         let reverted = br#"{"error":{"code":3,"message":"execution reverted","data":"0x"}}"#.to_vec();
-        let (gas, outcome) = driven(stub(), &[reverted]);
-        assert!(gas.len() == 1 && is(&outcome, Refusal::Reverted), "{outcome:?}");
+        let (gas, _) = driven(stub(), &[reverted.clone(), reverted.clone(), reverted]);
+        assert_eq!(gas.len(), 1, "what a revert takes is not asked for");
+    }
+
+    #[test]
+    fn a_contract_that_reverts_is_told_by_its_functions() {
+        let data = || started(DATA, json!({}), json!({}));
+        let reverted = || br#"{"error":{"code":3,"message":"execution reverted","data":"0x"}}"#.to_vec();
+        let word = || json!({ "result": format!("0x{}", "0".repeat(64)) }).to_string().into_bytes();
+        for (answers, kind) in [
+            ([word(), reverted()], Some(ContractKind::Verifying07)),
+            ([reverted(), word()], Some(ContractKind::Singleton07)),
+            ([word(), word()], Some(ContractKind::Coinbase07)),
+            ([reverted(), br#"{"result":"0x"}"#.to_vec()], None),
+        ] {
+            let [signer, bundlers] = answers;
+            let (_, outcome) = driven(data(), &[reverted(), signer, bundlers]);
+            let functions = kind.map(ContractKind::functions).unwrap_or_default();
+            assert!(is(&outcome, Refusal::Reverted(functions)), "{kind:?}: {outcome:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use paymaster_engine::{
     rules::{Advice, Check, Report, Rule, View},
 };
 use paymaster_ethereum::EntryPointVersion;
-use paymaster_exchange::{Refusal, Simulation};
+use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
 use serde_json::Value;
 
 use crate::{
@@ -21,8 +21,8 @@ use crate::{
 };
 
 const UNASKED: Advice = Advice::Look(
-    "the node showed too little of the results: observed.node in the report says why. A revert shows nothing without contract.kind in the \
-     profile, if only some bundlers may send the operation, or if a token is paid",
+    "the node showed too little of the results: observed.node in the report says why. A revert shows nothing without the right contract.kind \
+     in the profile, if only some bundlers may send the operation, or if a token is paid",
 );
 
 const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
@@ -88,15 +88,23 @@ fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(
     }
     match view.on_chain? {
         Simulation::Accepted => Some(Ok(())),
-        Simulation::Refused(Refusal::Reverted, _) if !revert_accuses(view, knowledge) => None,
+        Simulation::Refused(Refusal::Reverted(of_contract), _)
+            if !revert_accuses(view, *of_contract, knowledge) =>
+        {
+            None
+        }
         Simulation::Refused(refusal, reason) => Some(Err((*refusal, reason))),
         Simulation::Unclear(_) => None,
     }
 }
 
-/// Whether a revert can only come from the data: the profile names the contract, the data let every bundler send the operation (a call of
-/// ours has no bundler), and no token is paid, which the sender may lack.
-pub(crate) fn revert_accuses(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
+/// Whether a revert can only come from the data: the profile names the contract, which has the functions of that kind, the data let every
+/// bundler send the operation (a call of ours has no bundler), and no token is paid, which the sender may lack.
+pub(crate) fn revert_accuses(
+    view: &View<'_>,
+    functions: ContractFunctions,
+    knowledge: &dyn Knowledge,
+) -> bool {
     let operation = judged(view, knowledge).and_then(|(_, result)| completed(view.valid_call()?, result));
     let Some((operation, contract)) = operation.and_then(|operation| {
         let contract = Target::of(knowledge).profile.contract.of(operation.version)?;
@@ -104,7 +112,9 @@ pub(crate) fn revert_accuses(view: &View<'_>, knowledge: &dyn Knowledge) -> bool
     }) else {
         return false;
     };
-    contract.read(&operation).map_or(true, |terms| terms.any_bundler && terms.token.is_none())
+    let may_only_come_from_the_data =
+        contract.read(&operation).map_or(true, |terms| terms.any_bundler && terms.token.is_none());
+    contract.functions() == functions && may_only_come_from_the_data
 }
 
 fn accepted(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
@@ -130,7 +140,7 @@ fn simulates(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report)
         return;
     }
     match outcome(stub, knowledge) {
-        Some(Err((Refusal::Reverted, reason))) => {
+        Some(Err((Refusal::Reverted(_), reason))) => {
             report.broken(place(stub), "a stub with which validation does not revert", reason.to_owned());
         }
         Some(Err((Refusal::NotDeployed, reason))) => {
