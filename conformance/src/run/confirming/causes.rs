@@ -6,9 +6,9 @@ use crate::run::{
     Suite,
     confirming::{
         budget::SHRUNK_PER_RUN,
-        check,
+        check::{self, Contradiction},
         confirm::confirm,
-        diagnose::{Material, Search},
+        diagnose::{Diagnosis, Material, Search},
         resend::{Reproduction, Resender},
     },
     sending::sender::Sender,
@@ -162,16 +162,24 @@ impl CauseSearch<'_> {
         let session = self.material.session;
         for rounds_left in (0..=ROUNDS_OF_OTHERS).rev() {
             let contradicted = check::contradicted(findings, self.sender, suite, session, settings).await;
-            let mut others = Vec::new();
-            for (number, unexplained) in contradicted {
+            let (mut others, mut extended) = (Vec::new(), Vec::new());
+            for (number, contradiction) in contradicted {
                 // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule.
                 let compares = matches!(findings[number].rule.check, Check::Group(..));
-                let may_stand = unexplained.is_some() && compares;
-                let other = match unexplained.filter(|_| rounds_left > 0) {
-                    Some(unexplained) => {
+                let may_stand = compares && matches!(contradiction, Contradiction::Unexplained(_));
+                let other = match contradiction {
+                    Contradiction::Unexplained(unexplained) if rounds_left > 0 => {
                         self.other_finding(findings, number, unexplained, suite, settings).await
                     }
-                    None => None,
+                    Contradiction::Right(right) if rounds_left > 0 => {
+                        if let Some(whole) = self.with_more_members(&findings[number], right).await {
+                            extended.push(whole.clone());
+                            findings[number] = whole;
+                            continue;
+                        }
+                        None
+                    }
+                    _ => None,
                 };
                 let finding = &mut findings[number];
                 match other {
@@ -190,11 +198,34 @@ impl CauseSearch<'_> {
                     }
                 }
             }
-            if others.is_empty() {
+            if others.is_empty() && extended.is_empty() {
                 return;
+            }
+            // What lost its cause may have the longer one.
+            for finding in findings.iter_mut().filter(|finding| finding.cause.is_none()) {
+                self.find(finding, &extended, Extent::Known).await;
             }
             findings.append(&mut others);
         }
+    }
+
+    /// The finding with the cause that its members decide together with others: those in which it differs from a request that has its members
+    /// and is right. None where none are found.
+    async fn with_more_members(&self, finding: &Finding, right: Value) -> Option<Finding> {
+        // The rule judges only requests of this form: what decides is more than that.
+        let known = match finding.cause.as_ref()? {
+            Cause::Form(_) => &[][..],
+            cause => cause.members(),
+        };
+        let key = finding.key();
+        let resender = Resender::new(self.sender, finding.rule, &key, &**self.material.session.context());
+        let mut search = Search::new(&resender, &self.material, finding, self.limit);
+        let found = Box::pin(search.more_members(known, right)).await;
+        let spent = search.spent();
+        let mut whole = finding.clone();
+        whole.shrink_requests += spent;
+        explain(&mut whole, found?);
+        Some(whole)
     }
 
     /// Another finding at the same place, of which the request breaks the rule because of something else; none where no other cause is found.
@@ -242,14 +273,20 @@ impl CauseSearch<'_> {
             Extent::Known => Box::pin(search.known_cause(known)).await,
         };
         finding.shrink_requests += search.spent();
-        let Some(diagnosis) = diagnosis else { return };
-        if let Some(plainer) = diagnosis.reproduction {
-            finding.group = plainer.group;
-            finding.exchanges = plainer.exchanges;
-            finding.violation = plainer.violation;
+        if let Some(diagnosis) = diagnosis {
+            explain(finding, diagnosis);
         }
-        finding.could_be_smaller |= diagnosis.could_be_smaller;
-        finding.cause = Some(diagnosis.cause);
-        finding.contrast = diagnosis.contrast;
     }
+}
+
+/// Gives a finding its cause.
+fn explain(finding: &mut Finding, diagnosis: Diagnosis) {
+    if let Some(plainer) = diagnosis.reproduction {
+        finding.group = plainer.group;
+        finding.exchanges = plainer.exchanges;
+        finding.violation = plainer.violation;
+    }
+    finding.could_be_smaller |= diagnosis.could_be_smaller;
+    finding.cause = Some(diagnosis.cause);
+    finding.contrast = diagnosis.contrast;
 }

@@ -102,7 +102,9 @@ struct Claim {
 /// What the run shows of one claim.
 #[derive(Default)]
 struct Evidence {
-    /// Whether the rule held for a request that breaks it according to the cause.
+    /// A request for which the rule held, and which breaks it according to the cause.
+    contradicted: Option<Value>,
+    /// Whether requests of the run contradict the claim in another way: more or less than its members decides.
     is_contradicted: bool,
     /// Requests that broke the rule and have a passing value, or none of the two.
     unexplained: Vec<Request>,
@@ -164,22 +166,21 @@ impl Claim {
 
     /// What the cause states of a request in its group.
     fn states(&self, group: &Group, member: usize) -> Option<bool> {
+        self.cause.states(&self.value(group, member)?)
+    }
+
+    /// The request in its group that the cause is about, or the base of the group.
+    fn value(&self, group: &Group, member: usize) -> Option<Value> {
         if self.is_about_the_base() {
-            return self.cause.states(&group.base);
+            return Some(group.base.clone());
         }
-        self.cause.states(&serde_json::from_slice(&group.members.get(member)?.body).ok()?)
+        serde_json::from_slice(&group.members.get(member)?.body).ok()
     }
 
     /// Whether the same kind of answer is due to a request as to that of the finding.
     fn is_comparable(&self, group: &Group, member: usize, context: &dyn Knowledge) -> bool {
-        let value = |group: &Group, member: usize| {
-            if self.is_about_the_base() {
-                return Some(group.base.clone());
-            }
-            serde_json::from_slice(&group.members.get(member)?.body).ok()
-        };
-        let own = value(&self.finding.group, self.finding.violation.member);
-        let both = own.zip(value(group, member));
+        let own = self.value(&self.finding.group, self.finding.violation.member);
+        let both = own.zip(self.value(group, member));
         both.is_some_and(|(own, other): (Value, Value)| is_comparable(&own, &other, context))
     }
 
@@ -247,11 +248,13 @@ fn evidence(
             let place = RequestPlace { group: number, member: place };
             for (claim, found) in claims.iter().zip(&mut all) {
                 match claim.outcomes.get(&place) {
-                    Some(true) if claim.compares_requests() => found.add_compared(claim, &group),
-                    Some(is_broken) if !claim.compares_requests() => {
+                    Some(is_broken) if claim.compares_requests() => {
+                        found.add_compared(claim, &group, member, *is_broken);
+                    }
+                    Some(is_broken) => {
                         found.add_request(claim, claims, place, *is_broken, (&group, member, context));
                     }
-                    _ => {}
+                    None => {}
                 }
             }
         }
@@ -263,9 +266,16 @@ fn evidence(
 }
 
 impl Evidence {
-    /// Adds a group that broke the rule. Of several wrong requests in a group, the rule names one.
-    fn add_compared(&mut self, claim: &Claim, group: &Group) {
-        if self.unexplained.len() < MOST_READ {
+    /// Adds a group that broke the rule: of several wrong requests in a group, the rule names one. Where the rule held for requests that differ
+    /// in the same way, the difference alone does not decide.
+    fn add_compared(&mut self, claim: &Claim, group: &Group, member: usize, is_broken: bool) {
+        if !is_broken {
+            let baseline = group.members.iter().position(|member| member.role == Role::Baseline);
+            let is_opposed = std::ptr::eq(group.relation, claim.finding.group.relation)
+                && baseline.is_some_and(|baseline| claim.states(group, baseline) == Some(false))
+                && claim.states(group, member) == Some(true);
+            self.is_contradicted |= is_opposed;
+        } else if self.unexplained.len() < MOST_READ {
             let members = 0..group.members.len();
             let groups = members.flat_map(|member| claim.beside_the_cause(group, member));
             self.unexplained.extend(groups.map(|group| Request { group, explained_by: Vec::new() }));
@@ -287,8 +297,10 @@ impl Evidence {
         if !is_opposed && !may_oppose || !claim.is_comparable(group, member, context) {
             return;
         }
-        self.is_contradicted |=
-            is_opposed && !is_broken || claim.may_be_every && is_broken && states != Some(true);
+        if is_opposed && !is_broken && self.contradicted.is_none() {
+            self.contradicted = Some(claim.value(group, member).unwrap_or_default());
+        }
+        self.is_contradicted |= claim.may_be_every && is_broken && states != Some(true);
         if states == Some(true) {
             return;
         }
@@ -353,15 +365,24 @@ fn add_features(pointer: &str, value: &Value, features: &mut Vec<String>) {
     features.push(format!("{pointer} {feature}"));
 }
 
-/// The findings of which an answer contradicts the cause, by their numbers; with requests that break the rule because of something else,
-/// where these are the contradiction.
+/// What contradicts a cause.
+pub(super) enum Contradiction {
+    /// This request is right, and has the failing values: more members than the cause names decide.
+    Right(Value),
+    /// These requests are wrong with the passing values: something else breaks the rule too.
+    Unexplained(Reproduction),
+    /// Anything else.
+    Other,
+}
+
+/// The findings of which an answer contradicts the cause, by their numbers.
 pub(super) async fn contradicted(
     findings: &[Finding],
     sender: &Sender,
     suite: &Suite,
     session: &Session,
     settings: &Settings,
-) -> Vec<(usize, Option<Reproduction>)> {
+) -> Vec<(usize, Contradiction)> {
     let numbered = findings.iter().enumerate();
     let (numbers, claims): (Vec<usize>, Vec<Claim>) =
         numbered.filter_map(|(number, finding)| Some((number, Claim::of(finding, session)?))).unzip();
@@ -373,7 +394,7 @@ pub(super) async fn contradicted(
         (claims, found)
     });
     let Ok((claims, found)) = reading.await else {
-        return numbers.into_iter().map(|number| (number, None)).collect();
+        return numbers.into_iter().map(|number| (number, Contradiction::Other)).collect();
     };
     // Where a place of the answers depends on other requests, a difference between requests shows nothing of it.
     let depends_on_others = |claim: &Claim| {
@@ -386,7 +407,9 @@ pub(super) async fn contradicted(
         claim.judges_groups() && findings.iter().any(is_other)
     };
     let mut stands: Vec<bool> = std::iter::zip(&claims, &found)
-        .map(|(claim, found)| !found.is_contradicted && !depends_on_others(claim))
+        .map(|(claim, found)| {
+            found.contradicted.is_none() && !found.is_contradicted && !depends_on_others(claim)
+        })
         .collect();
     let mut contradicted = Vec::new();
     for (number, (claim, found)) in claims.iter().zip(&found).enumerate() {
@@ -399,12 +422,17 @@ pub(super) async fn contradicted(
             claim,
             budget: RequestBudget::new(settings.shrink_requests),
         };
-        let contradiction =
-            if stands[number] { trial.contradiction(found, &claims, &others).await } else { Some(None) };
-        if let Some(unexplained) = contradiction {
+        let contradiction = match &found.contradicted {
+            _ if stands[number] => trial.contradiction(found, &claims, &others).await,
+            Some(right) if !found.is_contradicted && !depends_on_others(claim) => {
+                Some(Contradiction::Right(right.clone()))
+            }
+            _ => Some(Contradiction::Other),
+        };
+        if let Some(contradiction) = contradiction {
             // Where something else breaks the rule too, this cause may still be one of two.
-            stands[number] = unexplained.is_some();
-            contradicted.push((numbers[number], unexplained));
+            stands[number] = matches!(contradiction, Contradiction::Unexplained(_));
+            contradicted.push((numbers[number], contradiction));
         }
     }
     contradicted

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Claim, Evidence, Request};
+use super::{Claim, Contradiction, Evidence, Request};
 use crate::run::confirming::{
     budget::RequestBudget,
     diagnose::members::is_comparable,
@@ -64,24 +64,23 @@ impl Trial<'_> {
         }
     }
 
-    /// The contradiction to a claim that requests of the run show when they are sent with other values; the inner value is a request that
-    /// something else breaks, where that is the contradiction.
+    /// The contradiction to a claim that requests of the run show when they are sent with other values.
     pub(super) async fn contradiction(
         &mut self,
         found: &Evidence,
         claims: &[Claim],
         others: &[usize],
-    ) -> Option<Option<Reproduction>> {
+    ) -> Option<Contradiction> {
         if self.claim.compares_requests() {
             for request in &found.unexplained {
                 if let Some(unexplained) = self.unexplained(request, &[]).await {
-                    return Some(Some(unexplained));
+                    return Some(Contradiction::Unexplained(unexplained));
                 }
             }
             return None;
         }
         if self.is_right_now().await || self.depends_on_the_rest_of_a_list(found).await {
-            return Some(None);
+            return Some(Contradiction::Other);
         }
         let mut tried = 0;
         let mut previous: Option<Value> = None;
@@ -90,8 +89,9 @@ impl Trial<'_> {
                 break;
             }
             let before = self.budget.spent();
-            if self.is_refuted(request, previous.as_ref()).await {
-                return Some(None);
+            let refuted = self.refuted(request, previous.as_ref()).await;
+            if refuted.is_some() {
+                return refuted;
             }
             tried += usize::from(self.budget.spent() > before + 1);
             previous = self.claim.subject().value(&request.group);
@@ -101,7 +101,7 @@ impl Trial<'_> {
         let is_open = |request: &&Request| !request.explained_by.iter().any(|other| others.contains(other));
         for request in found.unexplained.iter().filter(is_open) {
             if let Some(unexplained) = self.unexplained(request, &causes).await {
-                return Some(Some(unexplained));
+                return Some(Contradiction::Unexplained(unexplained));
             }
         }
         None
@@ -177,18 +177,17 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether a request for which the rule held is right with the failing values too, or wrong with those of another such request.
-    async fn is_refuted(&mut self, request: &Request, other: Option<&Value>) -> bool {
+    /// The contradiction where a request for which the rule held is right with the failing values too, or wrong with those of another such
+    /// request.
+    async fn refuted(&mut self, request: &Request, other: Option<&Value>) -> Option<Contradiction> {
         let context = self.resender.context;
-        let Some(own) = self.claim.subject().value(&request.group) else {
-            return false;
-        };
+        let own = self.claim.subject().value(&request.group)?;
         let failing =
             self.claim.subject_in(self.claim.finding.violation.member).value(&self.claim.finding.group);
         if !failing.as_ref().is_some_and(|failing| is_comparable(failing, &own, context))
             || self.send(&request.group, None).await != Shown::Right
         {
-            return false;
+            return None;
         }
         let members = self.claim.cause.members();
         let values_of = |of: &Value, into: &Value| {
@@ -206,19 +205,22 @@ impl Trial<'_> {
                 && placebo.as_ref().is_some_and(|placebo| placebo != into)
                 && self.send(group, placebo).await == Shown::Broken
             {
-                return true;
+                return Some(Contradiction::Other);
             }
         }
-        // All failing values break it, and one of several is not enough.
-        if let [first, _, ..] = members
+        // All failing values break it, and one of several is not enough where the request has the passing values of the others.
+        if let [first, others @ ..] = members
+            && !others.is_empty()
+            && others.iter().all(|other| other.side(&own) == Some(false))
             && let one = first.with_failing(&own)
             && one.is_some()
             && self.send(&request.group, one).await == Shown::Broken
         {
-            return true;
+            return Some(Contradiction::Other);
         }
-        let failing = members.iter().try_fold(own.clone(), |value, member| member.with_failing(&value));
-        failing.as_ref().is_some_and(|failing| *failing != own)
-            && self.send(&request.group, failing).await == Shown::Right
+        let failing = members.iter().try_fold(own.clone(), |value, member| member.with_failing(&value))?;
+        let is_right =
+            failing != own && self.send(&request.group, Some(failing.clone())).await == Shown::Right;
+        is_right.then_some(Contradiction::Right(failing))
     }
 }

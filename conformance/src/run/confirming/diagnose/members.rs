@@ -350,6 +350,25 @@ impl Search<'_> {
         })
     }
 
+    /// The cause that the known members decide together with more of them, towards a request that has the known ones and is right.
+    pub(in crate::run::confirming) async fn more_members(
+        &mut self,
+        known: &[Difference],
+        right: Value,
+    ) -> Option<Diagnosis> {
+        if self.judges_groups() {
+            return None;
+        }
+        let subject = Subject::Member(self.finding.violation.member);
+        let found = self.fewest_members(subject, right).await?;
+        let Cause::Members(more) = found.cause else { return None };
+        let members: Vec<Difference> = known.iter().cloned().chain(more).collect();
+        let group = found.reproduction.as_ref().map_or(&self.finding.group, |plainer| &plainer.group);
+        let passing = with_all(&subject.value(group)?, &members)?;
+        let contrast = self.right(subject, passing).await?;
+        Some(Diagnosis { cause: Cause::Members(members), contrast: Some(contrast), ..found })
+    }
+
     /// What of the values of the only difference decides: the length of a list, where nearly every other element in place of the one that
     /// differs breaks the rule too; that two amounts are equal, where another amount in both breaks it too. None where none of them does.
     async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
@@ -378,8 +397,10 @@ impl Search<'_> {
             return (!self.answers_another_request(failing)).then_some(Respect::Length);
         }
         let (parent, name) = member.pointer.rsplit_once('/').unwrap_or_default();
-        let own = member.failing.as_ref().and_then(amount);
-        let beside = failing.pointer(parent).and_then(Value::as_object).filter(|_| own.is_some());
+        let amount_of = |value: &Option<Value>| value.as_ref().and_then(amount);
+        let (own, is_amount) = (amount_of(&member.failing), amount_of(&member.passing).is_some());
+        let beside =
+            failing.pointer(parent).and_then(Value::as_object).filter(|_| own.is_some() && is_amount);
         for other in
             beside.into_iter().flatten().filter(|(other, value)| *other != name && amount(value) == own)
         {
@@ -506,7 +527,7 @@ fn is_to_be_refused(request: &Value, context: &dyn Knowledge) -> bool {
     let is_expected = |requirement: Requirement| {
         matches!(requirement.expectation, Expectation::Refused | Expectation::NotSponsored)
     };
-    context.lists_as_refused(request) || requirement(request, context).is_some_and(is_expected)
+    requirement(request, context).map_or_else(|| context.lists_as_refused(request), is_expected)
 }
 
 /// The request with a text as its id in place of a number, or the other way round: clients send both.
