@@ -295,13 +295,6 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 change(view, result);
             }
         }
-        Behaviour::ResultAlone(change) => {
-            if let Some(result) = result(answer)
-                && applies(view)
-            {
-                change(result);
-            }
-        }
         Behaviour::Error(change) => {
             if let Some(Value::Object(error)) = answer.get_mut("error")
                 && applies(view)
@@ -312,11 +305,6 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
         Behaviour::Answer(change) => {
             if applies(view) {
                 change(view, answer);
-            }
-        }
-        Behaviour::AnswerAlone(change) => {
-            if applies(view) {
-                change(answer);
             }
         }
         Behaviour::Request(_)
