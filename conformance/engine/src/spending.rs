@@ -61,6 +61,7 @@ impl fmt::Display for Wei {
 
 /// Sponsorships, and the gas that they pay at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Spending {
     /// How many sponsorships.
     pub sponsorships: u64,
@@ -93,7 +94,6 @@ impl Spending {
     }
 
     /// Both together.
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             sponsorships: self.sponsorships.saturating_add(other.sponsorships),
@@ -102,7 +102,6 @@ impl Spending {
     }
 
     /// This without the other.
-    #[must_use]
     pub fn minus(self, other: Self) -> Self {
         Self {
             sponsorships: self.sponsorships.saturating_sub(other.sponsorships),

@@ -59,6 +59,7 @@ pub use outcome::Outcome;
 /// println!("{outcome}");
 /// # });
 /// ```
+#[must_use]
 pub struct Check<'l> {
     judged: Judged,
     profile: TargetProfile,
@@ -145,77 +146,66 @@ impl<'l> Check<'l> {
     ///
     /// `requests-per-second`, `concurrency`, `cacert`, `insecure` and `public-path-segments` of [`TargetProfile::target`] have an effect; its
     /// `url` and `headers` have none.
-    #[must_use]
     pub fn profile(mut self, profile: impl Into<TargetProfile>) -> Self {
         self.profile = profile.into();
         self
     }
 
     /// Sends a header with every request, such as an API key. A header of the same name as one of the suite's replaces it.
-    #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
     /// The seed of what is generated. The same seed, profile and answers give the same requests.
-    #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.merged.seed = Some(seed);
         self
     }
 
     /// How many requests of each pair of method and mode are sent at least. Relations between requests come on top.
-    #[must_use]
     pub fn cases(mut self, cases: u32) -> Self {
         self.merged.cases = Some(cases);
         self
     }
 
     /// How many exchanges run at the same time, at least 1.
-    #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.merged.jobs = Some(jobs.max(1));
         self
     }
 
     /// At most so many requests a second. A value that is not above 0 is ignored.
-    #[must_use]
     pub fn rate(mut self, requests_per_second: f64) -> Self {
         self.merged.rate = (requests_per_second > 0.0).then_some(requests_per_second);
         self
     }
 
     /// At most so many requests in the run.
-    #[must_use]
     pub fn max_requests(mut self, requests: usize) -> Self {
         self.merged.max_requests = Some(requests);
         self
     }
 
     /// The deadline of one exchange: connecting, sending, and reading the response.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.merged.timeout = Some(timeout);
         self
     }
 
     /// The run ends after that time, and its outcome is then [`Conclusion::Incomplete`](crate::Conclusion::Incomplete) at best.
-    #[must_use]
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
         self.merged.time_limit = Some(time_limit);
         self
     }
 
     /// Whether a broken rule that only warns is a violation too.
-    #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.merged.strictness.strict = strict;
         self
     }
 
     /// Whether the run may pass although rules stayed inconclusive.
-    #[must_use]
     pub fn allow_incomplete(mut self, allow_incomplete: bool) -> Self {
         self.merged.strictness.allow_incomplete = allow_incomplete;
         self
@@ -223,21 +213,18 @@ impl<'l> Check<'l> {
 
     /// Judges by the rules for which `keep` is true. A run without all rules ends at best with
     /// [`Conclusion::NothingBroken`](crate::Conclusion::NothingBroken).
-    #[must_use]
     pub fn only_rules(mut self, keep: impl Fn(&Rule) -> bool + 'l) -> Self {
         self.keep.push(Box::new(keep));
         self
     }
 
     /// Calls `listener` for every event of the run but [`Event::Exchanged`].
-    #[must_use]
     pub fn on_event(mut self, listener: impl FnMut(&Event<'_>) + 'l) -> Self {
         self.listeners.events.push(Box::new(listener));
         self
     }
 
     /// Calls `listener` for every exchange, in the order in which they ended. Without such a listener no exchange is kept.
-    #[must_use]
     pub fn on_exchange(mut self, listener: impl FnMut(&SentExchange) + 'l) -> Self {
         self.listeners.exchanges.push(Box::new(listener));
         self

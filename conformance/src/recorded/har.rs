@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::recorded::{
-    Entry, Header, Malformation, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
+    Entry, Header, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
 };
 use paymaster_exchange::{Exchange, Response};
 
@@ -76,20 +76,22 @@ pub(super) fn is_har(text: &str) -> bool {
 
 /// Reads a HAR file. Errors name the line, or the entry from 1.
 pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
-    let file: File = serde_json::from_str(text).map_err(RecordingError::NotHar)?;
+    let file: File = serde_json::from_str(text)
+        .map_err(|cause| RecordingError(format!("this is not a HAR 1.2 file: {cause}")))?;
     let mut recording = Recording::default();
     for (number, row) in file.log.entries.into_iter().enumerate() {
         let place = format!("entry {}", number + 1);
-        let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
-        let row: Row = serde_json::from_value(row)
-            .map_err(|source| malformed(Malformation::HarEntry { number, source }))?;
+        let malformed = |problem: String| RecordingError(format!("{place}: {problem}"));
+        let row: Row = serde_json::from_value(row).map_err(|cause| {
+            malformed(format!("log.entries[{number}] is not an entry of HAR 1.2: {cause}"))
+        })?;
         recording.add(entry(row, place.clone()).map_err(malformed)?);
     }
     Ok(recording)
 }
 
 /// An exchange, or why it is left out. The error says what is malformed.
-fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
+fn entry(row: Row, place: String) -> Result<Entry, String> {
     let body = row.request.post_data.unwrap_or_default();
     let request = bytes(&body, "request.postData")?;
     if let Some(reason) = request_skip_reason(&row.request.method, request.as_deref().unwrap_or_default()) {
@@ -118,15 +120,15 @@ fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
 }
 
 /// The bytes of a body; none where the recording has no text for it.
-fn bytes(body: &Body, name: &'static str) -> Result<Option<Bytes>, Malformation> {
+fn bytes(body: &Body, name: &'static str) -> Result<Option<Bytes>, String> {
     let Some(text) = &body.text else { return Ok(None) };
     match body.encoding.as_deref() {
         None | Some("") => Ok(Some(text.clone().into())),
         Some("base64") => BASE64_STANDARD
             .decode(text)
             .map(|bytes| Some(bytes.into()))
-            .map_err(|source| Malformation::Base64 { member: format!("{name}.text"), source }),
-        Some(other) => Err(Malformation::Encoding { member: name, encoding: other.to_owned() }),
+            .map_err(|cause| format!("{name}.text is not base64: {cause}")),
+        Some(other) => Err(format!("{name}.encoding is `{other}`; only base64 is supported")),
     }
 }
 

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::recorded::{
-    Entry, Header, Malformation, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
+    EXPECTED, Entry, Header, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
 };
 use paymaster_exchange::{Exchange, Response};
 
@@ -93,15 +93,16 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
             target = target.or(logged.target);
             continue;
         }
-        let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
-        let line: Line = serde_json::from_str(line).map_err(|cause| malformed(Malformation::Line(cause)))?;
+        let malformed = |problem: String| RecordingError(format!("{place}: {problem}"));
+        let line: Line = serde_json::from_str(line)
+            .map_err(|cause| malformed(format!("not an exchange: {}; {EXPECTED}", without_line(&cause))))?;
         recording.add(entry(line, place.clone(), target.as_ref()).map_err(malformed)?);
     }
     Ok(recording)
 }
 
 /// The message without its line number, which is always 1.
-pub(super) fn without_line(cause: &serde_json::Error) -> String {
+fn without_line(cause: &serde_json::Error) -> String {
     let text = cause.to_string();
     match text.rsplit_once(" at line ") {
         Some((message, _)) => format!("{message}, column {}", cause.column()),
@@ -110,7 +111,7 @@ pub(super) fn without_line(cause: &serde_json::Error) -> String {
 }
 
 /// An exchange, or why it is left out. The error says what is malformed.
-fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Malformation> {
+fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, String> {
     let sent = line.request;
     let request = bytes(sent.body.as_deref(), sent.body_base64.as_deref(), "request")?;
     let method = sent.method.as_deref().unwrap_or("POST");
@@ -121,9 +122,9 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
     if let Some(failure) = received.failure {
         return Ok(Entry::skipped(format!("no answer was recorded: {failure}")));
     }
-    let status = received.status.ok_or(Malformation::NoStatus)?;
+    let status = received.status.ok_or("response.status is missing: give the HTTP status")?;
     if !(100..1000).contains(&status) {
-        return Err(Malformation::Status(status));
+        return Err(format!("response.status is {status}, which is not an HTTP status"));
     }
     let body = bytes(received.body.as_deref(), received.body_base64.as_deref(), "response")?;
     let response = Response { status, headers: received.headers.pairs(), body };
@@ -132,9 +133,9 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
     Ok(Entry::exchange((place, url), &sent.headers.pairs(), moment(line.ended.as_deref()), exchange))
 }
 
-fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> Result<Bytes, Malformation> {
+fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> Result<Bytes, String> {
     match (body, encoded) {
-        (Some(_), Some(_)) => Err(Malformation::TwoBodies(name)),
+        (Some(_), Some(_)) => Err(format!("{name} has both body and body_base64: leave one out")),
         (None, None) => Ok(Bytes::new()),
         (Some(value), None) => {
             let written = value.get();
@@ -143,12 +144,12 @@ fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> 
             }
             serde_json::from_str::<String>(written)
                 .map(Bytes::from)
-                .map_err(|source| Malformation::Text { member: name, source })
+                .map_err(|cause| format!("{name}.body is not a valid string: {cause}"))
         }
         (None, Some(encoded)) => BASE64_STANDARD
             .decode(encoded)
             .map(Bytes::from)
-            .map_err(|source| Malformation::Base64 { member: format!("{name}.body_base64"), source }),
+            .map_err(|cause| format!("{name}.body_base64 is not base64: {cause}")),
     }
 }
 

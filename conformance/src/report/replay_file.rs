@@ -23,9 +23,7 @@ use paymaster_engine::{
     specification::Specification,
     verdict::conclusion::Conclusion,
 };
-use paymaster_settings::{
-    escape_controls, output::report_file, specification, specifications::UnknownSpecification,
-};
+use paymaster_settings::{escape_controls, output::report_file, specification};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,12 +130,13 @@ impl ReplayFile {
 
     /// What was known of the target.
     pub(crate) fn known(&self) -> Result<Arc<dyn Knowledge>, ReplayFileError> {
-        (self.specification()?.restore)(&self.known).map_err(ReplayFileError::Known)
+        (self.specification()?.restore)(&self.known)
+            .map_err(|cause| ReplayFileError(format!("what was known of the target cannot be read: {cause}")))
     }
 
     /// The specification of the target.
     pub(crate) fn specification(&self) -> Result<&'static Specification, ReplayFileError> {
-        Ok(specification(&self.spec)?)
+        specification(&self.spec).map_err(|cause| ReplayFileError(cause.to_string()))
     }
 
     /// Reads a replay file.
@@ -146,11 +145,13 @@ impl ReplayFile {
     ///
     /// When the file cannot be read or is not a replay file of this version or an earlier one.
     pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
-        let unreadable = |source: io::Error| ReplayFileError::Unreadable { path: path.to_owned(), source };
-        let text = files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(unreadable)?;
-        let replay: Self = serde_json::from_str(&text).map_err(|cause| unreadable(cause.into()))?;
+        let refused = |cause: String| ReplayFileError(format!("{}: {cause}", path.display()));
+        let text =
+            files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(|cause| refused(cause.to_string()))?;
+        let replay: Self = serde_json::from_str(&text).map_err(|cause| refused(cause.to_string()))?;
         if replay.format != FORMAT && replay.format != EARLIER_FORMAT {
-            return Err(ReplayFileError::OtherFormat { path: path.to_owned(), format: replay.format });
+            let format = replay.format;
+            return Err(refused(format!("the format is `{format}`; this version reads `{FORMAT}`")));
         }
         Ok(replay)
     }
@@ -200,9 +201,14 @@ impl ReplayRequest {
         let body = match (&self.body, &self.body_base64) {
             (Some(text), None) => Bytes::from(text.clone()),
             (None, Some(encoded)) => {
-                BASE64_STANDARD.decode(encoded).map_err(ReplayFileError::NotBase64)?.into()
+                let refused = |cause| ReplayFileError(format!("a body is not base64: {cause}"));
+                BASE64_STANDARD.decode(encoded).map_err(refused)?.into()
             }
-            _ => return Err(ReplayFileError::NotOneBody),
+            // A body with a secret is not written, as it could not be sent again without it.
+            _ => {
+                let needs = "a member needs exactly one of body and body_base64";
+                return Err(ReplayFileError(format!("{needs}; a body with a secret is not written")));
+            }
         };
         Ok(Member {
             role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role, ""))?,
@@ -218,29 +224,8 @@ impl ReplayRequest {
 
 /// Why a replay file cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ReplayFileError {
-    /// The file cannot be read, or is not JSON of the right form.
-    #[error("{}: {source}", path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
-    /// The file has a format that this version does not know.
-    #[error("{}: the format is `{format}`; this version reads `{FORMAT}`", path.display())]
-    OtherFormat { path: PathBuf, format: String },
-    /// What was known of the target cannot be read.
-    #[error("what was known of the target cannot be read: {0}")]
-    Known(#[source] serde_json::Error),
-    /// This version has no specification of this name.
-    #[error(transparent)]
-    Specification(#[from] UnknownSpecification),
-    /// This version has no relation, role or published client with this name.
-    #[error("there is no {what} `{name}` in this version{hint}")]
-    Unknown { what: &'static str, name: String, hint: &'static str },
-    /// A body is not base64.
-    #[error("a body is not base64: {0}")]
-    NotBase64(#[source] base64::DecodeError),
-    /// A member has no body, or two. A body with a secret is not written, as it could not be sent again without it.
-    #[error("a member needs exactly one of body and body_base64; a body with a secret is not written")]
-    NotOneBody,
-}
+#[error("{0}")]
+pub(crate) struct ReplayFileError(String);
 
 /// The target of a run as its replay files name it.
 pub(crate) fn target_of(report: &Report) -> String {
@@ -250,8 +235,9 @@ pub(crate) fn target_of(report: &Report) -> String {
 /// What an unknown client means.
 const NO_HEADERS: &str = ": its request headers are not known";
 
-fn unknown(what: &'static str, name: &str, hint: &'static str) -> ReplayFileError {
-    ReplayFileError::Unknown { what, name: name.to_owned(), hint }
+/// This version has no relation, role or published client with this name.
+fn unknown(what: &str, name: &str, hint: &str) -> ReplayFileError {
+    ReplayFileError(format!("there is no {what} `{name}` in this version{hint}"))
 }
 
 /// The members of a replay file that say whose it is. Files of other versions have them too.

@@ -31,6 +31,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
     ("quotes-none-of-long-lists", "elements in tokenInfo.tokenList, right with "),
     ("refused-sender-forbidden", "every request with sender "),
+    ("token-verification-null-when-alone-absent", "wrong without verificationGasLimit and with callGasLimit"),
     ("erc-7677: id-number-refused", "right with id \""),
 ];
 

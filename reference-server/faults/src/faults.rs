@@ -27,7 +27,7 @@ use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelec
 use crate::names::{ANY, ERC_7677, FEE_QUOTE, UnknownName, find};
 
 /// One way to break one clause.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// The fault's unique name: lower-case words joined by `-`.
     pub name: &'static str,
@@ -57,16 +57,6 @@ pub enum FaultCondition {
     OtherRequests,
 }
 
-impl std::fmt::Debug for Fault {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Fault")
-            .field("name", &self.name)
-            .field("clause", &self.clause)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Fault {
     /// Whether the fault may break that clause: its own, one in the list `also`, or one that a refusal of its requests implies.
     pub fn names(&self, clause: &str) -> bool {
@@ -78,24 +68,26 @@ impl Fault {
         clause == self.clause || implied || self.also.iter().any(names)
     }
 
-    /// A fault of which the behaviour follows.
-    const fn new(clause: &'static str, name: &'static str, about: &'static str) -> Self {
+    /// What the faults of a clause have in common. A fault that states another behaviour, condition or list of clauses has that instead.
+    const fn breaking(clause: &'static str) -> Self {
         Self {
-            name,
+            name: "",
             clause,
             also: &[],
             specification: None,
-            about,
+            about: "",
             member: None,
             condition: FaultCondition::Always,
             injection: Injection { condition: always, behaviour: Behaviour::NOTHING },
         }
     }
 
-    const fn injects(mut self, behaviour: Behaviour) -> Self {
-        self.injection.behaviour = behaviour;
-        self
+    /// A fault of which the behaviour follows.
+    const fn new(clause: &'static str, name: &'static str, about: &'static str) -> Self {
+        fault(Self::breaking(clause), name, about)
     }
+
+    behaviours!();
 
     /// The same fault with the member of the request on which it depends.
     const fn depends_on(self, member: &'static str) -> Self {
@@ -134,10 +126,12 @@ impl Fault {
         self.injects(Behaviour::Refuse).when(condition).also(SERVED)
     }
 
-    /// The same fault for the requests that meet this condition only.
+    /// The fault for the requests that meet this condition only.
     const fn when(mut self, condition: Condition) -> Self {
         self.injection.condition = condition;
-        self.condition = FaultCondition::Request;
+        if !matches!(self.condition, FaultCondition::OtherRequests) {
+            self.condition = FaultCondition::Request;
+        }
         self
     }
 
@@ -152,6 +146,11 @@ impl Fault {
         self.also = clauses;
         self
     }
+}
+
+/// A fault with what others have in common.
+const fn fault(common: Fault, name: &'static str, about: &'static str) -> Fault {
+    Fault { name, about, ..common }
 }
 
 /// The clauses that a refusal breaks: the request gets no result, and similar requests get one.

@@ -3,6 +3,7 @@
 //! [`faults`](crate::faults()) and [`variants`](crate::variants()) are tables of [`Injection`]s: a condition and a
 //! behaviour. [`InjectedService`] applies them around a plain [`Service`](paymaster_service::Service), which does not know them.
 
+#[macro_use]
 mod behaviour;
 mod body;
 mod change;

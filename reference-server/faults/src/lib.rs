@@ -2,8 +2,9 @@
 //! [`variants()`] around it, which the service does not know.
 #![warn(missing_docs)]
 
-mod faults;
+#[macro_use]
 mod injection;
+mod faults;
 mod names;
 mod profile;
 mod variants;

@@ -26,7 +26,7 @@ use crate::injection::{Behaviour, Condition, Injection, always};
 use crate::names::{ANY, ERC_7677, FEE_QUOTE, UnknownName, find};
 
 /// One lawful difference from the default server.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// The variant's unique name: lower-case words joined by `-`.
     pub name: &'static str,
@@ -65,12 +65,6 @@ pub enum Statement {
     NoContext,
 }
 
-impl std::fmt::Debug for Variant {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Variant").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
 impl Variant {
     /// A variant of which the behaviour or the configuration follows.
     const fn new(name: &'static str, about: &'static str) -> Self {
@@ -78,10 +72,7 @@ impl Variant {
         Self { name, specification: None, about, warns: &[], untrue: &[], configure: |_| {}, injection }
     }
 
-    const fn injects(mut self, behaviour: Behaviour) -> Self {
-        self.injection.behaviour = behaviour;
-        self
-    }
+    behaviours!();
 
     /// The same variant of a server with another configuration.
     const fn configured(mut self, configure: fn(&mut Config)) -> Self {

@@ -21,7 +21,7 @@ use crate::message::error_codes::ErrorCode;
 use crate::message::explain::{Explanation, explain};
 use crate::message::request::RequestError;
 use crate::paymaster::chain::{Chain, SenderNonces};
-use crate::paymaster::methods::{Refusal, Request, ServedMethod, Settings};
+use crate::paymaster::methods::{Given, Refusal, Request, ServedMethod, Settings};
 use crate::paymaster::policy::Policy;
 use crate::paymaster::signing::{PaymasterData, Signer};
 use crate::paymaster::tokens::TokenTable;
@@ -229,7 +229,7 @@ impl Service {
         let start = out.len();
         write_head(out, version, id);
         out.extend_from_slice(br#""result":"#);
-        match request.write_result(out, &self.settings, now, nonces) {
+        match request.write_result(out, Given { settings: &self.settings, now, nonces }) {
             Ok(()) => {
                 out.push(b'}');
                 Outcome::Result

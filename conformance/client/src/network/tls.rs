@@ -34,38 +34,18 @@ pub struct Trust {
 
 /// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// The processor lacks the instructions that the cryptography is written in.
-    #[error(
-        "https:// needs an x86_64 processor with AES, ADX and AVX2, or an aarch64 one with the crypto extensions: here, put a proxy that ends TLS in front and give its http:// URL"
-    )]
-    NoCryptography,
-    /// rustls refuses the cryptography.
-    #[error("TLS: {0}")]
-    Setup(#[source] rustls::Error),
-    /// The file of certificates cannot be read, or a certificate in it is malformed.
-    #[error("--cacert {path}: {source}")]
-    CaFile {
-        path: String,
-        /// What is wrong.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The file of certificates contains none.
-    #[error("--cacert {path}: no PEM certificate in this file")]
-    NoCertificate { path: String },
-    /// A variable that names certificates cannot be used.
-    #[error(transparent)]
-    Variable(#[from] VariableError),
-    /// The platform has no root certificates.
-    #[error(
-        "no root certificates found on this machine{}: install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE",
-        source.as_ref().map(|cause| format!(" ({cause})")).unwrap_or_default()
-    )]
-    NoRoots {
-        /// The first error of looking for them.
-        source: Option<rustls_native_certs::Error>,
-    },
+#[error("{0}")]
+pub struct TlsError(String);
+
+impl From<VariableError> for TlsError {
+    fn from(cause: VariableError) -> Self {
+        Self(cause.to_string())
+    }
 }
+
+/// What is wrong with the processor.
+const NO_CRYPTOGRAPHY: &str = "https:// needs an x86_64 processor with AES, ADX and AVX2, or an aarch64 one with the crypto extensions: \
+    here, put a proxy that ends TLS in front and give its http:// URL";
 
 impl Trust {
     /// Makes the connector.
@@ -73,7 +53,7 @@ impl Trust {
         let provider = Arc::new(provider()?);
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(TlsError::Setup)?;
+            .map_err(|cause| TlsError(format!("TLS: {cause}")))?;
         let mut config = if self.insecure {
             builder
                 .dangerous()
@@ -107,17 +87,17 @@ fn provider() -> Result<CryptoProvider, TlsError> {
         && std::arch::is_aarch64_feature_detected!("aes")
         && std::arch::is_aarch64_feature_detected!("pmull")
         && std::arch::is_aarch64_feature_detected!("sha2");
-    if able { Ok(rustls_graviola::default_provider()) } else { Err(TlsError::NoCryptography) }
+    if able { Ok(rustls_graviola::default_provider()) } else { Err(TlsError(NO_CRYPTOGRAPHY.to_owned())) }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn provider() -> Result<CryptoProvider, TlsError> {
-    Err(TlsError::NoCryptography)
+    Err(TlsError(NO_CRYPTOGRAPHY.to_owned()))
 }
 
 fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
-    fn failed<E: Error + Send + Sync + 'static>(path: &Path) -> impl FnOnce(E) -> TlsError {
-        |cause| TlsError::CaFile { path: path.display().to_string(), source: Box::new(cause) }
+    fn failed<E: Error>(path: &Path) -> impl FnOnce(E) -> TlsError {
+        |cause| TlsError(format!("--cacert {}: {cause}", path.display()))
     }
     let mut roots = RootCertStore::empty();
     let text = files::read(path, files::WRITTEN_BY_HAND).map_err(failed(path))?;
@@ -125,8 +105,7 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
         roots.add(certificate.map_err(failed(path))?).map_err(failed(path))?;
     }
     if roots.is_empty() {
-        let path = path.display().to_string();
-        return Err(TlsError::NoCertificate { path });
+        return Err(TlsError(format!("--cacert {}: no PEM certificate in this file", path.display())));
     }
     Ok(roots)
 }
@@ -140,8 +119,9 @@ fn platform_roots() -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
-        let source = found.errors.into_iter().next();
-        return Err(TlsError::NoRoots { source });
+        let cause = found.errors.first().map(|cause| format!(" ({cause})")).unwrap_or_default();
+        let remedy = "install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE";
+        return Err(TlsError(format!("no root certificates found on this machine{cause}: {remedy}")));
     }
     Ok(roots)
 }

@@ -28,48 +28,8 @@ use crate::{
 
 /// Why a proxy made no tunnel to the target.
 #[derive(Debug, thiserror::Error)]
-pub enum TunnelError {
-    /// The proxy asks for credentials (407).
-    #[error(
-        "the proxy {proxy} wants a user and a password (407): write them into its URL, as http://user:password@host:port"
-    )]
-    CredentialsMissing {
-        /// Host and port of the proxy.
-        proxy: String,
-    },
-    /// The proxy answered CONNECT with a status other than 200.
-    #[error("the proxy {proxy} refused a tunnel to {address} (status {status})")]
-    Refused {
-        /// Host and port of the proxy.
-        proxy: String,
-        /// Host and port of the target.
-        address: String,
-        /// The status, as the proxy wrote it.
-        status: String,
-    },
-    /// The answer to CONNECT is not HTTP/1.
-    #[error("the proxy {proxy} does not speak HTTP/1.1")]
-    NotHttp {
-        /// Host and port of the proxy.
-        proxy: String,
-    },
-    /// The connection ended, or the proxy reported an error.
-    #[error("the proxy {proxy}: {}", with_causes(&**source))]
-    Failed {
-        /// Host and port of the proxy.
-        proxy: String,
-        /// What hyper-util reports.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The host name of the target has no address here, and `socks5://` asks to resolve it here.
-    #[error("the address of {host}: {source}")]
-    Unresolved {
-        /// The host of the target.
-        host: String,
-        /// What the resolver reports.
-        source: io::Error,
-    },
-}
+#[error("{0}")]
+pub struct TunnelError(String);
 
 /// Makes a tunnel to the target over a connection to the proxy.
 pub(crate) async fn open(
@@ -77,13 +37,12 @@ pub(crate) async fn open(
     proxy: &Proxy,
     target: &Target,
 ) -> Result<BoxedStream, TunnelError> {
-    let failed =
-        |source: Box<dyn Error + Send + Sync>| TunnelError::Failed { proxy: proxy.to_string(), source };
+    let failed = |cause: &(dyn Error + 'static)| failure(proxy, cause);
     let address = match &proxy.kind {
         ProxyKind::Socks5 { resolver: Resolver::Here, .. } => resolved(target).await?,
         _ => target.address(),
     };
-    let destination: Uri = address.parse().map_err(|cause| failed(Box::new(cause)))?;
+    let destination: Uri = address.parse().map_err(|cause| failed(&cause))?;
     let tap = Arc::new(Tap::default());
     tap.begin();
     let connected = Connected(Some(TokioIo::new(TappedStream::new(stream, Arc::clone(&tap)))));
@@ -94,7 +53,7 @@ pub(crate) async fn open(
                 tunnel = tunnel.with_auth(authorization.clone());
             }
             let answered = tunnel.call(destination).await;
-            answered.map_err(|cause| refusal(Box::new(cause), proxy, &address, &tap.beginning()))?
+            answered.map_err(|cause| refusal(&cause, proxy, &address, &tap.beginning()))?
         }
         ProxyKind::Socks5 { credentials, .. } => {
             let mut tunnel = SocksV5::new(proxy.uri(), connected);
@@ -102,7 +61,7 @@ pub(crate) async fn open(
                 tunnel = tunnel.with_auth(user.clone(), password.clone());
             }
             let answered = tunnel.call(destination).await;
-            answered.map_err(|cause| failed(Box::new(cause)))?
+            answered.map_err(|cause| failed(&cause))?
         }
     };
     Ok(tunnelled.into_inner().into_inner())
@@ -111,7 +70,7 @@ pub(crate) async fn open(
 /// The first address of the target's host. hyper-util can look it up too (`local_dns`), but blocks the thread meanwhile.
 async fn resolved(target: &Target) -> Result<String, TunnelError> {
     let host = target.host();
-    let unresolved = |source| TunnelError::Unresolved { host: host.to_owned(), source };
+    let unresolved = |cause: io::Error| TunnelError(format!("the address of {host}: {cause}"));
     let mut addresses = lookup_host((host, target.port)).await.map_err(unresolved)?;
     match addresses.next() {
         Some(address) => Ok(address.to_string()),
@@ -119,28 +78,25 @@ async fn resolved(target: &Target) -> Result<String, TunnelError> {
     }
 }
 
+/// The connection ended, or the proxy reported an error.
+fn failure(proxy: &Proxy, cause: &(dyn Error + 'static)) -> TunnelError {
+    TunnelError(format!("the proxy {proxy}: {}", with_causes(cause)))
+}
+
 /// Why a proxy made no tunnel, by the beginning of its answer to CONNECT: hyper-util does not report the status.
-fn refusal(
-    source: Box<dyn Error + Send + Sync>,
-    proxy: &Proxy,
-    address: &str,
-    beginning: &[u8],
-) -> TunnelError {
-    let proxy = proxy.to_string();
+fn refusal(cause: &(dyn Error + 'static), proxy: &Proxy, address: &str, beginning: &[u8]) -> TunnelError {
     let text = String::from_utf8_lossy(beginning);
     let mut words = text.split([' ', '\r']);
     let (version, status) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    if text.is_empty() {
-        TunnelError::Failed { proxy, source }
-    } else if !version.starts_with("HTTP/1.") {
-        TunnelError::NotHttp { proxy }
-    } else if status == "407" {
-        TunnelError::CredentialsMissing { proxy }
-    } else if status.is_empty() || status == "200" {
-        TunnelError::Failed { proxy, source }
-    } else {
-        TunnelError::Refused { proxy, address: address.to_owned(), status: status.to_owned() }
-    }
+    TunnelError(match status {
+        _ if text.is_empty() => return failure(proxy, cause),
+        _ if !version.starts_with("HTTP/1.") => format!("the proxy {proxy} does not speak HTTP/1.1"),
+        "407" => format!(
+            "the proxy {proxy} wants a user and a password (407): write them into its URL, as http://user:password@host:port"
+        ),
+        "" | "200" => return failure(proxy, cause),
+        status => format!("the proxy {proxy} refused a tunnel to {address} (status {status})"),
+    })
 }
 
 /// A connection to the proxy that is there already: hyper-util's tunnels want a service that makes it. Ours is made before, so that a

@@ -165,6 +165,7 @@ pub type BuildMembers = fn(&BuildInput<'_>, &mut Ids) -> Vec<Member>;
 
 /// A way of building related requests from a base request.
 #[derive(Debug)]
+#[must_use]
 pub struct Relation {
     /// Its name.
     pub id: &'static str,
@@ -188,7 +189,6 @@ pub struct Relation {
 
 impl Relation {
     /// The same with what a node is asked about each answer.
-    #[must_use]
     pub const fn simulated(self, simulation: SimulationOf) -> Self {
         Self { simulation: Some(simulation), ..self }
     }
@@ -219,7 +219,6 @@ impl Relation {
     }
 
     /// The same with so many rounds first, because its later rounds exercise other rules.
-    #[must_use]
     pub const fn first(self, first_rounds: u32) -> Self {
         Self { first_rounds, ..self }
     }

@@ -52,6 +52,7 @@ pub fn sample(places: &[Place]) -> Result<Value, Unsupported> {
 /// Values to draw instead of those of the schema, by instance location: a JSON pointer in which `*` matches any one name or
 /// index, such as `/params/1/tokenInfo/tokenList/*`.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Overrides(Vec<(String, Override)>);
 
 #[derive(Clone, Debug)]
@@ -67,21 +68,18 @@ impl Overrides {
     }
 
     /// Draws the value at `location` from `strategy`. Whether the member is present is decided separately.
-    #[must_use]
     pub fn value(mut self, location: &str, strategy: BoxedStrategy<Value>) -> Self {
         self.0.push((location.to_owned(), Override::Value(strategy)));
         self
     }
 
     /// The optional member at `location` is always present.
-    #[must_use]
     pub fn always(mut self, location: &str) -> Self {
         self.0.push((location.to_owned(), Override::Present(true)));
         self
     }
 
     /// The optional member at `location` is never present.
-    #[must_use]
     pub fn never(mut self, location: &str) -> Self {
         self.0.push((location.to_owned(), Override::Present(false)));
         self

@@ -28,6 +28,7 @@ pub use view::{View, is_of_gateway};
 
 /// A rule.
 #[derive(Clone, Copy, Debug)]
+#[must_use]
 pub struct Rule {
     /// Its name: the id of its clause when it is the only rule of that clause.
     pub id: &'static str,
@@ -164,31 +165,26 @@ impl Rule {
     }
 
     /// The same rule, which does not apply where the profile excludes it.
-    #[must_use]
     pub const fn unless(self, not_applicable: fn(&dyn Knowledge) -> Option<&'static str>) -> Self {
         Self { not_applicable, ..self }
     }
 
     /// The same rule, which passes only where several requests were in flight.
-    #[must_use]
     pub const fn about_mix_ups(self) -> Self {
         Self { is_about_mix_ups: true, ..self }
     }
 
     /// The same rule, which waits for this line of the profile first.
-    #[must_use]
     pub const fn waiting_first(self, line: &'static MissingLine) -> Self {
         Self { waits_first: Some(line), ..self }
     }
 
     /// The same rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.
-    #[must_use]
     pub const fn exercised_by(self, relations: &'static [&'static Relation], pairs: &'static [Kind]) -> Self {
         Self { exercise: Exercise { relations, pairs, others: false }, ..self }
     }
 
     /// The same rule, exercised by every answer, and above all by these relations.
-    #[must_use]
     pub const fn exercised_above_all_by(
         self,
         relations: &'static [&'static Relation],

@@ -65,6 +65,7 @@ const ALONE: &str = "no two requests were in flight at the same time: allow a hi
 
 /// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Session {
     judge: Judge,
     context: Arc<dyn Knowledge>,
@@ -120,7 +121,6 @@ impl Session {
     }
 
     /// The session of a run with this list of known failures. Rules that such a failure keeps from judging are covered by it.
-    #[must_use]
     pub fn knowing(self, known: Arc<KnownFailureList>) -> Self {
         Self { known, ..self }
     }
@@ -146,7 +146,6 @@ impl Session {
     }
 
     /// The same for a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
-    #[must_use]
     pub fn without_examples(mut self) -> Self {
         self.tally.without_examples = true;
         self

@@ -115,7 +115,7 @@ impl Tally {
             count.held += judgement.held;
             if !self.without_examples
                 && group.is_planned()
-                && let Some(member) = member_that_held(&judgement)
+                && let Some(member) = member_that_held(&judgement, group)
                 && let Some(view) = views.get(member)
             {
                 count.examples.offer(group, member, view, &mut shared);
@@ -391,12 +391,12 @@ impl FirstViolation {
     }
 }
 
-/// A request for which the rule held, by its place in the group. A rule over groups holds for the group as a whole.
-fn member_that_held(judgement: &Judgement) -> Option<usize> {
-    match judgement.rule.check {
-        Check::Group(..) => (judgement.violations.is_empty() && judgement.held > 0).then_some(0),
-        _ => judgement.held_at.iter().next(),
-    }
+/// The member of a group for which a rule held, where the judgement says which: the only one, or the first where the rule held for
+/// all. A rule over the whole group is about its base.
+fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
+    let members = group.members.len();
+    let all = judgement.held >= members as u64 || matches!(judgement.rule.check, Check::Group(..));
+    (judgement.violations.is_empty() && judgement.held > 0 && all).then_some(0)
 }
 
 fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {

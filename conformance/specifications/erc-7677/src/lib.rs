@@ -11,7 +11,6 @@ pub mod profile;
 mod profile_parts;
 pub mod relations;
 mod rules;
-pub mod statements;
 mod survey;
 pub mod target;
 

@@ -218,15 +218,29 @@ pub(crate) struct Form {
     after: fn(&BuildInput<'_>) -> Option<Value>,
 }
 
-/// The most ordinary form: of the same operation, in every kind.
-const FORM: Form = Form {
-    clause: "",
-    label: "",
-    applies: |_| true,
-    is_other_operation: false,
-    before: Clone::clone,
-    after: |input| Some(input.base.clone()),
-};
+/// A form of the same operation, in every kind.
+const fn form(
+    clause: &'static str,
+    label: &'static str,
+    after: fn(&BuildInput<'_>) -> Option<Value>,
+) -> Form {
+    Form { clause, label, applies: |_| true, is_other_operation: false, before: Clone::clone, after }
+}
+
+impl Form {
+    const fn in_kinds(self, applies: fn(Kind) -> bool) -> Self {
+        Self { applies, ..self }
+    }
+
+    const fn of_another_operation(self) -> Self {
+        Self { is_other_operation: true, ..self }
+    }
+
+    /// Compared with this request in place of the base.
+    const fn instead_of(self, before: fn(&Value) -> Value) -> Self {
+        Self { before, ..self }
+    }
+}
 
 const NULL_MEMBERS: [&str; 6] = [
     "factory",
@@ -239,178 +253,95 @@ const NULL_MEMBERS: [&str; 6] = [
 
 /// The forms, one a round.
 pub(crate) const CLIENT_FORMS: &[Form] = &[
-    Form {
-        clause: "operation.unsigned",
-        label: "no signature",
-        before: |request| with(request, OPERATION, "signature", dummy_signature()),
-        ..FORM
-    },
-    Form {
-        clause: "operation.dummy-signature",
-        label: "a placeholder signature",
-        after: |input| Some(with(input.base, OPERATION, "signature", dummy_signature())),
-        ..FORM
-    },
-    Form {
-        clause: "operation.dummy-signature",
-        label: "the placeholder signature of a passkey",
-        after: |input| Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(448)))),
-        ..FORM
-    },
-    Form {
-        clause: "operation.dummy-signature",
-        label: "the placeholder signatures of three owners",
-        after: |input| Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(3 * 65)))),
-        ..FORM
-    },
-    Form {
-        clause: "operation.stub-members",
-        label: "paymasterAndData 0x",
-        applies: |kind| is_stub(kind) && is_06(kind),
-        after: |input| Some(with(input.base, OPERATION, "paymasterAndData", "0x")),
-        ..FORM
-    },
-    Form {
-        clause: "operation.stub-members",
-        label: "0x0 for the gas limits of the paymaster",
-        applies: |kind| is_stub(kind) && !is_06(kind),
-        after: |input| {
-            let request = with(input.base, OPERATION, "paymasterVerificationGasLimit", "0x0");
-            Some(with(&request, OPERATION, "paymasterPostOpGasLimit", "0x0"))
-        },
-        ..FORM
-    },
-    Form {
-        clause: "operation.stub-members",
-        label: "the paymaster members of a stub",
-        applies: |kind| !is_stub(kind),
-        after: |input| {
-            let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
-            let mut request = input.base.clone();
-            for (name, value) in stub {
-                set(&mut request, OPERATION, name, value.clone());
+    form("operation.unsigned", "no signature", |input| Some(input.base.clone()))
+        .instead_of(|request| with(request, OPERATION, "signature", dummy_signature())),
+    form("operation.dummy-signature", "a placeholder signature", |input| {
+        Some(with(input.base, OPERATION, "signature", dummy_signature()))
+    }),
+    form("operation.dummy-signature", "the placeholder signature of a passkey", |input| {
+        Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(448))))
+    }),
+    form("operation.dummy-signature", "the placeholder signatures of three owners", |input| {
+        Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(3 * 65))))
+    }),
+    form("operation.stub-members", "paymasterAndData 0x", |input| {
+        Some(with(input.base, OPERATION, "paymasterAndData", "0x"))
+    })
+    .in_kinds(|kind| is_stub(kind) && is_06(kind)),
+    form("operation.stub-members", "0x0 for the gas limits of the paymaster", |input| {
+        let request = with(input.base, OPERATION, "paymasterVerificationGasLimit", "0x0");
+        Some(with(&request, OPERATION, "paymasterPostOpGasLimit", "0x0"))
+    })
+    .in_kinds(|kind| is_stub(kind) && !is_06(kind)),
+    form("operation.stub-members", "the paymaster members of a stub", |input| {
+        let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
+        let mut request = input.base.clone();
+        for (name, value) in stub {
+            set(&mut request, OPERATION, name, value.clone());
+        }
+        Some(request)
+    })
+    .in_kinds(|kind| !is_stub(kind)),
+    form("operation.null-members", "null for the members that are not set", |input| {
+        let mut request = input.base.clone();
+        for name in NULL_MEMBERS {
+            if request["params"][0].get(name).is_none() {
+                set(&mut request, OPERATION, name, Value::Null);
             }
-            Some(request)
-        },
-        ..FORM
-    },
-    Form {
-        clause: "operation.null-members",
-        label: "null for the members that are not set",
-        applies: |kind| !is_06(kind),
-        after: |input| {
-            let mut request = input.base.clone();
-            for name in NULL_MEMBERS {
-                if request["params"][0].get(name).is_none() {
-                    set(&mut request, OPERATION, name, Value::Null);
-                }
-            }
-            Some(request)
-        },
-        ..FORM
-    },
-    Form {
-        clause: "operation.factory",
-        label: "an account that does not exist yet",
-        is_other_operation: true,
-        after: |input| Some(of_new_account(input.base, version(input.pair?), input.round)),
-        ..FORM
-    },
-    Form {
-        clause: "operation.factory",
-        label: "an account that does not exist yet, with 0x0 for the three gas limits",
-        applies: is_stub,
-        is_other_operation: true,
-        after: |input| Some(zero(&of_new_account(input.base, version(input.pair?), input.round), false)),
-        ..FORM
-    },
-    Form {
-        clause: "operation.eip-7702",
-        label: "eip7702Auth",
-        applies: takes_eip_7702,
-        is_other_operation: true,
-        after: |input| Some(authorized(input.base)),
-        ..FORM
-    },
-    Form {
-        clause: "operation.eip-7702",
-        label: "eip7702Auth and the factory 0x7702",
-        applies: takes_eip_7702,
-        is_other_operation: true,
-        after: |input| {
-            let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
-            Some(with(&request, OPERATION, "factoryData", "0x"))
-        },
-        ..FORM
-    },
-    Form {
-        clause: "operation.nonce",
-        label: "a nonce of 13 bytes",
-        is_other_operation: true,
-        after: |input| Some(with(input.base, OPERATION, "nonce", "0x18bcfe56800000000000000007")),
-        ..FORM
-    },
-    Form {
-        clause: "operation.nonce",
-        label: "a nonce of 32 bytes",
-        is_other_operation: true,
-        after: |input| {
-            Some(with(input.base, OPERATION, "nonce", format!("0xc1{}0000000000000003", "5a".repeat(23))))
-        },
-        ..FORM
-    },
-    Form {
-        clause: "stub-request.zero-limits",
-        label: "0x0 for the three gas limits",
-        applies: is_stub,
-        after: |input| Some(zero(input.base, false)),
-        ..FORM
-    },
-    Form {
-        clause: "stub-request.zero-fees",
-        label: "0x0 for gas limits and fees",
-        applies: is_stub,
-        before: |request| zero(request, false),
-        after: |input| Some(zero(input.base, true)),
-        ..FORM
-    },
-    Form {
-        clause: "context.null",
-        label: "the context null",
-        after: |input| Some(with_param(input.base, 3, Value::Null)),
-        ..FORM
-    },
-    Form {
-        clause: "entry-point.letter-case",
-        label: "the EntryPoint in lower case",
-        after: |input| {
-            let lower = input.base["params"][1].as_str()?.to_ascii_lowercase();
-            Some(with_param(input.base, 1, json!(lower)))
-        },
-        ..FORM
-    },
-    Form {
-        clause: "call.letter-case",
-        label: "hex digits of callData in capitals",
-        before: |request| respelled(request, str::to_ascii_lowercase),
-        after: |input| {
-            let lower = respelled(input.base, str::to_ascii_lowercase);
-            let data = in_capitals(lower["params"][0]["callData"].as_str()?);
-            Some(with(&lower, OPERATION, "callData", data))
-        },
-        ..FORM
-    },
-    Form {
-        clause: "call.letter-case",
-        label: "the sender with the checksum of EIP-55",
-        before: |request| respelled(request, str::to_ascii_lowercase),
-        after: |input| {
-            let lower = respelled(input.base, str::to_ascii_lowercase);
-            let sender: alloy_primitives::Address = lower["params"][0]["sender"].as_str()?.parse().ok()?;
-            Some(with(&lower, OPERATION, "sender", sender.to_checksum(None)))
-        },
-        ..FORM
-    },
+        }
+        Some(request)
+    })
+    .in_kinds(|kind| !is_06(kind)),
+    form("operation.factory", "an account that does not exist yet", |input| {
+        Some(of_new_account(input.base, version(input.pair?), input.round))
+    })
+    .of_another_operation(),
+    form(
+        "operation.factory",
+        "an account that does not exist yet, with 0x0 for the three gas limits",
+        |input| Some(zero(&of_new_account(input.base, version(input.pair?), input.round), false)),
+    )
+    .in_kinds(is_stub)
+    .of_another_operation(),
+    form("operation.eip-7702", "eip7702Auth", |input| Some(authorized(input.base)))
+        .in_kinds(takes_eip_7702)
+        .of_another_operation(),
+    form("operation.eip-7702", "eip7702Auth and the factory 0x7702", |input| {
+        let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
+        Some(with(&request, OPERATION, "factoryData", "0x"))
+    })
+    .in_kinds(takes_eip_7702)
+    .of_another_operation(),
+    form("operation.nonce", "a nonce of 13 bytes", |input| {
+        Some(with(input.base, OPERATION, "nonce", "0x18bcfe56800000000000000007"))
+    })
+    .of_another_operation(),
+    form("operation.nonce", "a nonce of 32 bytes", |input| {
+        Some(with(input.base, OPERATION, "nonce", format!("0xc1{}0000000000000003", "5a".repeat(23))))
+    })
+    .of_another_operation(),
+    form("stub-request.zero-limits", "0x0 for the three gas limits", |input| Some(zero(input.base, false)))
+        .in_kinds(is_stub),
+    form("stub-request.zero-fees", "0x0 for gas limits and fees", |input| Some(zero(input.base, true)))
+        .in_kinds(is_stub)
+        .instead_of(|request| zero(request, false)),
+    form("context.null", "the context null", |input| Some(with_param(input.base, 3, Value::Null))),
+    form("entry-point.letter-case", "the EntryPoint in lower case", |input| {
+        let lower = input.base["params"][1].as_str()?.to_ascii_lowercase();
+        Some(with_param(input.base, 1, json!(lower)))
+    }),
+    form("call.letter-case", "hex digits of callData in capitals", |input| {
+        let lower = respelled(input.base, str::to_ascii_lowercase);
+        let data = in_capitals(lower["params"][0]["callData"].as_str()?);
+        Some(with(&lower, OPERATION, "callData", data))
+    })
+    .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
+    form("call.letter-case", "the sender with the checksum of EIP-55", |input| {
+        let lower = respelled(input.base, str::to_ascii_lowercase);
+        let sender: alloy_primitives::Address = lower["params"][0]["sender"].as_str()?.parse().ok()?;
+        Some(with(&lower, OPERATION, "sender", sender.to_checksum(None)))
+    })
+    .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
 ];
 
 /// The request for an account that is created with the operation.

@@ -1,6 +1,9 @@
 //! Looks for the causes of all findings of a run, one after the other: a cause that is known already is tried first.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::run::{
     Suite,
@@ -34,6 +37,10 @@ const DRAWN_CALLS: u32 = 6;
 /// How often another cause is looked for of a finding that its cause does not explain whole.
 const ROUNDS_OF_OTHERS: usize = 2;
 
+/// How long a run looks for causes before it takes up no further finding: a target that mixes answers up breaks dozens of rules, and each
+/// search waits for answers that are wrong now and then.
+const LOOKED_FOR_AT_MOST: Duration = Duration::from_secs(45);
+
 /// Which causes are looked for.
 #[derive(Clone, Copy)]
 enum Extent {
@@ -48,6 +55,7 @@ struct CauseSearch<'a> {
     sender: &'a Sender,
     material: Material<'a>,
     limit: u32,
+    ends: Instant,
 }
 
 /// The findings with their causes. Where the run is stopped, the others stay without one.
@@ -66,6 +74,7 @@ pub(super) async fn with_causes(
         sender,
         material: Material { session, drawn: &drawn, simplify: suite.simplify },
         limit: settings.shrink_requests * SEARCH_SHARE,
+        ends: Instant::now() + LOOKED_FOR_AT_MOST,
     };
     for finding in &mut findings {
         finding.share = Some(session.outcomes().share(finding.rule, &finding.key()));
@@ -261,7 +270,7 @@ impl CauseSearch<'_> {
 
     /// Adds its cause to a finding, where there is one.
     async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
-        if finding.attempts.is_empty() {
+        if finding.attempts.is_empty() || Instant::now() >= self.ends {
             return;
         }
         let key = finding.key();

@@ -249,7 +249,7 @@ fn evidence(
             for (claim, found) in claims.iter().zip(&mut all) {
                 match claim.outcomes.get(&place) {
                     Some(is_broken) if claim.compares_requests() => {
-                        found.add_compared(claim, &group, member, *is_broken);
+                        found.add_compared(claim, (&group, member, context), *is_broken);
                     }
                     Some(is_broken) => {
                         found.add_request(claim, claims, place, *is_broken, (&group, member, context));
@@ -268,12 +268,18 @@ fn evidence(
 impl Evidence {
     /// Adds a group that broke the rule: of several wrong requests in a group, the rule names one. Where the rule held for requests that differ
     /// in the same way, the difference alone does not decide.
-    fn add_compared(&mut self, claim: &Claim, group: &Group, member: usize, is_broken: bool) {
+    fn add_compared(
+        &mut self,
+        claim: &Claim,
+        (group, member, context): (&Group, usize, &dyn Knowledge),
+        is_broken: bool,
+    ) {
         if !is_broken {
             let baseline = group.members.iter().position(|member| member.role == Role::Baseline);
             let is_opposed = std::ptr::eq(group.relation, claim.finding.group.relation)
                 && baseline.is_some_and(|baseline| claim.states(group, baseline) == Some(false))
-                && claim.states(group, member) == Some(true);
+                && claim.states(group, member) == Some(true)
+                && claim.is_comparable(group, member, context);
             self.is_contradicted |= is_opposed;
         } else if self.unexplained.len() < MOST_READ {
             let members = 0..group.members.len();

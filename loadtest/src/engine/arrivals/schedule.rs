@@ -50,6 +50,7 @@ impl Segment {
 
 /// The times at which iterations are due.
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
 pub struct Schedule {
     segments: Vec<Segment>,
     total: u64,
@@ -81,7 +82,6 @@ impl Schedule {
     }
 
     /// The same rates, of which each has a share (0 to 1) from a time after the start on. Nothing arrives before the first share.
-    #[must_use]
     pub fn scaled(&self, shares: &[(Duration, f64)]) -> Self {
         let changes = || shares.iter().map(|(from, _)| from.as_secs_f64());
         let mut steps = Vec::new();
@@ -104,7 +104,6 @@ impl Schedule {
 
     /// The same rates with the arrivals of a Poisson process, as of many clients that do not know each other. The same seed gives the
     /// same times.
-    #[must_use]
     pub fn poisson(self, seed: u64) -> Self {
         let mut random = self.endless_poisson(seed);
         random.total = random.random.as_ref().map_or(0, |arrivals| arrivals.total());
@@ -113,7 +112,6 @@ impl Schedule {
 
     /// The same for a schedule that is longer than any run: its arrivals are not counted in advance. [`Self::total`] is then a number
     /// that is never reached.
-    #[must_use]
     pub fn endless_poisson(mut self, seed: u64) -> Self {
         self.random = Some(Arc::new(PoissonArrivals::new(seed, self.expected())));
         self.total = u64::MAX;
@@ -128,7 +126,6 @@ impl Schedule {
 
     /// The same rates, with every arrival later by this part (0 to 1) of the distance to the next one. Machines that share a rate
     /// have different parts, so that their arrivals do not coincide.
-    #[must_use]
     pub fn shifted(mut self, part: f64) -> Self {
         for segment in &mut self.segments {
             segment.before -= part;

@@ -8,7 +8,7 @@ use super::{RequestView, WireResponse};
 pub(crate) type Condition = fn(&RequestView<'_>) -> bool;
 
 /// One injected behaviour of a faulty or varied server.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Injection {
     /// Evaluated once a request, and only where the behaviour can apply: conditions may count requests.
     pub(crate) condition: Condition,
@@ -21,7 +21,7 @@ pub(crate) fn always(_: &RequestView<'_>) -> bool {
 }
 
 /// A change to a request or to its response. The variants stand in the order in which they are applied.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Behaviour {
     /// Changes the request before the service reads it. Where nothing changes, the service reads the original bytes.
     Request(fn(&RequestView<'_>, &mut Value)),
@@ -33,14 +33,10 @@ pub(crate) enum Behaviour {
     Row { row: &'static str, quotes: QuoteSelection, change: MemberChange },
     /// Changes a result that is an object.
     Result(fn(&RequestView<'_>, &mut Map<String, Value>)),
-    /// The same, whatever the request is.
-    ResultAlone(fn(&mut Map<String, Value>)),
     /// Changes an error object.
     Error(fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Changes the JSON-RPC response to one request, alone or in a batch.
     Answer(fn(&RequestView<'_>, &mut Map<String, Value>)),
-    /// The same, whatever the request is.
-    AnswerAlone(fn(&mut Map<String, Value>)),
     /// Changes the response to the whole body: a single response, a batch of them, or none.
     Reply(fn(&RequestView<'_>, &mut Option<Value>)),
     /// Swaps the response, or its result, with that of another request in flight.
@@ -57,6 +53,30 @@ impl Behaviour {
     pub(crate) const NOTHING: Self = Self::Answer(|_, _| {});
 }
 
+/// The methods that give a fault or a variant its behaviour.
+macro_rules! behaviours {
+    () => {
+        const fn injects(mut self, behaviour: $crate::injection::Behaviour) -> Self {
+            self.injection.behaviour = behaviour;
+            self
+        }
+        behaviours! {
+            on_request Request(serde_json::Value);
+            on_result Result(serde_json::Map<String, serde_json::Value>);
+            on_error Error(serde_json::Map<String, serde_json::Value>);
+            on_answer Answer(serde_json::Map<String, serde_json::Value>);
+            on_reply Reply(Option<serde_json::Value>);
+            on_text Text(Vec<u8>);
+            on_http Http($crate::injection::WireResponse);
+        }
+    };
+    ($($method:ident $behaviour:ident($changed:ty);)+) => {
+        $(const fn $method(self, change: fn(&$crate::injection::RequestView<'_>, &mut $changed)) -> Self {
+            self.injects($crate::injection::Behaviour::$behaviour(change))
+        })+
+    };
+}
+
 /// The fee quotes of a result that a [`Behaviour::Row`] changes. Other results have each member once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuoteSelection {
@@ -69,7 +89,7 @@ pub(crate) enum QuoteSelection {
 }
 
 /// A change to one member of an object.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum MemberChange {
     /// Removes the member.
     Remove,

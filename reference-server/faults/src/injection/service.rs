@@ -22,6 +22,7 @@ use crate::faults::Fault;
 use crate::variants::Variant;
 
 /// A [`Service`] with faults and variants injected around it. Without any, it responds exactly as the service does.
+#[must_use]
 pub struct InjectedService {
     service: Service,
     active: Vec<ActiveInjection>,
@@ -101,7 +102,6 @@ impl Respond for InjectedService {
 
 impl InjectedService {
     /// Adds these faults. Behaviours of the same kind are applied in the order in which they were added.
-    #[must_use]
     pub fn with_faults(mut self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
         for fault in faults {
             self.inject(&fault.injection, Origin::Fault);
@@ -110,7 +110,6 @@ impl InjectedService {
     }
 
     /// Adds these variants. Behaviours of the same kind are applied in the order in which they were added.
-    #[must_use]
     pub fn with_variants(mut self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
         for variant in variants {
             self.inject(&variant.injection, Origin::Variant);
@@ -295,13 +294,6 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 change(view, result);
             }
         }
-        Behaviour::ResultAlone(change) => {
-            if let Some(result) = result(answer)
-                && applies(view)
-            {
-                change(result);
-            }
-        }
         Behaviour::Error(change) => {
             if let Some(Value::Object(error)) = answer.get_mut("error")
                 && applies(view)
@@ -312,11 +304,6 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
         Behaviour::Answer(change) => {
             if applies(view) {
                 change(view, answer);
-            }
-        }
-        Behaviour::AnswerAlone(change) => {
-            if applies(view) {
-                change(answer);
             }
         }
         Behaviour::Request(_)

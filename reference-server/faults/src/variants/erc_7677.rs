@@ -8,107 +8,107 @@ use crate::injection::{Behaviour, RequestView, change, remove, replace, reverse_
 
 const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 
-const fn changed(name: &'static str, about: &'static str, change: fn(&mut Map<String, Value>)) -> Variant {
-    Variant::new(name, about).injects(Behaviour::ResultAlone(change)).when(is_call)
+/// A variant of the answers to calls, of which the change follows.
+const fn changed(name: &'static str, about: &'static str) -> Variant {
+    Variant::new(name, about).when(is_call)
 }
 
 pub(super) const VARIANTS: &[Variant] = &[
-    changed("stub-without-is-final", "leaves isFinal out", |result| remove(result, "isFinal")),
+    changed("stub-without-is-final", "leaves isFinal out").on_result(|_, result| remove(result, "isFinal")),
     signed_stub("stub-equal-to-data", "the stub is the data"),
     signed_stub(
         "stub-signed-by-the-singleton",
         "the stub is the data, in the layout of the singleton paymaster",
     )
     .configured(|config| config.paymaster_data.layout = Layout::Singleton),
-    changed("stub-window-past", "the window of the stub is over", |result| {
-        change_times(result, |_| "000059682f01".to_owned());
-    })
-    .when(|view| view.is_stub() && view.entry_point() != Some(EntryPoint::V06)),
-    changed("no-paymaster-data", "the paymaster reads no data, and isFinal is true", |result| {
-        replace(result, "paymasterData", "0x");
-        change(result, "paymasterAndData", |data| json!(text_of(data)[..42]));
-        replace(result, "isFinal", true);
-    })
-    .untrue(&[Statement::Contract]),
-    changed("verification-limit-absent", "leaves paymasterVerificationGasLimit out", |result| {
-        remove(result, LIMITS[0]);
-    })
-    .when(|view| view.is_stub()),
-    changed("post-op-limit-one", "paymasterPostOpGasLimit is 0x1", |result| {
-        replace(result, LIMITS[1], "0x1");
-    })
-    .when(|view| view.is_stub()),
-    changed("data-without-limits", "the data have no gas limits", |result| {
-        for limit in LIMITS {
-            remove(result, limit);
-        }
-    })
-    .when(|view| view.is_data() && has_limits(view)),
-    changed("sponsor-in-data", "the data name the sponsor too", |result| {
-        set(result, "sponsor", json!({ "name": "Paymaster" }));
-    }),
-    changed("sponsor-absent", "no sponsor", |result| remove(result, "sponsor")),
-    changed("sponsor-without-icon", "the sponsor has no icon", |result| {
-        replace(result, "sponsor", json!({ "name": "Paymaster" }));
-    }),
-    changed("icon-jpeg", "the icon is a small JPEG", |result| {
+    changed("stub-window-past", "the window of the stub is over")
+        .on_result(|_, result| change_times(result, |_| "000059682f01".to_owned()))
+        .when(|view| view.is_stub() && view.entry_point() != Some(EntryPoint::V06)),
+    changed("no-paymaster-data", "the paymaster reads no data, and isFinal is true")
+        .on_result(|_, result| {
+            replace(result, "paymasterData", "0x");
+            change(result, "paymasterAndData", |data| json!(text_of(data)[..42]));
+            replace(result, "isFinal", true);
+        })
+        .untrue(&[Statement::Contract]),
+    changed("verification-limit-absent", "leaves paymasterVerificationGasLimit out")
+        .on_result(|_, result| remove(result, LIMITS[0]))
+        .when(|view| view.is_stub()),
+    changed("post-op-limit-one", "paymasterPostOpGasLimit is 0x1")
+        .on_result(|_, result| replace(result, LIMITS[1], "0x1"))
+        .when(|view| view.is_stub()),
+    changed("data-without-limits", "the data have no gas limits")
+        .on_result(|_, result| {
+            for limit in LIMITS {
+                remove(result, limit);
+            }
+        })
+        .when(|view| view.is_data() && has_limits(view)),
+    changed("sponsor-in-data", "the data name the sponsor too")
+        .on_result(|_, result| set(result, "sponsor", json!({ "name": "Paymaster" }))),
+    changed("sponsor-absent", "no sponsor").on_result(|_, result| remove(result, "sponsor")),
+    changed("sponsor-without-icon", "the sponsor has no icon")
+        .on_result(|_, result| replace(result, "sponsor", json!({ "name": "Paymaster" }))),
+    changed("icon-jpeg", "the icon is a small JPEG").on_result(|_, result| {
         replace(
             result,
             "sponsor",
             json!({ "name": "Paymaster", "icon": "data:image/jpeg;base64,/9j/4AAQSkZJRgABAQ==" }),
         );
     }),
-    changed("extra-members-in-results", "results have members that the text does not list", |result| {
-        set(result, "validUntil", "0x7fffffff");
-        set(result, "quoteId", "q-1");
-    }),
-    changed("upper-case-results", "writes hex digits in upper case", |result| {
+    changed("extra-members-in-results", "results have members that the text does not list").on_result(
+        |_, result| {
+            set(result, "validUntil", "0x7fffffff");
+            set(result, "quoteId", "q-1");
+        },
+    ),
+    changed("upper-case-results", "writes hex digits in upper case").on_result(|_, result| {
         for member in ["paymaster", "paymasterData", "paymasterAndData"] {
             change(result, member, |text| json!(format!("0x{}", text_of(text)[2..].to_uppercase())));
         }
     }),
-    changed("limits-with-leading-zeros", "writes gas limits with leading zeros", |result| {
+    changed("limits-with-leading-zeros", "writes gas limits with leading zeros").on_result(|_, result| {
         for limit in LIMITS {
             change(result, limit, |text| json!(format!("0x00{}", &text_of(text)[2..])));
         }
     }),
-    changed("null-limits", "paymasterVerificationGasLimit of the stub is null", |result| {
-        replace(result, LIMITS[0], Value::Null);
-    })
-    .when(|view| view.is_stub())
-    .warns(&["result.null-member"]),
-    changed("result-members-reversed", "writes the members of results in another order", |result| {
-        let mut whole = Value::Object(std::mem::take(result));
-        reverse_members(&mut whole);
-        if let Value::Object(reversed) = whole {
-            *result = reversed;
-        }
-    }),
+    changed("null-limits", "paymasterVerificationGasLimit of the stub is null")
+        .on_result(|_, result| replace(result, LIMITS[0], Value::Null))
+        .when(|view| view.is_stub())
+        .warns(&["result.null-member"]),
+    changed("result-members-reversed", "writes the members of results in another order").on_result(
+        |_, result| {
+            let mut whole = Value::Object(std::mem::take(result));
+            reverse_members(&mut whole);
+            if let Value::Object(reversed) = whole {
+                *result = reversed;
+            }
+        },
+    ),
     Variant::new("singleton-layout", "the data have the layout of the singleton paymaster").configured(
         |config| {
             config.paymaster_data.layout = Layout::Singleton;
         },
     ),
-    changed("no-end-of-validity", "stub and data are valid without end", |result| {
-        change_times(result, |_| "0".repeat(12));
-    })
-    .untrue(&[Statement::Contract]),
+    changed("no-end-of-validity", "stub and data are valid without end")
+        .on_result(|_, result| change_times(result, |_| "0".repeat(12)))
+        .untrue(&[Statement::Contract]),
     Variant::new("signatures-compact", "signatures have 64 bytes in stub and data")
-        .injects(Behaviour::ResultAlone(|result| {
+        .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
                 change(result, member, |data| {
                     let data = text_of(data);
                     json!(data[..data.len() - 2])
                 });
             }
-        }))
+        })
         .when(is_call)
         .untrue(&[Statement::Contract]),
     Variant::new("foreign-chain-served", "ignores the chain id")
-        .injects(Behaviour::Request(|_, request| request["params"][2] = "0x7a69".into()))
+        .on_request(|_, request| request["params"][2] = "0x7a69".into())
         .when(|view| is_call(view) && view.request["params"].get(2).is_some_and(Value::is_string)),
     Variant::new("chain-id-forms-served", "reads a chain id in decimal digits")
-        .injects(Behaviour::Request(|_, request| request["params"][2] = "0x7a69".into()))
+        .on_request(|_, request| request["params"][2] = "0x7a69".into())
         .when(|view| is_call(view) && text_of(&view.request["params"][2]) == "31337")
         .warns(&["json-rpc.invalid-params"]),
     Variant::new("context-required", "refuses a request without a policy in the context")
@@ -120,11 +120,11 @@ pub(super) const VARIANTS: &[Variant] = &[
         },
     ),
     Variant::new("fifth-param-ignored", "ignores a fifth parameter")
-        .injects(Behaviour::Request(|_, request| {
+        .on_request(|_, request| {
             if let Some(params) = request["params"].as_array_mut() {
                 params.truncate(4);
             }
-        }))
+        })
         .when(is_call)
         .warns(&["json-rpc.invalid-params"]),
     Variant::new("three-params-refused", "refuses a request without a context")
@@ -139,20 +139,20 @@ pub(super) const VARIANTS: &[Variant] = &[
         config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09];
     }),
     Variant::new("refusals-with-own-code", "refusals have a code and data of the server")
-        .injects(Behaviour::Error(|_, error| {
+        .on_error(|_, error| {
             if error["code"] == -32004 {
                 set(error, "code", -32001);
                 set(error, "data", json!({ "reason": "policy" }));
             }
-        }))
+        })
         .when(is_call),
     Variant::new("refusals-with-status-400", "refusals have the HTTP status 400")
         .configured(|config| config.error_status = 400),
     Variant::new("bundler-at-the-same-url", "serves methods of a bundler at the same URL")
-        .injects(Behaviour::Answer(|_, answer| {
+        .on_answer(|_, answer| {
             remove(answer, "error");
             set(answer, "result", "0x7a69");
-        }))
+        })
         .when(|view| view.request["method"] == "eth_chainId")
         .warns(&["json-rpc.method-not-found"]),
     Variant::new(
@@ -180,27 +180,28 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     Variant::new("stub-ignores-the-operation", "the stub looks at no sender")
-        .injects(Behaviour::Request(|_, request| {
+        .on_request(|_, request| {
             request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
-        }))
+        })
         .when(|view| view.is_stub() && view.operation()["sender"].is_string())
         .warns(&["refusal.early", "json-rpc.invalid-params"]),
-    changed("stub-with-few-zeros-more", "the stub has two zero bytes by chance", |result| {
-        for member in ["paymasterData", "paymasterAndData"] {
-            change(result, member, |data| {
-                let data = text_of(data);
-                let place = data.len() - 20;
-                json!(format!("{}0000{}", &data[..place], &data[place + 4..]))
-            });
-        }
-    })
-    .when(|view| view.is_stub()),
+    changed("stub-with-few-zeros-more", "the stub has two zero bytes by chance")
+        .on_result(|_, result| {
+            for member in ["paymasterData", "paymasterAndData"] {
+                change(result, member, |data| {
+                    let data = text_of(data);
+                    let place = data.len() - 20;
+                    json!(format!("{}0000{}", &data[..place], &data[place + 4..]))
+                });
+            }
+        })
+        .when(|view| view.is_stub()),
     Variant::new("init-code-for-later-entry-points", "takes initCode for EntryPoint 0.7 too")
-        .injects(Behaviour::Request(|_, request| {
+        .on_request(|_, request| {
             if let Some(operation) = request["params"][0].as_object_mut() {
                 remove(operation, "initCode");
             }
-        }))
+        })
         .when(|view| {
             view.entry_point().is_some_and(|version| version != EntryPoint::V06)
                 && view.operation()["initCode"] == "0x"

@@ -4,42 +4,38 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, remove, set};
+use crate::injection::{RequestView, remove, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
     Variant::new("token-errors-positive", "errors about tokens have positive codes")
-        .injects(Behaviour::Error(|_, error| recode_token_error(error, 7001))),
+        .on_error(|_, error| recode_token_error(error, 7001)),
     Variant::new("token-errors-invalid-params", "errors about tokens have the code of invalid params")
-        .injects(Behaviour::Error(|_, error| recode_token_error(error, -32602))),
+        .on_error(|_, error| recode_token_error(error, -32602)),
     Variant::new("token-errors-internal", "errors about tokens have the code of an internal error")
-        .injects(Behaviour::Error(|_, error| recode_token_error(error, -32603))),
+        .on_error(|_, error| recode_token_error(error, -32603)),
     Variant::new("token-errors-zero", "errors about tokens have the code 0")
-        .injects(Behaviour::Error(|_, error| recode_token_error(error, 0))),
-    Variant::new("error-data-absent", "errors have no data")
-        .injects(Behaviour::Error(|_, error| remove(error, "data"))),
+        .on_error(|_, error| recode_token_error(error, 0)),
+    Variant::new("error-data-absent", "errors have no data").on_error(|_, error| remove(error, "data")),
     Variant::new("error-data-null", "errors have data null")
-        .injects(Behaviour::Error(|_, error| set(error, "data", Value::Null))),
-    Variant::new("error-data-rich", "errors have data of every kind").injects(Behaviour::Error(
-        |_, error| {
-            let data = json!({ "trace": ["a", 1, null, true], "result": {}, "id": 5 });
-            set(error, "data", data);
-        },
-    )),
-    Variant::new("error-message-empty", "messages are empty")
-        .injects(Behaviour::Error(|_, error| set(error, "message", ""))),
+        .on_error(|_, error| set(error, "data", Value::Null)),
+    Variant::new("error-data-rich", "errors have data of every kind").on_error(|_, error| {
+        let data = json!({ "trace": ["a", 1, null, true], "result": {}, "id": 5 });
+        set(error, "data", data);
+    }),
+    Variant::new("error-message-empty", "messages are empty").on_error(|_, error| set(error, "message", "")),
     Variant::new("error-message-long", "messages have 4000 letters")
-        .injects(Behaviour::Error(|_, error| set(error, "message", "refused ".repeat(500)))),
+        .on_error(|_, error| set(error, "message", "refused ".repeat(500))),
     Variant::new("errors-with-400", "errors come with status 400")
-        .injects(Behaviour::Http(|_, response| set_error_status(response, 400)))
+        .on_http(|_, response| set_error_status(response, 400))
         .when(is_single),
     Variant::new("errors-with-500", "errors come with status 500")
-        .injects(Behaviour::Http(|_, response| set_error_status(response, 500)))
+        .on_http(|_, response| set_error_status(response, 500))
         .when(is_single),
     Variant::new("errors-with-422", "errors come with status 422")
-        .injects(Behaviour::Http(|_, response| set_error_status(response, 422)))
+        .on_http(|_, response| set_error_status(response, 422))
         .when(is_single),
     Variant::new("token-errors-with-404", "errors about tokens come with status 404")
-        .injects(Behaviour::Http(|_, response| set_error_status(response, 404)))
+        .on_http(|_, response| set_error_status(response, 404))
         .when(|view| view.is(Pair::SPONSOR_ERC20))
         .of_fee_quote(),
 ];

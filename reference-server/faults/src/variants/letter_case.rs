@@ -5,7 +5,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, remove, text_of};
+use crate::injection::{RequestView, remove, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
     Variant::new(
@@ -22,7 +22,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "tokens-in-capitals-unsupported",
         "supports no token in another letter case than lower case and that of EIP-55",
     )
-    .injects(Behaviour::Answer(|view, answer| {
+    .on_answer(|view, answer| {
         let unknown: Vec<String> = addresses(view)
             .into_iter()
             .skip(1)
@@ -47,7 +47,7 @@ pub(super) const VARIANTS: &[Variant] = &[
                 tokens.extend(unknown.iter().map(|token| json!(token)));
             }
         }
-    }))
+    })
     .when(|view| view.is_token_mode()),
 ];
 

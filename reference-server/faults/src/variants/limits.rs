@@ -3,7 +3,7 @@
 use alloy_primitives::U256;
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, json, set, text_of};
+use crate::injection::{RequestView, json, set, text_of};
 
 /// The largest integer below which a double represents every integer.
 const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
@@ -19,11 +19,11 @@ pub(super) const VARIANTS: &[Variant] = &[
         "large-call-data-refused-by-http",
         "refuses call data and init code above 4096 bytes with HTTP 413 and a text",
     )
-    .injects(Behaviour::Http(|_, response| {
+    .on_http(|_, response| {
         response.status = 413;
         response.content_type = Some("text/plain");
         response.body = Some(b"request entity too large".to_vec());
-    }))
+    })
     .when(has_large_data),
     Variant::new("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
         .refuses(|view| {
@@ -51,10 +51,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     Variant::new("large-ids-refused", "refuses integer ids above 2^53").refuses(has_large_id),
     Variant::new("large-ids-rounded", "rounds integer ids above 2^53, as JSON parsers with doubles do")
-        .injects(Behaviour::Answer(|view, answer| {
+        .on_answer(|view, answer| {
             let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
             set(answer, "id", json(&format!("{double}")));
-        }))
+        })
         .when(has_large_id)
         .warns(&["json-rpc.large-ids"]),
     Variant::new("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {

@@ -45,12 +45,12 @@ pub(super) const VARIANTS: &[Variant] = &[
         "token-data-of-the-paymaster-alone",
         "returns the address of the paymaster and nothing else as paymasterAndData in token mode",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
             let paymaster = data.get(..42).unwrap_or_default();
             set(result, "paymasterAndData", json!(paymaster));
         }
-    }))
+    })
     .when(|view| view.is_token_mode()),
     Variant::new("one-token", "supports one token").configured(|config| {
         config.tokens.truncate(1);

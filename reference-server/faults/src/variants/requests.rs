@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::injection::{Behaviour, RequestView, remove, set, some_result};
+use crate::injection::{RequestView, remove, set, some_result};
 
 pub(super) const VARIANTS: &[Variant] = &[
     Variant::new("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP")
@@ -54,7 +54,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             || view.is(Pair::SPONSOR_SPONSORED) && lacks("expiryDuration")
     }),
     Variant::new("nulls-read-as-absent", "reads members that are null as absent")
-        .injects(Behaviour::Request(|_, request| without_nulls(&mut request["params"])))
+        .on_request(|_, request| without_nulls(&mut request["params"]))
         .when(|view| view.is_call()),
     Variant::new("empty-token-list-refused", "refuses quotes that name no token").refuses(|view| {
         view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
@@ -67,19 +67,19 @@ pub(super) const VARIANTS: &[Variant] = &[
         "null-preferred-token-is-bad-request",
         "answers a preferredToken of null with status 400 and a text",
     )
-    .injects(Behaviour::Http(|_, response| response.replace(400, "text/plain", "bad request")))
+    .on_http(|_, response| response.replace(400, "text/plain", "bad request"))
     .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null)),
     Variant::new("malformed-params-served", "serves requests with wrong parameters")
-        .injects(Behaviour::Answer(|_, answer| {
+        .on_answer(|_, answer| {
             if answer.get("error").is_some_and(|error| error["code"] == -32602) {
                 remove(answer, "error");
                 set(answer, "result", some_result("SPONSORED", "0x"));
             }
-        }))
+        })
         .when(|view| view.is_sponsored_mode())
         .warns(&["json-rpc.invalid-params"]),
     Variant::new("batches-refused", "does not serve batches")
-        .injects(Behaviour::Reply(|view, answer| {
+        .on_reply(|view, answer| {
             if view.request.as_array().is_some_and(|batch| !batch.is_empty()) {
                 *answer = Some(json!({
                     "jsonrpc": "2.0",
@@ -87,7 +87,7 @@ pub(super) const VARIANTS: &[Variant] = &[
                     "error": { "code": -32600, "message": "no batches" },
                 }));
             }
-        }))
+        })
         .warns(&["json-rpc.batch", "json-rpc.notification"]),
 ];
 

@@ -4,95 +4,80 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::injection::{
-    Behaviour, RequestView, map_strings, quotes, remove, rename_address, reverse_members, set,
-};
+use crate::injection::{RequestView, map_strings, quotes, remove, rename_address, reverse_members, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("extra-members-in-answer", "answers have additional members").injects(Behaviour::Answer(
-        |_, answer| {
-            set(answer, "requestId", "7f3b");
-            set(answer, "meta", json!({ "node": 3, "cached": false, "data": null }));
-        },
-    )),
-    Variant::new("extra-members-in-result", "results have additional members").injects(Behaviour::Result(
-        |_, result| {
-            set(result, "paymasterVerificationGasLimit", 35_000);
-            set(result, "strategy", json!(["default", { "id": null }]));
-        },
-    )),
-    Variant::new("extra-members-in-quotes", "quotes have additional members").injects(Behaviour::Result(
-        |_, result| {
-            for quote in quotes(result) {
-                set(quote, "name", "A token");
-                set(quote, "verified", true);
-            }
-        },
-    )),
-    Variant::new("members-reversed", "members come in reverse order").injects(Behaviour::Reply(
-        |_, answer| {
-            if let Some(answer) = answer {
-                reverse_members(answer);
-            }
-        },
-    )),
+    Variant::new("extra-members-in-answer", "answers have additional members").on_answer(|_, answer| {
+        set(answer, "requestId", "7f3b");
+        set(answer, "meta", json!({ "node": 3, "cached": false, "data": null }));
+    }),
+    Variant::new("extra-members-in-result", "results have additional members").on_result(|_, result| {
+        set(result, "paymasterVerificationGasLimit", 35_000);
+        set(result, "strategy", json!(["default", { "id": null }]));
+    }),
+    Variant::new("extra-members-in-quotes", "quotes have additional members").on_result(|_, result| {
+        for quote in quotes(result) {
+            set(quote, "name", "A token");
+            set(quote, "verified", true);
+        }
+    }),
+    Variant::new("members-reversed", "members come in reverse order").on_reply(|_, answer| {
+        if let Some(answer) = answer {
+            reverse_members(answer);
+        }
+    }),
     Variant::new("mode-member-absent", "has MODE without mode")
-        .injects(Behaviour::Result(|_, result| remove(result, "mode")))
+        .on_result(|_, result| remove(result, "mode"))
         .warns(&["interoperability.mode-member"]),
-    Variant::new("pretty-printed", "answers are spread over lines").injects(Behaviour::Text(|_, text| {
+    Variant::new("pretty-printed", "answers are spread over lines").on_text(|_, text| {
         if let Ok(value) = serde_json::from_slice::<Value>(text)
             && let Ok(pretty) = serde_json::to_vec_pretty(&value)
         {
             *text = pretty;
         }
-    })),
-    Variant::new("outer-white-space", "has white space before and after the JSON").injects(Behaviour::Text(
-        |_, text| {
-            text.splice(0..0, *b" \r\n\t");
-            text.extend_from_slice(b"\r\n \t\n");
-        },
-    )),
+    }),
+    Variant::new("outer-white-space", "has white space before and after the JSON").on_text(|_, text| {
+        text.splice(0..0, *b" \r\n\t");
+        text.extend_from_slice(b"\r\n \t\n");
+    }),
     Variant::new("letters-escaped", "the letters of strings and names are written as \\u escapes")
-        .injects(Behaviour::Text(|_, text| *text = escaped(text))),
-    Variant::new("solidus-escaped", "slashes are escaped").injects(Behaviour::Text(|_, text| {
+        .on_text(|_, text| *text = escaped(text)),
+    Variant::new("solidus-escaped", "slashes are escaped").on_text(|_, text| {
         *text =
             text.iter().flat_map(|byte| if *byte == b'/' { b"\\/".to_vec() } else { vec![*byte] }).collect();
-    })),
+    }),
     Variant::new("addresses-lower-case", "addresses are in lower case")
-        .injects(Behaviour::Result(|_, result| rename_address(result, str::to_ascii_lowercase))),
+        .on_result(|_, result| rename_address(result, str::to_ascii_lowercase)),
     Variant::new("addresses-upper-case", "addresses are in upper case")
-        .injects(Behaviour::Result(|_, result| rename_address(result, upper_case))),
+        .on_result(|_, result| rename_address(result, upper_case)),
     Variant::new("addresses-checksummed", "addresses are in the mixed case of ERC-55")
-        .injects(Behaviour::Result(|_, result| rename_address(result, checksummed))),
-    Variant::new("unsupported-tokens-lower-case", "unsupported tokens are in lower case").injects(
-        Behaviour::Result(|_, result| {
+        .on_result(|_, result| rename_address(result, checksummed)),
+    Variant::new("unsupported-tokens-lower-case", "unsupported tokens are in lower case").on_result(
+        |_, result| {
             if let Some(tokens) = result.get_mut("unsupportedTokens") {
                 map_strings(tokens, str::to_ascii_lowercase);
             }
-        }),
-    ),
-    Variant::new("data-upper-case", "paymasterAndData has digits in upper case").injects(Behaviour::Result(
-        |_, result| {
-            if let Some(data) = result.get_mut("paymasterAndData") {
-                map_strings(data, upper_case);
-            }
         },
-    )),
+    ),
+    Variant::new("data-upper-case", "paymasterAndData has digits in upper case").on_result(|_, result| {
+        if let Some(data) = result.get_mut("paymasterAndData") {
+            map_strings(data, upper_case);
+        }
+    }),
     Variant::new("data-random", "paymasterAndData differs in content and length each time")
-        .injects(Behaviour::Result(|view, result| replace_data(result, &pseudo_random_data(view)))),
-    Variant::new("data-short", "paymasterAndData is an address and one byte").injects(Behaviour::Result(
-        |_, result| replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900"),
-    )),
+        .on_result(|view, result| replace_data(result, &pseudo_random_data(view))),
+    Variant::new("data-short", "paymasterAndData is an address and one byte")
+        .on_result(|_, result| replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900")),
     Variant::new("data-long", "paymasterAndData has 4096 bytes")
-        .injects(Behaviour::Result(|_, result| replace_data(result, &format!("0x{}", "5a".repeat(4096))))),
+        .on_result(|_, result| replace_data(result, &format!("0x{}", "5a".repeat(4096)))),
     Variant::new("calculation-noted", "token quotes have gas limits")
-        .injects(Behaviour::Result(|_, result| {
+        .on_result(|_, result| {
             set(result, "preVerificationGas", "45000");
             set(result, "callGasLimit", 60_000);
-        }))
+        })
         .when(|view| view.is(Pair::QUOTE_ERC20)),
     Variant::new("unicode-in-errors", "messages have letters that are not ascii")
-        .injects(Behaviour::Error(|_, error| set(error, "message", "nicht möglich – 不可能 \u{1f6ab}"))),
+        .on_error(|_, error| set(error, "message", "nicht möglich – 不可能 \u{1f6ab}")),
 ];
 
 /// The same hex string with upper-case digits and the prefix `0x`.

@@ -35,83 +35,41 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// Every code, in the order of the enum.
-    pub const ALL: [Self; 13] = [
-        Self::ParseError,
-        Self::InvalidRequest,
-        Self::MethodNotFound,
-        Self::InvalidParams,
-        Self::TokenAbsent,
-        Self::TokenUnsupported,
-        Self::ChainUnavailable,
-        Self::NotSponsored,
-        Self::HttpMethod,
-        Self::BodyTooLarge,
-        Self::BodyIncomplete,
-        Self::TooManyConnections,
-        Self::OriginNotAllowed,
+    /// Every cause, in the order of the enum, with its code, its name in logs and metrics, and the message of the error.
+    const TABLE: [(Self, i32, &str, &str); 13] = [
+        (Self::ParseError, -32700, "parse-error", "parse error"),
+        (Self::InvalidRequest, -32600, "invalid-request", "invalid request"),
+        (Self::MethodNotFound, -32601, "method-not-found", "method not found"),
+        (Self::InvalidParams, -32602, "invalid-params", "invalid params"),
+        (Self::TokenAbsent, -32001, "token-absent", "no token to pay in"),
+        (Self::TokenUnsupported, -32002, "token-unsupported", "token not supported"),
+        (Self::NotSponsored, -32004, "not-sponsored", "not sponsored"),
+        (Self::ChainUnavailable, -32003, "chain-unavailable", "chain not available"),
+        (Self::HttpMethod, -32010, "http-method-not-allowed", "http method not allowed"),
+        (Self::BodyTooLarge, -32011, "body-too-large", "body too large"),
+        (Self::BodyIncomplete, -32012, "body-incomplete", "body incomplete"),
+        (Self::TooManyConnections, -32013, "too-many-connections", "too many connections"),
+        (Self::OriginNotAllowed, -32014, "origin-not-allowed", "origin not allowed"),
     ];
 
     /// The cause with this number in `error.code`.
     pub(crate) fn of(code: i64) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| i64::from(known.code()) == code)
+        Self::TABLE.into_iter().find(|(_, known, ..)| i64::from(*known) == code).map(|(cause, ..)| cause)
     }
 
     /// The name in logs and metrics.
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::ParseError => "parse-error",
-            Self::InvalidRequest => "invalid-request",
-            Self::MethodNotFound => "method-not-found",
-            Self::InvalidParams => "invalid-params",
-            Self::TokenAbsent => "token-absent",
-            Self::TokenUnsupported => "token-unsupported",
-            Self::ChainUnavailable => "chain-unavailable",
-            Self::NotSponsored => "not-sponsored",
-            Self::HttpMethod => "http-method-not-allowed",
-            Self::BodyTooLarge => "body-too-large",
-            Self::BodyIncomplete => "body-incomplete",
-            Self::TooManyConnections => "too-many-connections",
-            Self::OriginNotAllowed => "origin-not-allowed",
-        }
+        Self::TABLE[self as usize].2
     }
 
     /// The number in `error.code`.
     pub const fn code(self) -> i32 {
-        match self {
-            Self::ParseError => -32700,
-            Self::InvalidRequest => -32600,
-            Self::MethodNotFound => -32601,
-            Self::InvalidParams => -32602,
-            Self::TokenAbsent => -32001,
-            Self::TokenUnsupported => -32002,
-            Self::ChainUnavailable => -32003,
-            Self::NotSponsored => -32004,
-            Self::HttpMethod => -32010,
-            Self::BodyTooLarge => -32011,
-            Self::BodyIncomplete => -32012,
-            Self::TooManyConnections => -32013,
-            Self::OriginNotAllowed => -32014,
-        }
+        Self::TABLE[self as usize].1
     }
 
     /// The start of `error.message`.
     pub const fn message(self) -> &'static str {
-        match self {
-            Self::ParseError => "parse error",
-            Self::InvalidRequest => "invalid request",
-            Self::MethodNotFound => "method not found",
-            Self::InvalidParams => "invalid params",
-            Self::TokenAbsent => "no token to pay in",
-            Self::TokenUnsupported => "token not supported",
-            Self::ChainUnavailable => "chain not available",
-            Self::NotSponsored => "not sponsored",
-            Self::HttpMethod => "http method not allowed",
-            Self::BodyTooLarge => "body too large",
-            Self::BodyIncomplete => "body incomplete",
-            Self::TooManyConnections => "too many connections",
-            Self::OriginNotAllowed => "origin not allowed",
-        }
+        Self::TABLE[self as usize].3
     }
 }
 
@@ -122,9 +80,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_cause_is_in_the_row_of_its_number() {
+        assert!(ErrorCode::TABLE.iter().enumerate().all(|(place, (cause, ..))| *cause as usize == place));
+    }
+
+    #[test]
     fn codes_are_distinct_and_in_the_ranges_of_json_rpc() {
-        let codes: HashSet<i32> = ErrorCode::ALL.iter().map(|code| code.code()).collect();
-        assert_eq!(codes.len(), ErrorCode::ALL.len());
+        let codes: HashSet<i32> = ErrorCode::TABLE.iter().map(|(_, code, ..)| *code).collect();
+        assert_eq!(codes.len(), ErrorCode::TABLE.len());
         let reserved = [-32700, -32600, -32601, -32602];
         for code in codes {
             assert!(reserved.contains(&code) || (-32099..=-32000).contains(&code), "{code}");

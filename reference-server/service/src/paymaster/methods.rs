@@ -38,16 +38,19 @@ impl ServedMethod {
     }
 }
 
-/// A well-formed request. Its result is a pure function of it, the settings, the time and the chain's nonces.
+/// What a result depends on beside the request.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Unix time, in seconds.
+    pub(crate) now: u64,
+    pub(crate) nonces: &'a SenderNonces,
+}
+
+/// A well-formed request. Its result is a pure function of it and of what is given.
 pub(crate) trait Request: Send + Sync {
-    /// Appends the result. `now` is Unix time, in seconds.
-    fn write_result(
-        &self,
-        out: &mut Vec<u8>,
-        settings: &Settings,
-        now: u64,
-        nonces: &SenderNonces,
-    ) -> Result<(), Refusal>;
+    /// Appends the result.
+    fn write_result(&self, out: &mut Vec<u8>, given: Given<'_>) -> Result<(), Refusal>;
 
     /// The sender whose nonce the result needs, if it needs one.
     fn sender_to_look_up(&self, _: &Settings) -> Option<Address> {
@@ -55,7 +58,7 @@ pub(crate) trait Request: Send + Sync {
     }
 }
 
-/// What a result depends on beside the request: fixed for the life of a service.
+/// What is fixed for the life of a service.
 pub(crate) struct Settings {
     pub(crate) policy: Policy,
     pub(crate) tokens: TokenTable,
@@ -72,6 +75,12 @@ pub(crate) struct Refusal {
     /// JSON pointer into the request.
     pub(crate) pointer: &'static str,
     pub(crate) reason: String,
+}
+
+impl Refusal {
+    fn new(code: ErrorCode, pointer: &'static str, reason: impl ToString) -> Self {
+        Self { code, pointer, reason: reason.to_string() }
+    }
 }
 
 /// Opens a result object with the mode, under the name of the specification and under the one that published clients read.

@@ -77,6 +77,7 @@ pub fn requests(pair: Kind) -> Requests {
 /// - Where the profile lists no token or operation of the kind that is wanted, no value can be drawn, and proptest reports
 ///   [`NoRequests`] as the reason.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Requests {
     base: Base,
     context: Rc<Context>,
@@ -86,14 +87,12 @@ pub struct Requests {
 
 impl Requests {
     /// Draws what the service of this profile supports: its tokens, accounts and operations, in the dialect that it pins.
-    #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         let context = with_some_token(Context::new(profile));
         Self::of_base(self.base, Rc::new(context))
     }
 
     /// Writes requests in this dialect instead of the one that the profile pins.
-    #[must_use]
     pub fn dialect(self, dialect: Dialect) -> Self {
         let mut context = Context::clone(&self.context);
         context.dialect = dialect;
@@ -101,13 +100,11 @@ impl Requests {
     }
 
     /// Which tokens requests in token mode name; [`Tokens::Any`] unless set.
-    #[must_use]
     pub fn tokens(self, tokens: Tokens) -> Self {
         Self::of_base(tokens.in_base(self.base), self.context)
     }
 
     /// Which operation requests carry; [`Draw::Accepted`] unless set.
-    #[must_use]
     pub fn operation(self, draw: Draw) -> Self {
         Self::of_base(Base { draw, ..self.base }, self.context)
     }

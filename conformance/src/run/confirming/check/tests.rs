@@ -53,17 +53,20 @@ fn the_answers_of_the_run_contradict_a_cause() {
     };
     // The failing value always breaks the rule, and the passing one never does.
     let found = evidence(&[claim("0", "1", &[true, false, false, true])], groups(), &Context::default());
-    assert!(!found[0].is_contradicted);
+    assert_eq!((found[0].is_contradicted, &found[0].contradicted), (false, &None));
     assert!(found[0].unexplained.is_empty());
     assert_eq!(nonces(&found[0].held), ["1", "7"]);
     // The rule held for the failing value.
     let found = evidence(&[claim("0", "1", &[true, false, false, false])], groups(), &Context::default());
-    assert!(found[0].is_contradicted);
+    assert_eq!(
+        found[0].contradicted.as_ref().map(|request| &request["params"][0]["nonce"]),
+        Some(&json!("0"))
+    );
     // Requests without the failing value broke the rule too: another cause may explain them.
     let broken = [true, true, true, true];
     let found =
         evidence(&[claim("0", "1", &broken), claim("7", "8", &broken)], groups(), &Context::default());
-    assert!(!found[0].is_contradicted);
+    assert_eq!((found[0].is_contradicted, &found[0].contradicted), (false, &None));
     assert_eq!(nonces(&found[0].unexplained), ["1", "7"]);
     assert!(found[0].unexplained[0].explained_by.is_empty());
     assert_eq!(found[0].unexplained[1].explained_by, [1]);

@@ -15,6 +15,7 @@ use paymaster_engine::{
         cause::{Cause, EarlierRequest, is_right_in_the_same_respect},
         difference::Difference,
     },
+    message::answer::Answer,
     rules::Violation,
     session::recheck::Outcome,
     specification::Places,
@@ -73,18 +74,27 @@ impl Search<'_> {
                     let earlier = self.renewed(&parsed(apart.members.get(place)?)?, under)?;
                     apart = with_body(&apart, place, &earlier)?;
                 }
-                let is_wrong = matches!(self.send_freely(&together).await?, (_, Outcome::Broken(_)));
-                if !is_wrong {
+                let (wrong, outcome) = self.send_freely(&together).await?;
+                if !matches!(outcome, Outcome::Broken(_)) {
                     continue 'members;
                 }
-                let (exchanges, outcome) = self.send_freely(&apart).await?;
-                if outcome != Outcome::Held || !self.is_same_respect(&exchanges) {
+                let (right, outcome) = self.send_freely(&apart).await?;
+                // Where the answer is the same, only what it is compared with has changed.
+                let is_right = outcome == Outcome::Held && self.is_same_respect(&right);
+                if !is_right || self.what_is_wrong(&wrong) == self.what_is_wrong(&right) {
                     continue 'members;
                 }
             }
             return Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Member(under, places))));
         }
         None
+    }
+
+    /// What the answers have at the place of the violation.
+    fn what_is_wrong(&self, exchanges: &[Exchange]) -> Option<Value> {
+        let Violation { member, pointer, .. } = &self.finding.violation;
+        let answer = Answer::of(exchanges.get(*member)?);
+        answer.document()?.value.pointer(pointer).cloned()
     }
 
     /// The group of the finding, built from its base with a new value of the member.

@@ -19,6 +19,7 @@ use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     rules::Violation,
     session::{examples::Example, recheck::Outcome},
+    specification::Places,
     verdict::finding::Finding,
 };
 use paymaster_exchange::Exchange;
@@ -28,6 +29,9 @@ const MOST_CANDIDATES: usize = 4;
 
 /// How many differences are narrowed. With more, no single value decides.
 const MOST_NARROWED: usize = 3;
+
+/// How many members are named of which only all together decide.
+const MOST_TOGETHER: usize = 2;
 
 /// How many requests of the budget are kept for sending the result of a search once more.
 const KEPT_FOR_THE_RESULT: u32 = 6;
@@ -363,6 +367,17 @@ impl Search<'_> {
         let found = self.fewest_members(subject, right).await?;
         let Cause::Members(more) = found.cause else { return None };
         let members: Vec<Difference> = known.iter().cloned().chain(more).collect();
+        // Under some a target may keep answers, a list may be one of many, and method and kind decide what is judged: nearly any value of
+        // these looks as if it decided too.
+        let Places { subject: operation, party, once, bytes, kind, kept_under, .. } = self.places();
+        let others = [operation, party, once, bytes, kind, "/id", "/method"];
+        let is_other = |member: &Difference| {
+            let mut pointers = others.iter().chain(kept_under);
+            pointers.any(|pointer| *pointer == member.pointer)
+        };
+        if members.len() > MOST_TOGETHER || members.iter().any(is_other) {
+            return None;
+        }
         let group = found.reproduction.as_ref().map_or(&self.finding.group, |plainer| &plainer.group);
         let passing = with_all(&subject.value(group)?, &members)?;
         let contrast = self.right(subject, passing).await?;
@@ -527,7 +542,7 @@ fn is_to_be_refused(request: &Value, context: &dyn Knowledge) -> bool {
     let is_expected = |requirement: Requirement| {
         matches!(requirement.expectation, Expectation::Refused | Expectation::NotSponsored)
     };
-    requirement(request, context).map_or_else(|| context.lists_as_refused(request), is_expected)
+    context.lists_as_refused(request) || requirement(request, context).is_some_and(is_expected)
 }
 
 /// The request with a text as its id in place of a number, or the other way round: clients send both.

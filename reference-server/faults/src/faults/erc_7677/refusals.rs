@@ -4,136 +4,104 @@ use paymaster_service::PolicyConfig;
 use serde_json::{Map, Value, json};
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, Condition, RequestView, change, remove, set, text_of};
+use crate::injection::{RequestView, change, remove, set, text_of};
 
 const EARLY: &str = "refusal.early";
 const OF_DATA: &str = "refusal.of-data";
 /// What an answer breaks too that is no refusal.
 const NOT_REFUSED: &[&str] = &["refusal.*", "entry-point.*", "json-rpc.*"];
 
-const fn answered(
-    clause: &'static str,
-    name: &'static str,
-    about: &'static str,
-    change: fn(&mut Map<String, Value>),
-) -> Fault {
-    Fault::new(clause, name, about).injects(Behaviour::AnswerAlone(change)).when(is_call)
+/// A fault of the answers to calls, of which the change follows.
+const fn answered(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
+    Fault::new(clause, name, about).when(is_call)
 }
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    served(EARLY, "denied-stub-served", "serves the stub of a sender whose data it refuses", |view| {
-        view.is_stub() && is_denied(view)
-    }),
-    served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses", |view| {
-        view.is_data() && is_denied(view)
-    }),
-    answered(
-        "result.paymaster-and-data",
-        "refusal-as-empty-data",
-        "answers 0x instead of a refusal",
-        |answer| {
-            refuse_with(answer, &json!({ "paymasterAndData": "0x" }));
-        },
-    )
-    .when(|view| is_call(view) && is_denied(view))
-    .also(&[
-        "refusal.*",
-        "stub.members-07",
-        "data.*",
-        "stub.post-op-gas-07",
-        "stub.post-op-gas-08",
-        "stub.members-06",
-        "data.members-06",
-    ]),
-    answered(
-        "error.object",
-        "refusal-without-envelope",
-        "refuses by an object with a text and nothing else",
-        |answer| {
+    served(EARLY, "denied-stub-served", "serves the stub of a sender whose data it refuses")
+        .when(|view| view.is_stub() && is_denied(view)),
+    served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses")
+        .when(|view| view.is_data() && is_denied(view)),
+    answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
+        .on_answer(|_, answer| refuse_with(answer, &json!({ "paymasterAndData": "0x" })))
+        .when(|view| is_call(view) && is_denied(view))
+        .also(&[
+            "refusal.*",
+            "stub.members-07",
+            "data.*",
+            "stub.post-op-gas-07",
+            "stub.post-op-gas-08",
+            "stub.members-06",
+            "data.members-06",
+        ]),
+    answered("error.object", "refusal-without-envelope", "refuses by an object with a text and nothing else")
+        .on_answer(|_, answer| {
             if let Some(error) = answer.get("error").map(|error| error["message"].clone()) {
                 *answer = Map::from_iter([("error".to_owned(), error)]);
             }
-        },
-    )
-    .also(&["answer.*", "error.*", "json-rpc.*"]),
-    answered(
-        "answer.result-object",
-        "refusal-as-result-null",
-        "refuses by a result that is null",
-        |answer| {
-            refuse_with(answer, &Value::Null);
-        },
-    )
-    .also(NOT_REFUSED),
-    answered("stub.members-07", "refusal-as-result", "refuses by a result with an error in it", |answer| {
-        if let Some(error) = answer.get("error").cloned() {
-            refuse_with(answer, &json!({ "error": error }));
-        }
-    })
-    .also(&[
-        "stub.members-06",
-        "data.*",
-        "stub.post-op-gas-07",
-        "stub.post-op-gas-08",
-        "refusal.*",
-        "entry-point.*",
-        "json-rpc.*",
-    ]),
-    answered(
-        "answer.result-or-error",
-        "error-null-beside-result",
-        "writes error: null beside every result",
-        |answer| {
+        })
+        .also(&["answer.*", "error.*", "json-rpc.*"]),
+    answered("answer.result-object", "refusal-as-result-null", "refuses by a result that is null")
+        .on_answer(|_, answer| refuse_with(answer, &Value::Null))
+        .also(NOT_REFUSED),
+    answered("stub.members-07", "refusal-as-result", "refuses by a result with an error in it")
+        .on_answer(|_, answer| {
+            if let Some(error) = answer.get("error").cloned() {
+                refuse_with(answer, &json!({ "error": error }));
+            }
+        })
+        .also(&[
+            "stub.members-06",
+            "data.*",
+            "stub.post-op-gas-07",
+            "stub.post-op-gas-08",
+            "refusal.*",
+            "entry-point.*",
+            "json-rpc.*",
+        ]),
+    answered("answer.result-or-error", "error-null-beside-result", "writes error: null beside every result")
+        .on_answer(|_, answer| {
             if answer.contains_key("result") {
                 set(answer, "error", Value::Null);
             }
-        },
-    )
-    .also(&["error.object"]),
-    answered("error.code", "refusal-code-text", "the code of a refusal is a text", |answer| {
-        change(answer, "error", |error| {
-            let mut error = error.clone();
-            error["code"] = text_of(&error["code"]).into();
-            error
-        });
-    })
-    .also(&["json-rpc.*"]),
+        })
+        .also(&["error.object"]),
+    answered("error.code", "refusal-code-text", "the code of a refusal is a text")
+        .on_answer(|_, answer| {
+            change(answer, "error", |error| {
+                let mut error = error.clone();
+                error["code"] = text_of(&error["code"]).into();
+                error
+            });
+        })
+        .also(&["json-rpc.*"]),
     answered(
         "answer.id",
         "denied-text-id-null",
         "returns id null where it refuses a sender and the id is a text",
-        |answer| {
-            set(answer, "id", Value::Null);
-        },
     )
+    .on_answer(|_, answer| set(answer, "id", Value::Null))
     .when(|view| is_call(view) && is_denied(view) && view.id_string().is_some())
     .depends_on("/id"),
-    answered("error.message", "refusal-without-message", "leaves the message out of refusals", |answer| {
-        change(answer, "error", |error| json!({ "code": error["code"] }));
-    }),
+    answered("error.message", "refusal-without-message", "leaves the message out of refusals")
+        .on_answer(|_, answer| change(answer, "error", |error| json!({ "code": error["code"] }))),
     answered(
         "json-rpc.reserved-codes",
         "denied-as-unknown-method",
         "refuses senders with the code of an unknown method",
-        |answer| {
-            change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
-        },
     )
+    .on_answer(|_, answer| {
+        change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }))
+    })
     .when(|view| is_call(view) && is_denied(view))
     .also(&["endpoint.stub-and-data"]),
 ];
 
-const fn served(
-    clause: &'static str,
-    name: &'static str,
-    about: &'static str,
-    condition: Condition,
-) -> Fault {
+/// A fault that serves a sender which must be refused, of which the condition follows.
+const fn served(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
     Fault::new(clause, name, about)
-        .injects(Behaviour::Request(|_, request| {
+        .on_request(|_, request| {
             request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
-        }))
-        .when(condition)
+        })
         .also(&["data.signature"])
 }
 

@@ -4,162 +4,134 @@ use paymaster_service::EntryPoint;
 use serde_json::{Value, json};
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, Condition, RequestView, remove, set};
+use crate::injection::{Behaviour, RequestView, remove, set};
 
 /// What a refusal breaks too where the profile promises results.
 const PROMISED: &[&str] =
     &["stub.sponsorable-is-served", "data.sponsorable-is-served", "operation.*", "call.*"];
 
-const fn refused(
-    clause: &'static str,
-    name: &'static str,
-    about: &'static str,
-    condition: Condition,
-) -> Fault {
-    Fault::new(clause, name, about).injects(Behaviour::Refuse).when(condition).also(PROMISED)
+/// A fault that refuses what is served otherwise, of which the condition follows.
+const fn refused(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
+    Fault::new(clause, name, about).injects(Behaviour::Refuse).also(PROMISED)
 }
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    refused(
-        "endpoint.stub-and-data",
-        "stub-method-unknown",
-        "does not serve pm_getPaymasterStubData",
-        |_| false,
-    )
-    .injects(Behaviour::Answer(|_, answer| {
-        remove(answer, "result");
-        set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
-    }))
-    .when(|view| view.is_stub())
-    .also(&["stub.sponsorable-is-served", "json-rpc.*"]),
-    refused("stub.sponsorable-is-served", "sponsorable-stub-refused", "refuses every stub request", |view| {
-        view.is_stub()
-    })
-    .also(&["endpoint.stub-and-data"]),
-    refused("data.sponsorable-is-served", "sponsorable-data-refused", "refuses every data request", |view| {
-        view.is_data()
-    })
-    .also(&["endpoint.stub-and-data"]),
-    refused(
-        "call.letter-case",
-        "upper-case-refused",
-        "refuses hex digits in upper case in the call data",
-        |view| is_call(view) && text(view, "callData").bytes().any(|letter| letter.is_ascii_uppercase()),
-    ),
-    refused(
-        "operation.unsigned",
-        "unsigned-operation-refused",
-        "refuses an operation without a signature",
-        |view| is_call(view) && view.operation().get("signature").is_none(),
-    ),
-    refused(
-        "operation.dummy-signature",
-        "dummy-signature-refused",
-        "refuses an operation with a signature",
-        |view| is_call(view) && text(view, "signature").len() > 2,
-    ),
+    refused("endpoint.stub-and-data", "stub-method-unknown", "does not serve pm_getPaymasterStubData")
+        .on_answer(|_, answer| {
+            remove(answer, "result");
+            set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
+        })
+        .when(|view| view.is_stub())
+        .also(&["stub.sponsorable-is-served", "json-rpc.*"]),
+    refused("stub.sponsorable-is-served", "sponsorable-stub-refused", "refuses every stub request")
+        .when(|view| view.is_stub())
+        .also(&["endpoint.stub-and-data"]),
+    refused("data.sponsorable-is-served", "sponsorable-data-refused", "refuses every data request")
+        .when(|view| view.is_data())
+        .also(&["endpoint.stub-and-data"]),
+    refused("call.letter-case", "upper-case-refused", "refuses hex digits in upper case in the call data")
+        .when(|view| {
+            is_call(view) && text(view, "callData").bytes().any(|letter| letter.is_ascii_uppercase())
+        }),
+    refused("operation.unsigned", "unsigned-operation-refused", "refuses an operation without a signature")
+        .when(|view| is_call(view) && view.operation().get("signature").is_none()),
+    refused("operation.dummy-signature", "dummy-signature-refused", "refuses an operation with a signature")
+        .when(|view| is_call(view) && text(view, "signature").len() > 2),
     refused(
         "operation.stub-members",
         "stub-members-refused",
         "refuses the paymaster members of the stub in a data request",
-        |view| {
-            view.is_data()
-                && ["paymasterData", "paymasterAndData"].iter().any(|member| text(view, member).len() > 2)
-        },
-    ),
+    )
+    .when(|view| {
+        view.is_data()
+            && ["paymasterData", "paymasterAndData"].iter().any(|member| text(view, member).len() > 2)
+    }),
     refused(
         "operation.dummy-signature",
         "long-signature-refused",
         "refuses a signature of another length than 65 bytes",
-        |view| is_call(view) && ![0, 132].contains(&text(view, "signature").len()),
-    ),
+    )
+    .when(|view| is_call(view) && ![0, 132].contains(&text(view, "signature").len())),
     refused(
         "operation.stub-members",
         "empty-paymaster-data-refused",
         "refuses paymasterAndData 0x in a stub request",
-        |view| view.is_stub() && text(view, "paymasterAndData") == "0x",
-    ),
+    )
+    .when(|view| view.is_stub() && text(view, "paymasterAndData") == "0x"),
     refused(
         "operation.stub-members",
         "zero-paymaster-limits-refused",
         "refuses 0x0 for the gas limits of the paymaster in a stub request",
-        |view| view.is_stub() && text(view, "paymasterVerificationGasLimit") == "0x0",
-    ),
+    )
+    .when(|view| view.is_stub() && text(view, "paymasterVerificationGasLimit") == "0x0"),
     refused(
         "operation.factory",
         "factory-with-zero-limits-refused",
         "refuses gas limits of zero for an operation that creates its account",
-        |view| creates_account(view) && text(view, "callGasLimit") == "0x0",
-    ),
-    refused("operation.null-members", "null-members-refused", "refuses members that are null", |view| {
+    )
+    .when(|view| creates_account(view) && text(view, "callGasLimit") == "0x0"),
+    refused("operation.null-members", "null-members-refused", "refuses members that are null").when(|view| {
         is_call(view)
             && view.operation().as_object().is_some_and(|members| members.values().any(Value::is_null))
     }),
-    refused(
-        "operation.factory",
-        "factory-refused",
-        "refuses operations that create their account",
-        creates_account,
-    ),
-    refused("operation.eip-7702", "authorization-refused", "refuses eip7702Auth", |view| {
-        is_call(view) && view.operation()["eip7702Auth"].is_object()
-    }),
-    refused("operation.eip-7702", "delegated-factory-refused", "refuses the factory 0x7702", |view| {
-        is_call(view) && text(view, "factory") == "0x7702"
-    }),
-    refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits", |view| {
-        is_call(view) && text(view, "nonce").len() > 18
-    }),
+    refused("operation.factory", "factory-refused", "refuses operations that create their account")
+        .when(creates_account),
+    refused("operation.eip-7702", "authorization-refused", "refuses eip7702Auth")
+        .when(|view| is_call(view) && view.operation()["eip7702Auth"].is_object()),
+    refused("operation.eip-7702", "delegated-factory-refused", "refuses the factory 0x7702")
+        .when(|view| is_call(view) && text(view, "factory") == "0x7702"),
+    refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits")
+        .when(|view| is_call(view) && text(view, "nonce").len() > 18),
     refused(
         "stub-request.zero-limits",
         "zero-limits-refused",
         "refuses gas limits of zero in a stub request",
-        |view| view.is_stub() && text(view, "callGasLimit") == "0x0",
-    ),
-    refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero", |_| false)
-        .injects(Behaviour::Answer(|_, answer| fail(answer)))
+    )
+    .when(|view| view.is_stub() && text(view, "callGasLimit") == "0x0"),
+    refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")
+        .on_answer(|_, answer| fail(answer))
         .when(|view| view.is_stub() && text(view, "maxFeePerGas") == "0x0"),
-    refused("context.null", "context-null-fails", "fails when the context is null", |_| false)
-        .injects(Behaviour::Answer(|_, answer| fail(answer)))
+    refused("context.null", "context-null-fails", "fails when the context is null")
+        .on_answer(|_, answer| fail(answer))
         .when(|view| is_call(view) && view.request["params"].get(3).is_some_and(Value::is_null)),
     refused(
         "data-request.without-stub",
         "data-without-stub-refused",
         "refuses data without an earlier stub of the same operation",
-        |view| {
-            let operation = ["sender", "nonce", "callData"].map(|member| text(view, member)).join(" ");
-            if view.is_stub() {
-                view.memory.previous(&operation, &Value::Bool(true));
-            }
-            view.is_data() && view.memory.first(operation, &Value::Bool(false)) == false
-        },
     )
+    .when(|view| {
+        let operation = ["sender", "nonce", "callData"].map(|member| text(view, member)).join(" ");
+        if view.is_stub() {
+            view.memory.previous(&operation, &Value::Bool(true));
+        }
+        view.is_data() && view.memory.first(operation, &Value::Bool(false)) == false
+    })
     .depends_on_others(),
     refused(
         "entry-point.letter-case",
         "entry-point-lower-case-refused",
         "does not know an EntryPoint in lower case",
-        |view| {
-            let address = view.request["params"][1].as_str().unwrap_or_default();
-            is_call(view) && *address == address.to_lowercase()
-        },
-    ),
+    )
+    .when(|view| {
+        let address = view.request["params"][1].as_str().unwrap_or_default();
+        is_call(view) && *address == address.to_lowercase()
+    }),
     Fault::new(
         "entry-point.unknown-refused",
         "unknown-entry-point-served",
         "serves an EntryPoint that it does not know",
     )
-    .injects(Behaviour::Request(|view, request| {
+    .on_request(|view, request| {
         request["params"][1] =
             if view.operation().get("initCode").is_some() { ENTRY_POINT_06 } else { ENTRY_POINT_07 }.into();
-    }))
+    })
     .when(|view| is_call(view) && view.request["params"].get(1).is_some() && view.entry_point().is_none()),
     Fault::new(
         "entry-point.other-operation",
         "later-operation-served-as-06",
         "serves an operation without initCode for EntryPoint 0.6",
     )
-    .injects(Behaviour::Request(|_, request| set_operation(request, "initCode", "0x".into())))
+    .on_request(|_, request| set_operation(request, "initCode", "0x".into()))
     .when(|view| view.entry_point() == Some(EntryPoint::V06) && view.operation().get("initCode").is_none())
     .also(&["json-rpc.invalid-params"]),
     Fault::new(
@@ -167,9 +139,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "html-for-stubs-of-08",
         "answers a stub request of 0.8 with the page of a gateway",
     )
-    .injects(Behaviour::Http(|_, response| {
+    .on_http(|_, response| {
         response.replace(200, "text/html", "<html><body>ok</body></html>");
-    }))
+    })
     .when(|view| view.is_stub() && view.entry_point() == Some(EntryPoint::V08))
     .also(&["http.content-type", "answer.*"]),
 ];

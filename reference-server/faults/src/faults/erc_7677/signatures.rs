@@ -15,35 +15,22 @@ const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymaster
 /// What every wrong signature breaks.
 const SIGNED: &[&str] = &["data.signature", "data.concurrent", "data.window", "call.same-operation"];
 
-/// Signs another operation than that of the request.
-const fn signed(
-    clause: &'static str,
-    name: &'static str,
-    about: &'static str,
-    change: fn(&RequestView<'_>, &mut Value),
-) -> Fault {
-    Fault::new(clause, name, about)
-        .injects(Behaviour::Request(change))
-        .when(|view| view.is_data())
-        .also(SIGNED)
+/// A fault of the signature of data, of which the change follows.
+const fn signed(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
+    Fault::new(clause, name, about).when(|view| view.is_data()).also(SIGNED)
 }
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    signed(
-        SIGNATURE,
-        "signed-for-zero-limits",
-        "signs the gas limits of the stub call, which are zero",
-        |_, request| {
+    signed(SIGNATURE, "signed-for-zero-limits", "signs the gas limits of the stub call, which are zero")
+        .on_request(|_, request| {
             for member in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
                 set_operation(request, member, json!("0x0"));
             }
-        },
-    ),
+        }),
     signed(
         OF_LIMITS,
         "constant-limits-signed",
         "signs its own gas limits of the paymaster, whatever the request has",
-        |_, _| {},
     )
     .injects(Behaviour::Exchange(
         |_, request| {
@@ -54,27 +41,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |_, result| without_limits(result),
     ))
     .when(|view| view.is_data() && is_later(view)),
-    signed(SIGNATURE, "own-estimate-signed", "signs a callGasLimit of its own and returns it", |_, _| {})
+    signed(SIGNATURE, "own-estimate-signed", "signs a callGasLimit of its own and returns it")
         .injects(Behaviour::Exchange(
             |_, request| set_operation(request, "callGasLimit", json!("0x249f0")),
             |_, result| set(result, "callGasLimit", "0x249f0"),
         ))
         .also(&["data.*", "call.same-operation", "result.operation-members"]),
-    signed(
-        SIGNATURE,
-        "gas-limits-swapped",
-        "signs the limits of call and verification in the wrong order",
-        |view, request| {
-            swap(view, request, "callGasLimit", "verificationGasLimit");
-        },
-    ),
-    signed(SIGNATURE, "fees-swapped", "signs the two fees in the wrong order", |view, request| {
-        swap(view, request, "maxFeePerGas", "maxPriorityFeePerGas");
-    }),
-    signed(
-        SIGNATURE,
-        "factory-not-signed",
-        "signs an operation with a factory as one without",
+    signed(SIGNATURE, "gas-limits-swapped", "signs the limits of call and verification in the wrong order")
+        .on_request(|view, request| swap(view, request, "callGasLimit", "verificationGasLimit")),
+    signed(SIGNATURE, "fees-swapped", "signs the two fees in the wrong order")
+        .on_request(|view, request| swap(view, request, "maxFeePerGas", "maxPriorityFeePerGas")),
+    signed(SIGNATURE, "factory-not-signed", "signs an operation with a factory as one without").on_request(
         |view, request| {
             for member in ["factory", "factoryData"] {
                 if view.operation().get(member).is_some() {
@@ -83,18 +60,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         },
     ),
-    signed(
-        SIGNATURE,
-        "null-factory-as-address",
-        "reads a factory that is null as the zero address",
-        |view, request| {
+    signed(SIGNATURE, "null-factory-as-address", "reads a factory that is null as the zero address")
+        .on_request(|view, request| {
             if view.operation().get("factory").is_some_and(Value::is_null) {
                 set_operation(request, "factory", json!("0x0000000000000000000000000000000000000000"));
                 set_operation(request, "factoryData", json!("0x"));
             }
-        },
-    ),
-    signed(SIGNATURE, "nonce-cut", "signs the last 64 bits of the nonce", |view, request| {
+        }),
+    signed(SIGNATURE, "nonce-cut", "signs the last 64 bits of the nonce").on_request(|view, request| {
         let nonce = view.operation()["nonce"].as_str().unwrap_or_default();
         if nonce.len() > 18 {
             set_operation(request, "nonce", json!(format!("0x{}", &nonce[nonce.len() - 16..])));
@@ -104,35 +77,33 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "data.signature-of-call",
         "call-of-the-stub-signed",
         "signs the first call data of a sender again",
-        |view, request| {
-            let sender = view.operation()["sender"].to_string();
-            set_operation(request, "callData", view.memory.first(sender, &view.operation()["callData"]));
-        },
     )
+    .on_request(|view, request| {
+        let sender = view.operation()["sender"].to_string();
+        set_operation(request, "callData", view.memory.first(sender, &view.operation()["callData"]));
+    })
     .also(&["data.*", "call.same-operation"])
     .depends_on_others(),
-    signed("data.differs", "data-cached-by-sender", "repeats the first data of a sender", |_, _| {})
-        .injects(Behaviour::Result(|view, result| {
+    signed("data.differs", "data-cached-by-sender", "repeats the first data of a sender")
+        .on_result(|view, result| {
             let key = format!("{}{:?}", view.operation()["sender"], view.entry_point());
             let first = view.memory.first(key, &Value::Object(result.clone()));
             if let Value::Object(first) = first {
                 *result = first;
             }
-        }))
+        })
         .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
-    signed(SIGNATURE, "signature-of-another-digest", "signs a digest that is not the contract's", |_, _| {})
-        .injects(Behaviour::Result(|_, result| change_data(result, other_v))),
-    signed("call.same-operation", "spelling-signed", "signs the text of the request", |_, _| {})
-        .injects(Behaviour::Result(|_, result| change_data(result, other_v)))
+    signed(SIGNATURE, "signature-of-another-digest", "signs a digest that is not the contract's")
+        .on_result(|_, result| change_data(result, other_v)),
+    signed("call.same-operation", "spelling-signed", "signs the text of the request")
+        .on_result(|_, result| change_data(result, other_v))
         .when(|view| view.is_data() && is_spelled_otherwise(view)),
-    signed(WINDOW, "data-expired", "the data end before now", |_, _| {}).injects(Behaviour::Result(
-        |_, result| change_data(result, |digits| set_time(digits, 0, 1_500_000_000)),
-    )),
-    signed(WINDOW, "data-not-yet-valid", "the data begin after now", |_, _| {}).injects(Behaviour::Result(
-        |_, result| change_data(result, |digits| set_time(digits, 1, 4_000_000_000)),
-    )),
-    signed("data.concurrent", "data-swapped", "swaps the data of concurrent requests", |_, _| {})
+    signed(WINDOW, "data-expired", "the data end before now")
+        .on_result(|_, result| change_data(result, |digits| set_time(digits, 0, 1_500_000_000))),
+    signed(WINDOW, "data-not-yet-valid", "the data begin after now")
+        .on_result(|_, result| change_data(result, |digits| set_time(digits, 1, 4_000_000_000))),
+    signed("data.concurrent", "data-swapped", "swaps the data of concurrent requests")
         .injects(Behaviour::Swap(SwappedPart::Result))
         .also(&["data.*", "call.same-operation", "result.*", "stub-and-data.*", "stub.*", "request.headers"])
         .depends_on_others(),
@@ -141,7 +112,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "stub-called-final",
         "isFinal is true for a stub that fails its validation",
     )
-    .injects(Behaviour::ResultAlone(|result| set(result, "isFinal", true)))
+    .on_result(|_, result| set(result, "isFinal", true))
     .when(|view| view.is_stub()),
     Fault::new(
         "is-final.signature",
@@ -163,7 +134,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "data-refused-after-final",
         "refuses data, because the stub was final",
     )
-    .injects(Behaviour::Answer(final_stub))
+    .on_answer(final_stub)
     .when(|view| view.is_stub() || view.is_data())
     .also(&[
         "is-final.signature",

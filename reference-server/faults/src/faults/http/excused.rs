@@ -4,88 +4,80 @@ use paymaster_schemas::Pair;
 use paymaster_service::{EntryPoint, PolicyConfig};
 use serde_json::json;
 
-use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, WireResponse};
+use crate::faults::{Fault, fault};
+use crate::injection::{RequestView, WireResponse};
 
-const TEXT: &str = "answer.json-text";
+const TEXT: Fault = Fault::breaking("answer.json-text");
 
 /// Faults of both specifications.
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(TEXT, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
-        .injects(Behaviour::Http(|_, response| status(response, 403)))
+    fault(TEXT, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
+        .on_http(|_, response| status(response, 403))
         .when(has_sender)
         .depends_on("/params/0/sender"),
-    Fault::new(TEXT, "refused-sender-throttled", "answers requests of the refused sender with status 429")
-        .injects(Behaviour::Http(|_, response| throttle(response, 429)))
+    fault(TEXT, "refused-sender-throttled", "answers requests of the refused sender with status 429")
+        .on_http(|_, response| throttle(response, 429))
         .when(has_sender)
         .depends_on("/params/0/sender"),
 ];
 
 pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
-    Fault::new(TEXT, "token-mode-throttled", "answers requests in token mode with status 429")
-        .injects(Behaviour::Http(|_, response| throttle(response, 429)))
+    fault(TEXT, "token-mode-throttled", "answers requests in token mode with status 429")
+        .on_http(|_, response| throttle(response, 429))
         .when(|view| view.is_token_mode())
         .depends_on("/params/1/mode"),
-    Fault::new(
-        TEXT,
-        "token-quotes-unavailable",
-        "answers quotes in token mode with status 503 and Retry-After",
-    )
-    .injects(Behaviour::Http(|_, response| throttle(response, 503)))
-    .when(|view| view.is(Pair::QUOTE_ERC20)),
-    Fault::new(TEXT, "one-token-unavailable", "answers requests with its second token with status 503")
-        .injects(Behaviour::Http(|_, response| status(response, 503)))
+    fault(TEXT, "token-quotes-unavailable", "answers quotes in token mode with status 503 and Retry-After")
+        .on_http(|_, response| throttle(response, 503))
+        .when(|view| view.is(Pair::QUOTE_ERC20)),
+    fault(TEXT, "one-token-unavailable", "answers requests with its second token with status 503")
+        .on_http(|_, response| status(response, 503))
         .when(|view| has_token(view, 1)),
-    Fault::new(TEXT, "one-token-too-large", "answers requests with its third token with status 413")
-        .injects(Behaviour::Http(|_, response| status(response, 413)))
+    fault(TEXT, "one-token-too-large", "answers requests with its third token with status 413")
+        .on_http(|_, response| status(response, 413))
         .when(|view| has_token(view, 2)),
-    Fault::new(
-        TEXT,
-        "one-fee-token-bad-gateway",
-        "answers requests to pay in its first token with status 502",
-    )
-    .injects(Behaviour::Http(|_, response| status(response, 502)))
-    .when(|view| view.fee_token().is_some_and(|token| view.tokens[0].eq_ignore_ascii_case(token))),
-    Fault::new(TEXT, "init-code-timeout", "answers requests with an initCode with status 504")
-        .injects(Behaviour::Http(|_, response| status(response, 504)))
+    fault(TEXT, "one-fee-token-bad-gateway", "answers requests to pay in its first token with status 502")
+        .on_http(|_, response| status(response, 502))
+        .when(|view| view.fee_token().is_some_and(|token| view.tokens[0].eq_ignore_ascii_case(token))),
+    fault(TEXT, "init-code-timeout", "answers requests with an initCode with status 504")
+        .on_http(|_, response| status(response, 504))
         .when(|view| view.has_init_code())
         .depends_on("/params/0/initCode"),
-    Fault::new(TEXT, "sponsor-requests-redirected", "answers sponsor requests with a redirect")
-        .injects(Behaviour::Http(|_, response| redirect(response)))
+    fault(TEXT, "sponsor-requests-redirected", "answers sponsor requests with a redirect")
+        .on_http(|_, response| redirect(response))
         .when(|view| view.is_sponsor())
         .depends_on("/method"),
-    Fault::new(TEXT, "account-forbidden", "answers requests of the account BICONOMY with status 403")
-        .injects(Behaviour::Http(|_, response| status(response, 403)))
+    fault(TEXT, "account-forbidden", "answers requests of the account BICONOMY with status 403")
+        .on_http(|_, response| status(response, 403))
         .when(|view| view.sponsorship_info()["smartAccountInfo"]["name"] == "BICONOMY")
         .also(&["interoperability.client-forms"]),
-    Fault::new(TEXT, "absent-fee-token-forbidden", "answers requests to pay in no token with status 403")
-        .injects(Behaviour::Http(|_, response| status(response, 403)))
+    fault(TEXT, "absent-fee-token-forbidden", "answers requests to pay in no token with status 403")
+        .on_http(|_, response| status(response, 403))
         .when(|view| view.omits_fee_token() && view.fee_token().is_none()),
     Fault::new(
         "sponsor.erc20-result",
         "token-sponsor-limited",
         "answers sponsor requests in token mode with the error of a rate limit",
     )
-    .injects(Behaviour::Answer(|_, answer| {
+    .on_answer(|_, answer| {
         if answer.shift_remove("result").is_some() {
             let error = json!({ "code": -32005, "message": "rate limit exceeded" });
             answer.insert("error".to_owned(), error);
         }
-    }))
+    })
     .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
 ];
 
 pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
-    Fault::new(TEXT, "stubs-redirected", "answers requests for stubs with a redirect")
-        .injects(Behaviour::Http(|_, response| redirect(response)))
+    fault(TEXT, "stubs-redirected", "answers requests for stubs with a redirect")
+        .on_http(|_, response| redirect(response))
         .when(|view| view.is_stub())
         .depends_on("/method"),
-    Fault::new(TEXT, "one-entry-point-throttled", "answers requests for EntryPoint 0.7 with status 429")
-        .injects(Behaviour::Http(|_, response| throttle(response, 429)))
+    fault(TEXT, "one-entry-point-throttled", "answers requests for EntryPoint 0.7 with status 429")
+        .on_http(|_, response| throttle(response, 429))
         .when(|view| view.entry_point() == Some(EntryPoint::V07)),
-    Fault::new(TEXT, "new-account-timeout", "answers requests of accounts that are deployed with status 504")
-        .injects(Behaviour::Http(|_, response| status(response, 504)))
+    fault(TEXT, "new-account-timeout", "answers requests of accounts that are deployed with status 504")
+        .on_http(|_, response| status(response, 504))
         .when(|view| view.is_call() && (view.has_init_code() || view.byte_count("factory") > 0))
         .also(&["operation.*"]),
 ];

@@ -4,46 +4,42 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
-use crate::faults::Fault;
-use crate::injection::{Behaviour, WireResponse, set, text_of};
+use crate::faults::{Fault, fault};
+use crate::injection::{WireResponse, set, text_of};
 
-const SERVED: &str = "sponsor.sponsored-result";
+const SERVED: Fault = Fault::breaking("sponsor.sponsored-result").also(ALSO);
 
 /// The other clauses that an error instead of a result breaks.
 const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
-        .injects(Behaviour::Answer(|_, answer| refuse(answer, BUSY)))
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
-        .also(ALSO),
-    Fault::new(
+    fault(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
+        .on_answer(|_, answer| refuse(answer, BUSY))
+        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25()),
+    fault(
         SERVED,
         "unavailable-now-and-then",
         "answers 1 of 25 sponsor requests with the error `overloaded` and status 503",
     )
-    .injects(Behaviour::Http(|_, response| refuse_with_status(response, 503, BUSY)))
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
-    .also(ALSO),
-    Fault::new(
+    .on_http(|_, response| refuse_with_status(response, 503, BUSY))
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25()),
+    fault(
         SERVED,
         "replayed-operation-refused",
         "refuses sponsor requests with a sender and a nonce that it saw before, with status 409",
     )
-    .injects(Behaviour::Http(|_, response| refuse_with_status(response, 409, "operation already known")))
+    .on_http(|_, response| refuse_with_status(response, 409, "operation already known"))
     .when(|view| {
         let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
         view.is(Pair::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
-    })
-    .also(ALSO),
-    Fault::new(
+    }),
+    fault(
         SERVED,
         "busy-for-large-calls",
         "answers sponsor requests with more than 64 bytes of call data with the error `server busy`",
     )
-    .injects(Behaviour::Answer(|_, answer| refuse(answer, BUSY)))
+    .on_answer(|_, answer| refuse(answer, BUSY))
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
-    .also(ALSO)
     .depends_on("/params/0/callData"),
 ];
 

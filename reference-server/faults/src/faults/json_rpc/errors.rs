@@ -3,77 +3,48 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, change, decimal_text, remove, replace, set};
+use crate::faults::{Fault, fault};
+use crate::injection::{RequestView, change, decimal_text, remove, replace, set};
 
-const OBJECT: &str = "error.object";
-const CODE: &str = "error.code";
-const MESSAGE: &str = "error.message";
+const OBJECT: Fault =
+    Fault::breaking("error.object").depends_on("/params/1/tokenInfo/feeTokenAddress").when(is_about_tokens);
+const CODE: Fault =
+    Fault::breaking("error.code").depends_on("/params/1/tokenInfo/feeTokenAddress").when(is_about_tokens);
+const MESSAGE: Fault =
+    Fault::breaking("error.message").depends_on("/params/1/tokenInfo/feeTokenAddress").when(is_about_tokens);
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(OBJECT, "error-as-text", "error is a string")
-        .injects(Behaviour::Answer(|_, answer| change(answer, "error", |error| error["message"].clone())))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(OBJECT, "error-in-array", "error is an array")
-        .injects(Behaviour::Answer(|_, answer| {
-            change(answer, "error", |error| Value::Array(vec![error.clone()]));
-        }))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(OBJECT, "error-true", "error is true")
-        .injects(Behaviour::Answer(|_, answer| replace(answer, "error", true)))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(OBJECT, "error-number", "error is its code alone")
-        .injects(Behaviour::Answer(|_, answer| change(answer, "error", |error| error["code"].clone())))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(CODE, "error-code-missing", "leaves code out")
-        .injects(Behaviour::Error(|_, error| remove(error, "code")))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(CODE, "error-code-string", "code is a string")
-        .injects(Behaviour::Error(|_, error| {
-            let code = decimal_text(error.get("code").unwrap_or(&Value::Null));
-            set(error, "code", code);
-        }))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(CODE, "error-code-name", "code is a name")
-        .injects(Behaviour::Error(|_, error| set(error, "code", "INVALID")))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(CODE, "error-code-fraction", "code has a fraction")
-        .injects(Behaviour::Error(|_, error| set(error, "code", crate::injection::json("-32000.5"))))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(CODE, "error-code-null-without-token", "code is null when no token is named")
-        .injects(Behaviour::Error(|_, error| set(error, "code", Value::Null)))
-        .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none())
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(MESSAGE, "error-message-missing", "leaves message out")
-        .injects(Behaviour::Error(|_, error| remove(error, "message")))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(MESSAGE, "error-message-null", "message is null")
-        .injects(Behaviour::Error(|_, error| set(error, "message", Value::Null)))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(MESSAGE, "error-message-object", "message is an object")
-        .injects(Behaviour::Error(|_, error| {
-            let message = error.get("message").cloned();
-            set(error, "message", json!({ "text": message }));
-        }))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(MESSAGE, "error-message-array", "message is an array")
-        .injects(Behaviour::Error(|_, error| {
-            let message = error.get("message").cloned();
-            set(error, "message", json!([message]));
-        }))
-        .when(is_about_tokens)
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    fault(OBJECT, "error-as-text", "error is a string")
+        .on_answer(|_, answer| change(answer, "error", |error| error["message"].clone())),
+    fault(OBJECT, "error-in-array", "error is an array").on_answer(|_, answer| {
+        change(answer, "error", |error| Value::Array(vec![error.clone()]));
+    }),
+    fault(OBJECT, "error-true", "error is true").on_answer(|_, answer| replace(answer, "error", true)),
+    fault(OBJECT, "error-number", "error is its code alone")
+        .on_answer(|_, answer| change(answer, "error", |error| error["code"].clone())),
+    fault(CODE, "error-code-missing", "leaves code out").on_error(|_, error| remove(error, "code")),
+    fault(CODE, "error-code-string", "code is a string").on_error(|_, error| {
+        let code = decimal_text(error.get("code").unwrap_or(&Value::Null));
+        set(error, "code", code);
+    }),
+    fault(CODE, "error-code-name", "code is a name").on_error(|_, error| set(error, "code", "INVALID")),
+    fault(CODE, "error-code-fraction", "code has a fraction")
+        .on_error(|_, error| set(error, "code", crate::injection::json("-32000.5"))),
+    fault(CODE, "error-code-null-without-token", "code is null when no token is named")
+        .on_error(|_, error| set(error, "code", Value::Null))
+        .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none()),
+    fault(MESSAGE, "error-message-missing", "leaves message out")
+        .on_error(|_, error| remove(error, "message")),
+    fault(MESSAGE, "error-message-null", "message is null")
+        .on_error(|_, error| set(error, "message", Value::Null)),
+    fault(MESSAGE, "error-message-object", "message is an object").on_error(|_, error| {
+        let message = error.get("message").cloned();
+        set(error, "message", json!({ "text": message }));
+    }),
+    fault(MESSAGE, "error-message-array", "message is an array").on_error(|_, error| {
+        let message = error.get("message").cloned();
+        set(error, "message", json!([message]));
+    }),
 ];
 
 /// Whether the request gets an error about its token. Other clauses are about the predefined codes.

@@ -3,16 +3,18 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, RequestView, SwappedPart, set, text_of};
 
-const ECHO: &str = "answer.id";
-const QUOTED: &str = "quote.tokens-quoted";
+const ECHO: Fault = Fault::breaking("answer.id").depends_on_others();
+const QUOTED: Fault =
+    Fault::breaking("quote.tokens-quoted").also(QUOTE_CONTENT).when(|view| view.is(Pair::QUOTE_ERC20));
+const QUOTE_CACHED: Fault = QUOTED.depends_on_others();
 const QUOTE_CONTENT: &[&str] =
     &["quote.only-requested", "quote.unsupported-listed", "quote.unsupported-only-unsupported"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(ECHO, "answers-cross", "swaps the responses to concurrent sponsor requests")
+    fault(ECHO, "answers-cross", "swaps the responses to concurrent sponsor requests")
         .injects(Behaviour::Swap(SwappedPart::Answer))
         .when(|view| view.is(Pair::SPONSOR_SPONSORED))
         .also(&[
@@ -24,65 +26,43 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             "error.*",
             "json-rpc.*",
             "plausibility.*",
-        ])
-        .depends_on_others(),
-    Fault::new(ECHO, "answer-cached-with-id", "repeats the first answer to the same params, id included")
-        .injects(Behaviour::Answer(|view, answer| {
+        ]),
+    fault(ECHO, "answer-cached-with-id", "repeats the first answer to the same params, id included")
+        .on_answer(|view, answer| {
             let key = view.request["params"].to_string();
             let id = view.memory.first(key, view.id());
             set(answer, "id", id);
-        }))
-        .when(|view| view.is_call())
-        .depends_on_others(),
-    Fault::new(QUOTED, "quote-cached-by-sender", "repeats the first quote for a sender")
-        .injects(Behaviour::Result(|view, result| repeat(view, result, text_of(&view.operation()["sender"]))))
-        .when(|view| view.is(Pair::QUOTE_ERC20))
-        .also(QUOTE_CONTENT)
-        .depends_on_others(),
-    Fault::new(QUOTED, "quote-cached-by-id", "repeats the first quote for an id")
-        .injects(Behaviour::Result(|view, result| repeat(view, result, view.id().to_string())))
-        .when(|view| view.is(Pair::QUOTE_ERC20))
-        .also(QUOTE_CONTENT)
-        .depends_on_others(),
-    Fault::new(QUOTED, "quote-cached-by-nonce", "repeats the first quote for a nonce")
-        .injects(Behaviour::Result(|view, result| repeat(view, result, text_of(&view.operation()["nonce"]))))
-        .when(|view| view.is(Pair::QUOTE_ERC20))
-        .also(QUOTE_CONTENT)
-        .depends_on_others(),
-    Fault::new(QUOTED, "quote-cached-by-operation", "repeats the first quote for an operation")
-        .injects(Behaviour::Result(|view, result| repeat(view, result, view.operation().to_string())))
-        .when(|view| view.is(Pair::QUOTE_ERC20))
-        .also(QUOTE_CONTENT)
-        .depends_on_others(),
-    Fault::new(
-        QUOTED,
+        })
+        .when(|view| view.is_call()),
+    fault(QUOTE_CACHED, "quote-cached-by-sender", "repeats the first quote for a sender")
+        .on_result(|view, result| repeat(view, result, text_of(&view.operation()["sender"]))),
+    fault(QUOTE_CACHED, "quote-cached-by-id", "repeats the first quote for an id")
+        .on_result(|view, result| repeat(view, result, view.id().to_string())),
+    fault(QUOTE_CACHED, "quote-cached-by-nonce", "repeats the first quote for a nonce")
+        .on_result(|view, result| repeat(view, result, text_of(&view.operation()["nonce"]))),
+    fault(QUOTE_CACHED, "quote-cached-by-operation", "repeats the first quote for an operation")
+        .on_result(|view, result| repeat(view, result, view.operation().to_string())),
+    fault(
+        QUOTE_CACHED,
         "quote-cached-by-list-length",
         "repeats the first quote for the same number of tokens",
     )
-    .injects(Behaviour::Result(|view, result| repeat(view, result, view.token_list().len().to_string())))
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT)
-    .depends_on_others(),
-    Fault::new(
-        QUOTED,
-        "quote-cached-by-method",
-        "repeats the first token of the first quote for every request",
-    )
-    .injects(Behaviour::Result(|view, result| {
-        repeat(view, result, String::new());
-        if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
-            quotes.truncate(1);
-        }
-    }))
-    // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
-    .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .on_result(|view, result| repeat(view, result, view.token_list().len().to_string())),
+    fault(QUOTED, "quote-cached-by-method", "repeats the first token of the first quote for every request")
+        .on_result(|view, result| {
+            repeat(view, result, String::new());
+            if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
+                quotes.truncate(1);
+            }
+        })
+        // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
+        .when(|view| view.is(Pair::QUOTE_ERC20)),
     Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-sender",
         "repeats the first sponsor result for a sender, whatever the mode",
     )
-    .injects(Behaviour::Result(|view, result| repeat(view, result, text_of(&view.operation()["sender"]))))
+    .on_result(|view, result| repeat(view, result, text_of(&view.operation()["sender"])))
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others(),
@@ -91,17 +71,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "result-cached-by-operation",
         "repeats the first sponsor result for an operation, whatever the mode",
     )
-    .injects(Behaviour::Result(|view, result| repeat(view, result, view.operation().to_string())))
+    .on_result(|view, result| repeat(view, result, view.operation().to_string()))
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others(),
-    Fault::new(QUOTED, "quote-cached-by-preferred-token", "repeats the first quote for a preferred token")
-        .injects(Behaviour::Result(|view, result| {
+    fault(QUOTE_CACHED, "quote-cached-by-preferred-token", "repeats the first quote for a preferred token")
+        .on_result(|view, result| {
             repeat(view, result, view.preferred().unwrap_or_default().to_owned());
-        }))
-        .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some())
-        .also(QUOTE_CONTENT)
-        .depends_on_others(),
+        })
+        .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some()),
 ];
 
 /// The clauses that a result of the other mode breaks.

@@ -3,10 +3,10 @@
 use paymaster_schemas::Pair;
 
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
-use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, replace_refusal};
+use crate::faults::{Fault, fault};
+use crate::injection::{RequestView, replace_refusal};
 
-const FORMS: &str = "interoperability.client-forms";
+const FORMS: Fault = Fault::breaking("interoperability.client-forms");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new("request.sponsored-name", "sponsored-refused", "accepts the mode SPONSORSHIP, not SPONSORED")
@@ -43,24 +43,24 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         view.is(Pair::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")
+    fault(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")
         .refuses(has_placeholder),
-    Fault::new(FORMS, "hex-nonce-refused", "refuses nonces in hex")
+    fault(FORMS, "hex-nonce-refused", "refuses nonces in hex")
         .refuses(|view| is_hex(view, "nonce"))
         .depends_on("/params/0/nonce"),
-    Fault::new(FORMS, "decimal-fees-read-as-hex", "reads a fee in decimal digits as hex digits")
-        .injects(Behaviour::Request(|view, request| {
+    fault(FORMS, "decimal-fees-read-as-hex", "reads a fee in decimal digits as hex digits")
+        .on_request(|view, request| {
             let fee = view.operation()["maxFeePerGas"].as_str().unwrap_or_default();
             request["params"][0]["maxFeePerGas"] = format!("0x{fee}").into();
-        }))
+        })
         .when(|view| {
             view.is_quote() && !is_hex(view, "maxFeePerGas") && view.operation()["maxFeePerGas"].is_string()
         })
         .depends_on("/params/0/maxFeePerGas"),
-    Fault::new(FORMS, "both-infos-refused", "refuses requests with both info objects").refuses(|view| {
+    fault(FORMS, "both-infos-refused", "refuses requests with both info objects").refuses(|view| {
         view.mode_object().get("tokenInfo").is_some() && view.mode_object().get("sponsorshipInfo").is_some()
     }),
-    Fault::new(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote")
+    fault(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote")
         .refuses(|view| view.is_quote() && view.mode_object().get("expiryDuration").is_some())
         .depends_on("/params/1/expiryDuration"),
     Fault::new(
@@ -76,9 +76,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "hex-nonces-always-sponsored",
         "sponsors refused senders whose nonce is in hex",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         replace_refusal(result, &format!("0x{}", "ab".repeat(40)));
-    }))
+    })
     .when(|view| view.is_sponsored_mode() && is_hex(view, "nonce"))
     .also(&["sponsor.decision-inputs"]),
 ];

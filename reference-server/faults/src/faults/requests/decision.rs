@@ -4,218 +4,172 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
 use super::SPONSOR_NOTHING;
-use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, is_refusal, replace_refusal, set, text_of};
+use crate::faults::{Fault, fault};
+use crate::injection::{RequestView, is_refusal, replace_refusal, set, text_of};
 
-const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
-const REFUSED: &str = "sponsor.refused-gets-0x";
-const INPUTS: &str = "sponsor.decision-inputs";
+const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored").injects(SPONSOR_NOTHING);
+const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x").when(|view| view.is_sponsored_mode());
+const INPUTS: Fault = Fault::breaking("sponsor.decision-inputs").injects(SPONSOR_NOTHING).also(AND_SPONSORED);
+const BY_EXPIRY: Fault = INPUTS.depends_on("/params/1/expiryDuration");
 
 /// The data that a fault returns for an operation that is not sponsored: the address of a paymaster and nothing else.
 const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 
 /// The other clauses that a wrong refusal breaks.
-const AND_SPONSORED: &[&str] = &[SPONSORED, "request.json-notation"];
+const AND_SPONSORED: &[&str] = &[SPONSORED.clause, "request.json-notation"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(SPONSORED, "never-sponsors", "sponsors nothing")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| view.is_sponsored_mode()),
-    Fault::new(SPONSORED, "never-sponsors-when-sponsoring", "sponsors nothing in pm_sponsorUserOperation")
-        .injects(SPONSOR_NOTHING)
+    fault(SPONSORED, "never-sponsors", "sponsors nothing").when(|view| view.is_sponsored_mode()),
+    fault(SPONSORED, "never-sponsors-when-sponsoring", "sponsors nothing in pm_sponsorUserOperation")
         .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
-    Fault::new(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode")
-        .injects(SPONSOR_NOTHING)
+    fault(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode")
         .when(|view| view.is_sponsored_mode() && view.has_init_code())
         .depends_on("/params/0/initCode"),
-    Fault::new(SPONSORED, "empty-call-not-sponsored", "sponsors no operation with empty call data")
-        .injects(SPONSOR_NOTHING)
+    fault(SPONSORED, "empty-call-not-sponsored", "sponsors no operation with empty call data")
         .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
         .depends_on("/params/0/callData"),
-    Fault::new(REFUSED, "refused-gets-data", "returns data for an operation that it does not sponsor")
-        .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
-        .when(|view| view.is_sponsored_mode()),
-    Fault::new(REFUSED, "refused-gets-zero-byte", "returns 0x00 for an operation that it does not sponsor")
-        .injects(Behaviour::Result(|_, result| replace_refusal(result, "0x00")))
-        .when(|view| view.is_sponsored_mode()),
-    Fault::new(
+    fault(REFUSED, "refused-gets-data", "returns data for an operation that it does not sponsor")
+        .on_result(|_, result| replace_refusal(result, SOME_DATA)),
+    fault(REFUSED, "refused-gets-zero-byte", "returns 0x00 for an operation that it does not sponsor")
+        .on_result(|_, result| replace_refusal(result, "0x00")),
+    fault(
         REFUSED,
         "refused-gets-zero-address",
         "returns the zero address for an operation that it does not sponsor",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         replace_refusal(result, "0x0000000000000000000000000000000000000000");
-    }))
-    .when(|view| view.is_sponsored_mode()),
+    }),
     Fault::new(
         "sponsored-result.paymasterAndData",
         "refused-gets-empty-string",
         "returns an empty string for an operation that it does not sponsor",
     )
-    .injects(Behaviour::Result(|_, result| replace_refusal(result, "")))
+    .on_result(|_, result| replace_refusal(result, ""))
     .when(|view| view.is_sponsored_mode())
-    .also(&[REFUSED]),
-    Fault::new(
+    .also(&[REFUSED.clause]),
+    fault(
         REFUSED,
         "refused-gets-data-now-and-then",
         "returns data for 1 of 10 operations that it does not sponsor",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         if is_refusal(result) && view.is_one_in(10) {
             replace_refusal(result, SOME_DATA);
         }
-    }))
-    .when(|view| view.is_sponsored_mode())
+    })
     .also(&["sponsor.decision-inputs", "request.json-notation"]),
-    Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids")
-        .injects(SPONSOR_NOTHING)
+    fault(INPUTS, "decision-by-even-id", "sponsors only odd ids")
         .when(|view| {
             is_sponsor_call(view)
                 && view.id_number().is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
-        .also(AND_SPONSORED)
         .depends_on("/id"),
-    Fault::new(INPUTS, "decision-by-id-kind", "sponsors no request whose id is a string")
-        .injects(SPONSOR_NOTHING)
+    fault(INPUTS, "decision-by-id-kind", "sponsors no request whose id is a string")
         .when(|view| is_sponsor_call(view) && view.id().is_string())
-        .also(AND_SPONSORED)
         .depends_on("/id"),
-    Fault::new(INPUTS, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300))
-        .also(AND_SPONSORED)
-        .depends_on("/params/1/expiryDuration"),
-    Fault::new(INPUTS, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 86_400))
-        .also(AND_SPONSORED)
-        .depends_on("/params/1/expiryDuration"),
-    Fault::new(INPUTS, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds < 60))
-        .also(AND_SPONSORED)
-        .depends_on("/params/1/expiryDuration"),
-    Fault::new(
+    fault(BY_EXPIRY, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds")
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300)),
+    fault(BY_EXPIRY, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day")
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 86_400)),
+    fault(BY_EXPIRY, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute")
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds < 60)),
+    fault(
         REFUSED,
         "refused-gets-data-again",
         "returns data for an operation that it does not sponsor when the same bytes come again",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         if is_refusal(result) && view.is_repeated() {
             replace_refusal(result, SOME_DATA);
         }
-    }))
-    .when(|view| view.is_sponsored_mode())
+    })
     .also(&["sponsor.decision-inputs"])
     .depends_on_others(),
-    Fault::new(INPUTS, "decision-by-absent-expiry", "sponsors nothing without an expiry")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
-        .also(AND_SPONSORED)
-        .depends_on("/params/1/expiryDuration"),
-    Fault::new(
-        INPUTS,
-        "decision-by-calculate-gas-limits",
-        "sponsors nothing when calculateGasLimits is false",
-    )
-    .injects(SPONSOR_NOTHING)
-    .when(|view| is_sponsor_call(view) && view.calculates(false))
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
-        .also(AND_SPONSORED)
+    fault(BY_EXPIRY, "decision-by-absent-expiry", "sponsors nothing without an expiry")
+        .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none()),
+    fault(INPUTS, "decision-by-calculate-gas-limits", "sponsors nothing when calculateGasLimits is false")
+        .when(|view| is_sponsor_call(view) && view.calculates(false))
         .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo")
-        .injects(SPONSOR_NOTHING)
+    fault(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits")
+        .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
+        .depends_on("/params/1/calculateGasLimits"),
+    fault(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo")
         .when(|view| is_sponsor_call(view) && view.token_info().is_object())
-        .also(AND_SPONSORED)
         .depends_on("/params/1/tokenInfo"),
-    Fault::new(
+    fault(
         INPUTS,
         "decision-by-unknown-member",
         "sponsors nothing when the mode object has a member that the tables do not list",
     )
-    .injects(SPONSOR_NOTHING)
-    .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object()))
-    .also(AND_SPONSORED),
-    Fault::new(
+    .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object())),
+    fault(
         SPONSORED,
         "quotes-without-calculation-not-sponsored",
         "sponsors nothing in quotes without calculateGasLimits",
     )
-    .injects(SPONSOR_NOTHING)
     .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0")
-        .injects(SPONSOR_NOTHING)
+    fault(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0")
         .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
-        .also(AND_SPONSORED)
         .depends_on("/jsonrpc"),
-    Fault::new(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again")
-        .injects(SPONSOR_NOTHING)
+    fault(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again")
         .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
-        .also(AND_SPONSORED)
         .depends_on_others(),
-    Fault::new(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again")
-        .injects(SPONSOR_NOTHING)
+    fault(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again")
         .when(|view| {
             let sender = text_of(&view.operation()["sender"]);
             is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
         })
-        .also(AND_SPONSORED)
         .depends_on_others(),
-    Fault::new(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
-        .injects(SPONSOR_NOTHING)
-        .when(|view| is_sponsor_call(view) && view.is_one_in_25())
-        .also(AND_SPONSORED),
-    Fault::new(
+    fault(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
+        .when(|view| is_sponsor_call(view) && view.is_one_in_25()),
+    fault(
         INPUTS,
         "decision-favours-token-info",
         "sponsors operations that it otherwise refuses when there is a tokenInfo",
     )
-    .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
+    .on_result(|_, result| replace_refusal(result, SOME_DATA))
     .when(|view| is_sponsor_call(view) && view.token_info().is_object())
-    .also(&[REFUSED]),
-    Fault::new(
+    .also(&[REFUSED.clause]),
+    fault(
         INPUTS,
         "decision-favours-not-calculated",
         "sponsors operations that it otherwise refuses when calculateGasLimits is false",
     )
-    .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
+    .on_result(|_, result| replace_refusal(result, SOME_DATA))
     .when(|view| is_sponsor_call(view) && view.calculates(false))
-    .also(&[REFUSED]),
-    Fault::new(
+    .also(&[REFUSED.clause]),
+    fault(
         INPUTS,
         "decision-favours-long-expiry",
         "sponsors operations that it otherwise refuses with an expiry above 300 seconds",
     )
-    .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
+    .on_result(|_, result| replace_refusal(result, SOME_DATA))
     .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300))
-    .also(&[REFUSED]),
-    Fault::new(REFUSED, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
-        .injects(Behaviour::Result(|view, result| {
+    .also(&[REFUSED.clause]),
+    fault(REFUSED, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
+        .on_result(|view, result| {
             repeat_decision(view, result, text_of(&view.operation()["nonce"]));
-        }))
+        })
         .when(is_sponsor_call)
-        .also(&[SPONSORED, INPUTS])
+        .also(&[SPONSORED.clause, INPUTS.clause])
         .depends_on_others(),
-    Fault::new(INPUTS, "decision-cached-by-id", "repeats its first decision for the same id")
-        .injects(Behaviour::Result(|view, result| repeat_decision(view, result, view.id().to_string())))
+    fault(INPUTS, "decision-cached-by-id", "repeats its first decision for the same id")
+        .on_result(|view, result| repeat_decision(view, result, view.id().to_string()))
         .when(is_sponsor_call)
         .also(BOTH)
         .depends_on_others(),
-    Fault::new(REFUSED, "decision-cached-by-call-data", "repeats its first decision for the same call data")
-        .injects(Behaviour::Result(|view, result| {
+    fault(REFUSED, "decision-cached-by-call-data", "repeats its first decision for the same call data")
+        .on_result(|view, result| {
             repeat_decision(view, result, text_of(&view.operation()["callData"]));
-        }))
+        })
         .when(is_sponsor_call)
-        .also(&[SPONSORED, INPUTS])
+        .also(&[SPONSORED.clause, INPUTS.clause])
         .depends_on_others(),
 ];
 
-const BOTH: &[&str] = &[SPONSORED, REFUSED, "request.json-notation"];
+const BOTH: &[&str] = &[SPONSORED.clause, REFUSED.clause, "request.json-notation"];
 
 fn is_sponsor_call(view: &RequestView<'_>) -> bool {
     view.is(Pair::SPONSOR_SPONSORED)

@@ -4,30 +4,19 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, RequestView, quotes, replace_refusal, text_of};
 
-const REFUSED: &str = "sponsor.refused-gets-0x";
-const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
+const REFUSED: Fault =
+    Fault::breaking("sponsor.refused-gets-0x").injects(SPONSOR).depends_on("/params/0/sender");
+const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        REFUSED,
-        "refused-senders-by-letter-case",
-        "sponsors refused senders that are not in lower case",
-    )
-    .injects(SPONSOR)
-    .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase())
-    .depends_on("/params/0/sender"),
-    Fault::new(
-        REFUSED,
-        "refused-senders-in-capitals-sponsored",
-        "sponsors refused senders in capital letters",
-    )
-    .injects(SPONSOR)
-    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
-    .depends_on("/params/0/sender"),
-    Fault::new(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
+    fault(REFUSED, "refused-senders-by-letter-case", "sponsors refused senders that are not in lower case")
+        .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase()),
+    fault(REFUSED, "refused-senders-in-capitals-sponsored", "sponsors refused senders in capital letters")
+        .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view))),
+    fault(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
         .injects(SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
         .depends_on("/params/0/sender"),
@@ -36,11 +25,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "listed-tokens-in-capitals-unsupported",
         "lists the supported tokens of tokenList that are in capital letters as unsupported",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         let unknown: Vec<&str> =
             view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
         list_as_unsupported(result, &unknown);
-    }))
+    })
     .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(&["quote.unsupported-only-unsupported"])
     .depends_on("/params/1/tokenInfo/tokenList"),
@@ -50,7 +39,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "leaves unsupported tokens in capital letters out of unsupportedTokens",
     )
     .depends_on_the_request()
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         let preferred = view.preferred();
         let named: Vec<&str> = view.token_list().into_iter().chain(preferred).collect();
         let is_in_capitals = |token: &str| {
@@ -60,7 +49,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
             tokens.retain(|token| !is_in_capitals(&text_of(token)));
         }
-    })),
+    }),
     Fault::new(
         "error.token-unsupported",
         "unsupported-token-in-capitals-served",

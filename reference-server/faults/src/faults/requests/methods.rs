@@ -3,74 +3,62 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, set};
 
-const BOTH: &str = "endpoint.both-methods";
-const QUOTE_SPONSORED: &str = "quote.sponsored-result";
-const QUOTE_ERC20: &str = "quote.erc20-result";
-const SPONSOR_SPONSORED: &str = "sponsor.sponsored-result";
-const SPONSOR_ERC20: &str = "sponsor.erc20-result";
-const MODE_SERVED: &str = "sponsor.mode-mandatory-served";
+const BOTH: Fault = Fault::breaking("endpoint.both-methods")
+    .injects(unknown_method())
+    .also(&["error.refusal-is-none", "json-rpc.*"]);
+const QUOTE_SPONSORED: Fault = Fault::breaking("quote.sponsored-result")
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
+    .also(SPONSORED_ROWS);
+const QUOTE_ERC20: Fault = Fault::breaking("quote.erc20-result");
+const SPONSOR_SPONSORED: Fault = Fault::breaking("sponsor.sponsored-result");
+const SPONSOR_ERC20: Fault = Fault::breaking("sponsor.erc20-result");
+const MODE_SERVED: Fault =
+    Fault::breaking("sponsor.mode-mandatory-served").injects(to_tokens()).also(SPONSORED_ROWS);
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData")
-        .injects(unknown_method())
-        .when(|view| view.is_quote())
-        .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::new(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation")
-        .injects(unknown_method())
-        .when(|view| view.is_sponsor())
-        .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::new(QUOTE_SPONSORED, "sponsored-quote-refused", "refuses quotes in sponsored mode")
+    fault(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData").when(|view| view.is_quote()),
+    fault(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation")
+        .when(|view| view.is_sponsor()),
+    fault(QUOTE_SPONSORED, "sponsored-quote-refused", "refuses quotes in sponsored mode")
         .refuses(|view| view.is(Pair::QUOTE_SPONSORED))
         .also(&["error.refusal-is-none"]),
-    Fault::new(
-        QUOTE_SPONSORED,
-        "sponsored-quote-empty",
-        "answers quotes in sponsored mode with an empty object",
-    )
-    .injects(empty())
-    .when(|view| view.is(Pair::QUOTE_SPONSORED))
-    .also(SPONSORED_ROWS),
-    Fault::new(
-        QUOTE_SPONSORED,
-        "sponsored-quote-of-tokens",
-        "answers quotes in sponsored mode with token quotes",
-    )
-    .injects(to_tokens())
-    .when(|view| view.is(Pair::QUOTE_SPONSORED))
-    .also(SPONSORED_ROWS),
-    Fault::new(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
+    fault(QUOTE_SPONSORED, "sponsored-quote-empty", "answers quotes in sponsored mode with an empty object")
+        .injects(empty()),
+    fault(QUOTE_SPONSORED, "sponsored-quote-of-tokens", "answers quotes in sponsored mode with token quotes")
+        .injects(to_tokens()),
+    fault(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
         .refuses(|view| view.is(Pair::QUOTE_ERC20)),
-    Fault::new(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
+    fault(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
         .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25())
         .also(&["error.unsupported-quote-is-none", "request.*"]),
-    Fault::new(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
+    fault(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
         .injects(to_sponsored())
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(QUOTE_ROWS),
-    Fault::new(QUOTE_ERC20, "token-quote-empty", "answers quotes in token mode with an empty object")
+    fault(QUOTE_ERC20, "token-quote-empty", "answers quotes in token mode with an empty object")
         .injects(empty())
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(QUOTE_ROWS),
-    Fault::new(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
+    fault(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
         .refuses(|view| view.is(Pair::SPONSOR_SPONSORED))
         .also(&["error.refusal-is-none"]),
-    Fault::new(
+    fault(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
     )
     .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(&["error.refusal-is-none", "request.*"]),
-    Fault::new(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
+    fault(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
         .injects(empty())
         .when(|view| view.is(Pair::SPONSOR_SPONSORED))
         .also(SPONSORED_ROWS),
-    Fault::new(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
+    fault(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20)),
-    Fault::new(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
+    fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
             view.is(Pair::SPONSOR_ERC20)
                 && view
@@ -79,7 +67,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                     .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
+    fault(
         SPONSOR_ERC20,
         "paying-in-tokens-judged-by-letter-case",
         "accepts the address of a fee token only in lower case",
@@ -90,23 +78,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
-        .injects(Behaviour::Request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into()))
+    fault(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
+        .on_request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into())
         .when(|view| {
             view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token))
         })
         .also(TOKEN_ROWS),
-    Fault::new(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
-        .injects(to_tokens())
+    fault(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
         .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
-        .also(SPONSORED_ROWS)
         .depends_on("/params/1/tokenInfo"),
-    Fault::new(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
-        .injects(to_tokens())
+    fault(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
         .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
-        .also(SPONSORED_ROWS)
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
+    fault(
         MODE_SERVED,
         "sponsorship-info-switches-mode",
         "serves sponsored mode when there is a sponsorshipInfo",

@@ -2,32 +2,30 @@
 
 use serde_json::Value;
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 
-const NOTATION: &str = "request.json-notation";
+const NOTATION: Fault = Fault::breaking("request.json-notation");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(NOTATION, "member-order-judged", "requires params after method")
+    fault(NOTATION, "member-order-judged", "requires params after method")
         .refuses(|view| position(view.request, "params") < position(view.request, "method")),
-    Fault::new(NOTATION, "id-last-refused", "refuses requests whose last member is the id").refuses(|view| {
+    fault(NOTATION, "id-last-refused", "refuses requests whose last member is the id").refuses(|view| {
         let members = view.request.as_object();
         members.and_then(|members| members.keys().next_back()).is_some_and(|last| last == "id")
     }),
-    Fault::new(NOTATION, "operation-order-judged", "requires sender before callData in the operation")
+    fault(NOTATION, "operation-order-judged", "requires sender before callData in the operation")
         .refuses(|view| position(view.operation(), "callData") < position(view.operation(), "sender")),
-    Fault::new(NOTATION, "mode-first", "requires mode to be the first member of the mode object")
+    fault(NOTATION, "mode-first", "requires mode to be the first member of the mode object")
         .refuses(|view| position(view.mode_object(), "mode").is_some_and(|place| place > 0)),
-    Fault::new(NOTATION, "line-breaks-refused", "refuses requests that are spread over several lines")
+    fault(NOTATION, "line-breaks-refused", "refuses requests that are spread over several lines")
         .refuses(|view| view.raw.contains(&b'\n')),
-    Fault::new(NOTATION, "white-space-refused", "refuses white space after a colon or a comma").refuses(
-        |view| {
-            let mut pairs = view.raw.windows(2);
-            pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
-        },
-    ),
-    Fault::new(NOTATION, "outer-white-space-refused", "refuses white space before and after the request")
+    fault(NOTATION, "white-space-refused", "refuses white space after a colon or a comma").refuses(|view| {
+        let mut pairs = view.raw.windows(2);
+        pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
+    }),
+    fault(NOTATION, "outer-white-space-refused", "refuses white space before and after the request")
         .refuses(|view| view.raw.trim_ascii().len() < view.raw.len()),
-    Fault::new(NOTATION, "escapes-not-decoded", "does not decode \\u escapes")
+    fault(NOTATION, "escapes-not-decoded", "does not decode \\u escapes")
         .refuses(|view| view.raw.windows(2).any(|pair| pair == b"\\u"))
         .also(&["request.id-string"]),
 ];

@@ -4,19 +4,22 @@ use alloy_primitives::U256;
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::RequestView;
 
-const GAS: &str = "request.gas-fields-optional";
-const LISTED: &str = "request.listed-fields-suffice";
-const NONCE: &str = "request.nonce-uint256";
-const INIT_CODE: &str = "request.init-code";
-const CALL_DATA: &str = "request.call-data";
-const CALCULATE: &str = "request.calculate-gas-limits";
-const EXPIRY: &str = "request.expiry-duration";
-const WEBHOOK: &str = "request.webhook-data";
-const ACCOUNT: &str = "request.smart-account-info";
-const TOKEN_LIST: &str = "request.token-list";
+const GAS: Fault = Fault::breaking("request.gas-fields-optional");
+const LISTED: Fault = Fault::breaking("request.listed-fields-suffice");
+const NONCE: Fault = Fault::breaking("request.nonce-uint256").depends_on("/params/0/nonce");
+const INIT_CODE: Fault = Fault::breaking("request.init-code").depends_on("/params/0/initCode");
+const CALL_DATA: Fault = Fault::breaking("request.call-data").depends_on("/params/0/callData");
+const CALCULATE: Fault =
+    Fault::breaking("request.calculate-gas-limits").depends_on("/params/1/calculateGasLimits");
+const EXPIRY: Fault = Fault::breaking("request.expiry-duration").depends_on("/params/1/expiryDuration");
+const WEBHOOK: Fault =
+    Fault::breaking("request.webhook-data").depends_on("/params/1/sponsorshipInfo/webhookData");
+const ACCOUNT: Fault = Fault::breaking("request.smart-account-info")
+    .depends_on("/params/1/sponsorshipInfo/smartAccountInfo/name");
+const TOKEN_LIST: Fault = Fault::breaking("request.token-list").depends_on("/params/1/tokenInfo/tokenList");
 
 /// Length of call data that exceeds a small buffer, in bytes.
 const LARGE_CALL_DATA: usize = 4096;
@@ -26,100 +29,80 @@ const LONG_TOKEN_LIST: usize = 8;
 const SAMPLE_EXPIRY: u64 = 300;
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(GAS, "gas-limits-required", "requires all three gas limits in token mode")
+    fault(GAS, "gas-limits-required", "requires all three gas limits in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && missing_gas_fields(view) > 0),
-    Fault::new(GAS, "gas-limits-all-or-none", "requires all three gas limits in token mode or none")
+    fault(GAS, "gas-limits-all-or-none", "requires all three gas limits in token mode or none")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && (1..3).contains(&missing_gas_fields(view))),
-    Fault::new(GAS, "call-gas-limit-required", "requires callGasLimit in token mode")
+    fault(GAS, "call-gas-limit-required", "requires callGasLimit in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "callGasLimit"))
         .depends_on("/params/0/callGasLimit"),
-    Fault::new(GAS, "verification-gas-limit-required", "requires verificationGasLimit in token mode")
+    fault(GAS, "verification-gas-limit-required", "requires verificationGasLimit in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "verificationGasLimit"))
         .depends_on("/params/0/verificationGasLimit"),
-    Fault::new(GAS, "pre-verification-gas-required", "requires preVerificationGas in token mode")
+    fault(GAS, "pre-verification-gas-required", "requires preVerificationGas in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "preVerificationGas"))
         .depends_on("/params/0/preVerificationGas"),
-    Fault::new(LISTED, "signature-required", "requires a signature in the operation")
+    fault(LISTED, "signature-required", "requires a signature in the operation")
         .refuses(|view| lacks(view, "signature"))
         .depends_on("/params/0/signature"),
-    Fault::new(
+    fault(
         LISTED,
         "signature-required-to-pay-in-tokens",
         "requires a signature when sponsoring in token mode",
     )
     .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "signature"))
     .depends_on("/params/0/signature"),
-    Fault::new(LISTED, "paymaster-and-data-required", "requires paymasterAndData in the operation")
+    fault(LISTED, "paymaster-and-data-required", "requires paymasterAndData in the operation")
         .refuses(|view| lacks(view, "paymasterAndData"))
         .depends_on("/params/0/paymasterAndData"),
-    Fault::new(NONCE, "nonce-above-2-53-refused", "refuses nonces above 2^53")
-        .refuses(|view| nonce_exceeds(view, 53))
-        .depends_on("/params/0/nonce"),
-    Fault::new(NONCE, "nonce-above-2-64-refused", "refuses nonces above 2^64")
-        .refuses(|view| nonce_exceeds(view, 64))
-        .depends_on("/params/0/nonce"),
-    Fault::new(NONCE, "nonce-above-2-128-refused", "refuses nonces above 2^128")
-        .refuses(|view| nonce_exceeds(view, 128))
-        .depends_on("/params/0/nonce"),
-    Fault::new(
+    fault(NONCE, "nonce-above-2-53-refused", "refuses nonces above 2^53")
+        .refuses(|view| nonce_exceeds(view, 53)),
+    fault(NONCE, "nonce-above-2-64-refused", "refuses nonces above 2^64")
+        .refuses(|view| nonce_exceeds(view, 64)),
+    fault(NONCE, "nonce-above-2-128-refused", "refuses nonces above 2^128")
+        .refuses(|view| nonce_exceeds(view, 128)),
+    fault(
         NONCE,
         "nonce-above-2-255-refused",
         "reads nonces as signed numbers and refuses those of at least 2^255",
     )
-    .refuses(|view| nonce_exceeds(view, 255))
-    .depends_on("/params/0/nonce"),
-    Fault::new(NONCE, "nonce-zero-refused", "treats the nonce 0 as missing")
-        .refuses(|view| view.amount("nonce").is_some_and(|nonce| nonce.is_zero()))
-        .depends_on("/params/0/nonce"),
-    Fault::new(INIT_CODE, "init-code-refused", "refuses an initCode that is not empty")
-        .refuses(|view| view.has_init_code())
-        .depends_on("/params/0/initCode"),
-    Fault::new(
+    .refuses(|view| nonce_exceeds(view, 255)),
+    fault(NONCE, "nonce-zero-refused", "treats the nonce 0 as missing")
+        .refuses(|view| view.amount("nonce").is_some_and(|nonce| nonce.is_zero())),
+    fault(INIT_CODE, "init-code-refused", "refuses an initCode that is not empty")
+        .refuses(|view| view.has_init_code()),
+    fault(
         INIT_CODE,
         "init-code-refused-in-token-mode",
         "refuses an initCode that is not empty, in token mode only",
     )
-    .refuses(|view| view.is_token_mode() && view.has_init_code())
-    .depends_on("/params/0/initCode"),
-    Fault::new(
-        INIT_CODE,
-        "init-code-refused-in-quotes",
-        "refuses an initCode that is not empty, in quotes only",
-    )
-    .refuses(|view| view.is_quote() && view.has_init_code())
-    .depends_on("/params/0/initCode"),
-    Fault::new(CALL_DATA, "call-data-large-refused", "refuses call data above 4096 bytes")
-        .refuses(|view| view.byte_count("callData") > LARGE_CALL_DATA)
-        .depends_on("/params/0/callData"),
-    Fault::new(CALL_DATA, "call-data-empty-refused", "refuses empty call data")
-        .refuses(|view| view.operation()["callData"] == "0x")
-        .depends_on("/params/0/callData"),
-    Fault::new(CALCULATE, "calculate-gas-limits-false-refused", "refuses calculateGasLimits false")
-        .refuses(|view| view.calculates(false))
-        .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(CALCULATE, "calculate-gas-limits-true-refused", "refuses calculateGasLimits true")
-        .refuses(|view| view.calculates(true))
-        .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(
+    .refuses(|view| view.is_token_mode() && view.has_init_code()),
+    fault(INIT_CODE, "init-code-refused-in-quotes", "refuses an initCode that is not empty, in quotes only")
+        .refuses(|view| view.is_quote() && view.has_init_code()),
+    fault(CALL_DATA, "call-data-large-refused", "refuses call data above 4096 bytes")
+        .refuses(|view| view.byte_count("callData") > LARGE_CALL_DATA),
+    fault(CALL_DATA, "call-data-empty-refused", "refuses empty call data")
+        .refuses(|view| view.operation()["callData"] == "0x"),
+    fault(CALCULATE, "calculate-gas-limits-false-refused", "refuses calculateGasLimits false")
+        .refuses(|view| view.calculates(false)),
+    fault(CALCULATE, "calculate-gas-limits-true-refused", "refuses calculateGasLimits true")
+        .refuses(|view| view.calculates(true)),
+    fault(
         CALCULATE,
         "calculate-gas-limits-false-refused-in-token-quotes",
         "refuses calculateGasLimits false, in token quotes only",
     )
-    .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.calculates(false))
-    .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(
+    .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.calculates(false)),
+    fault(
         CALCULATE,
         "calculate-gas-limits-false-refused-when-sponsoring",
         "refuses calculateGasLimits false when sponsoring in sponsored mode only",
     )
-    .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.calculates(false))
-    .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(EXPIRY, "expiry-duration-refused", "refuses expiryDuration")
-        .refuses(|view| {
-            view.is(Pair::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some()
-        })
-        .depends_on("/params/1/expiryDuration"),
-    Fault::new(
+    .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.calculates(false)),
+    fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(|view| {
+        view.is(Pair::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some()
+    }),
+    fault(
         EXPIRY,
         "expiry-duration-only-300",
         "refuses every expiryDuration except that of the sample requests",
@@ -128,42 +111,26 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let expiry = view.mode_object().get("expiryDuration");
         view.is(Pair::SPONSOR_SPONSORED)
             && expiry.is_some_and(|expiry| expiry.as_u64() != Some(SAMPLE_EXPIRY))
-    })
-    .depends_on("/params/1/expiryDuration"),
-    Fault::new(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty")
-        .refuses(|view| webhook_data(view).next().is_some())
-        .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::new(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty")
+    }),
+    fault(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty")
+        .refuses(|view| webhook_data(view).next().is_some()),
+    fault(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty").refuses(|view| {
+        view.is_sponsored_mode()
+            && view.sponsorship_info()["webhookData"].is_object()
+            && webhook_data(view).next().is_none()
+    }),
+    fault(WEBHOOK, "webhook-data-strings-only", "refuses webhookData with a value that is not a string")
+        .refuses(|view| webhook_data(view).any(|value| !value.is_string())),
+    fault(WEBHOOK, "webhook-data-not-ascii-refused", "refuses webhookData with a text that is not ascii")
+        .refuses(|view| webhook_data(view).any(|value| value.as_str().is_some_and(|text| !text.is_ascii()))),
+    fault(ACCOUNT, "second-account-refused", "accepts the smart account BICONOMY and refuses every other")
         .refuses(|view| {
-            view.is_sponsored_mode()
-                && view.sponsorship_info()["webhookData"].is_object()
-                && webhook_data(view).next().is_none()
-        })
-        .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::new(WEBHOOK, "webhook-data-strings-only", "refuses webhookData with a value that is not a string")
-        .refuses(|view| webhook_data(view).any(|value| !value.is_string()))
-        .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::new(
-        WEBHOOK,
-        "webhook-data-not-ascii-refused",
-        "refuses webhookData with a text that is not ascii",
-    )
-    .refuses(|view| webhook_data(view).any(|value| value.as_str().is_some_and(|text| !text.is_ascii())))
-    .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::new(
-        ACCOUNT,
-        "second-account-refused",
-        "accepts the smart account BICONOMY and refuses every other",
-    )
-    .refuses(|view| {
-        let name = account(view)["name"].as_str();
-        view.is_sponsored_mode() && name.is_some_and(|name| name != "BICONOMY")
-    })
-    .depends_on("/params/1/sponsorshipInfo/smartAccountInfo/name"),
-    Fault::new(ACCOUNT, "first-account-refused", "refuses the smart account BICONOMY")
-        .refuses(|view| view.is_sponsored_mode() && account(view)["name"] == "BICONOMY")
-        .depends_on("/params/1/sponsorshipInfo/smartAccountInfo/name"),
-    Fault::new(
+            let name = account(view)["name"].as_str();
+            view.is_sponsored_mode() && name.is_some_and(|name| name != "BICONOMY")
+        }),
+    fault(ACCOUNT, "first-account-refused", "refuses the smart account BICONOMY")
+        .refuses(|view| view.is_sponsored_mode() && account(view)["name"] == "BICONOMY"),
+    fault(
         ACCOUNT,
         "account-refused-in-quotes",
         "refuses every smart account except BICONOMY, in quotes only",
@@ -171,18 +138,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .refuses(|view| {
         let name = account(view)["name"].as_str();
         view.is(Pair::QUOTE_SPONSORED) && name.is_some_and(|name| name != "BICONOMY")
-    })
-    .depends_on("/params/1/sponsorshipInfo/smartAccountInfo/name"),
-    Fault::new(TOKEN_LIST, "token-list-long-refused", "refuses token lists of more than 8 tokens")
-        .refuses(|view| view.token_list().len() > LONG_TOKEN_LIST)
-        .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(TOKEN_LIST, "token-list-of-one-refused", "refuses token lists of one token")
-        .refuses(|view| view.token_list().len() == 1)
-        .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(TOKEN_LIST, "token-list-of-three-refused", "refuses token lists of more than two tokens")
+    }),
+    fault(TOKEN_LIST, "token-list-long-refused", "refuses token lists of more than 8 tokens")
+        .refuses(|view| view.token_list().len() > LONG_TOKEN_LIST),
+    fault(TOKEN_LIST, "token-list-of-one-refused", "refuses token lists of one token")
+        .refuses(|view| view.token_list().len() == 1),
+    fault(TOKEN_LIST, "token-list-of-three-refused", "refuses token lists of more than two tokens")
         .refuses(|view| view.token_list().len() > 2)
-        .also(&["quote.erc20-result", "error.unsupported-quote-is-none"])
-        .depends_on("/params/1/tokenInfo/tokenList"),
+        .also(&["quote.erc20-result", "error.unsupported-quote-is-none"]),
 ];
 
 fn lacks(view: &RequestView<'_>, member: &str) -> bool {

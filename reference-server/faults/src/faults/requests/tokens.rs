@@ -6,163 +6,158 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, RequestView, SwappedPart, quotes, remove, set, text_of};
 
-const LISTED: &str = "quote.unsupported-listed";
-const ONLY_UNSUPPORTED: &str = "quote.unsupported-only-unsupported";
-const QUOTED: &str = "quote.tokens-quoted";
-const ONLY_REQUESTED: &str = "quote.only-requested";
+const LISTED: Fault = Fault::breaking("quote.unsupported-listed");
+const ONLY_UNSUPPORTED: Fault = Fault::breaking("quote.unsupported-only-unsupported");
+const QUOTED: Fault = Fault::breaking("quote.tokens-quoted");
+const ONLY_REQUESTED: Fault = Fault::breaking("quote.only-requested");
 
 /// A token that no request names and no service supports.
 const UNREQUESTED_TOKEN: &str = "0x00000000000000000000000000000000000a5ced";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(LISTED, "unsupported-never-listed", "unsupportedTokens is always empty")
+    fault(LISTED, "unsupported-never-listed", "unsupportedTokens is always empty")
         .depends_on_the_request()
-        .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false))),
-    Fault::new(LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
+        .on_result(|_, result| retain_unsupported(result, |_, _| false)),
+    fault(LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
         .depends_on_the_request()
-        .injects(Behaviour::Result(|_, result| remove(result, "unsupportedTokens"))),
-    Fault::new(LISTED, "unsupported-only-first", "lists the first unsupported token only")
-        .injects(Behaviour::Result(|_, result| retain_unsupported(result, |index, _| index == 0))),
-    Fault::new(
-        LISTED,
-        "unsupported-without-last",
-        "leaves the last unsupported token out when there are several",
-    )
-    .injects(Behaviour::Result(|_, result| {
-        if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens")
-            && tokens.len() > 1
-        {
-            tokens.pop();
-        }
-    })),
-    Fault::new(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
-        .injects(Behaviour::Result(|view, result| {
+        .on_result(|_, result| remove(result, "unsupportedTokens")),
+    fault(LISTED, "unsupported-only-first", "lists the first unsupported token only")
+        .on_result(|_, result| retain_unsupported(result, |index, _| index == 0)),
+    fault(LISTED, "unsupported-without-last", "leaves the last unsupported token out when there are several")
+        .on_result(|_, result| {
+            if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens")
+                && tokens.len() > 1
+            {
+                tokens.pop();
+            }
+        }),
+    fault(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
+        .on_result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
             retain_unsupported(result, |_, token| !token.eq_ignore_ascii_case(preferred));
-        }))
+        })
         .depends_on("/params/1/tokenInfo/preferredToken"),
-    Fault::new(LISTED, "unsupported-only-preferred", "lists no unsupported token of the list")
-        .injects(Behaviour::Result(|view, result| {
+    fault(LISTED, "unsupported-only-preferred", "lists no unsupported token of the list")
+        .on_result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
             retain_unsupported(result, |_, token| token.eq_ignore_ascii_case(preferred));
-        }))
+        })
         .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
-        .injects(Behaviour::Result(|_, result| {
+    fault(LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
+        .on_result(|_, result| {
             if quotes(result).next().is_some() {
                 retain_unsupported(result, |_, _| false);
             }
-        }))
+        })
         .depends_on_the_request(),
-    Fault::new(
+    fault(
         LISTED,
         "unsupported-only-when-some-quoted",
         "lists unsupported tokens only when something is quoted",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         if quotes(result).next().is_none() {
             retain_unsupported(result, |_, _| false);
         }
-    })),
-    Fault::new(LISTED, "unsupported-lost-again", "lists no unsupported token when the same bytes come again")
+    }),
+    fault(LISTED, "unsupported-lost-again", "lists no unsupported token when the same bytes come again")
         .depends_on_others()
-        .injects(Behaviour::Result(|view, result| {
+        .on_result(|view, result| {
             if view.is_repeated() {
                 retain_unsupported(result, |_, _| false);
             }
-        })),
-    Fault::new(
+        }),
+    fault(
         LISTED,
         "unsupported-lost-beside-sponsorship-info",
         "lists no unsupported token when there is a sponsorshipInfo",
     )
-    .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false)))
+    .on_result(|_, result| retain_unsupported(result, |_, _| false))
     .when(|view| view.sponsorship_info().is_object()),
-    Fault::new(LISTED, "unsupported-lost-now-and-then", "lists no unsupported token in 1 of 25 answers")
-        .injects(Behaviour::Result(|_, result| retain_unsupported(result, |_, _| false)))
+    fault(LISTED, "unsupported-lost-now-and-then", "lists no unsupported token in 1 of 25 answers")
+        .on_result(|_, result| retain_unsupported(result, |_, _| false))
         .when(|view| {
             names_both(view)
                 && view.token_list().iter().any(|token| !view.supports(token))
                 && view.is_one_in_25()
         })
         .also(&["request.json-notation"]),
-    Fault::new(ONLY_UNSUPPORTED, "unsupported-lists-supported", "lists supported tokens as unsupported too")
-        .injects(Behaviour::Result(|view, result| {
+    fault(ONLY_UNSUPPORTED, "unsupported-lists-supported", "lists supported tokens as unsupported too")
+        .on_result(|view, result| {
             let named: Vec<Value> = all_named(view).map(Value::from).collect();
             set(result, "unsupportedTokens", named);
-        }))
+        })
         .when(|view| view.is(Pair::QUOTE_ERC20)),
-    Fault::new(
+    fault(
         ONLY_UNSUPPORTED,
         "unsupported-lists-preferred",
         "lists a supported preferred token as unsupported",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         if let Some(preferred) = view.preferred() {
             list_unsupported(result, preferred);
         }
-    }))
+    })
     .when(|view| view.preferred().is_some_and(|token| view.supports(token)))
     .depends_on("/params/1/tokenInfo/preferredToken"),
-    Fault::new(ONLY_UNSUPPORTED, "unsupported-lists-unasked", "lists a token that was not requested")
-        .injects(Behaviour::Result(|_, result| list_unsupported(result, UNREQUESTED_TOKEN)))
+    fault(ONLY_UNSUPPORTED, "unsupported-lists-unasked", "lists a token that was not requested")
+        .on_result(|_, result| list_unsupported(result, UNREQUESTED_TOKEN))
         .when(|view| view.is(Pair::QUOTE_ERC20)),
-    Fault::new(
+    fault(
         ONLY_UNSUPPORTED,
         "unsupported-lists-unasked-beside-others",
         "lists an additional token when it lists any",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         if result.get("unsupportedTokens").and_then(Value::as_array).is_some_and(|tokens| !tokens.is_empty())
         {
             list_unsupported(result, UNREQUESTED_TOKEN);
         }
-    }))
+    })
     .depends_on_the_request(),
-    Fault::new(QUOTED, "quotes-none", "quotes nothing")
-        .injects(Behaviour::Result(|_, result| retain_quotes(result, |_, _| false))),
-    Fault::new(
+    fault(QUOTED, "quotes-none", "quotes nothing").on_result(|_, result| retain_quotes(result, |_, _| false)),
+    fault(
         QUOTED,
         "quotes-without-last-of-list",
         "does not quote the last token of a list without a preferred one",
     )
     .depends_on_the_request()
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         if view.preferred().is_none() && !view.token_list().is_empty() {
             let last = quotes(result).count().saturating_sub(1);
             retain_quotes(result, |index, _| index < last);
         }
-    })),
-    Fault::new(
+    }),
+    fault(
         QUOTED,
         "quotes-without-first-listed",
         "does not quote the first token of a list next to a preferred token",
     )
     .depends_on_the_request()
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         let preferred = view.preferred().unwrap_or_default();
         let list = view.token_list();
         if let Some(first) = list.first().filter(|first| !first.eq_ignore_ascii_case(preferred)) {
             retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
         }
-    }))
+    })
     .when(|view| view.preferred().is_some()),
-    Fault::new(
+    fault(
         QUOTED,
         "quotes-without-preferred-of-list",
         "does not quote a preferred token that is in the list too",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         let preferred = view.preferred().unwrap_or_default();
         if view.token_list().iter().any(|token| token.eq_ignore_ascii_case(preferred)) {
             retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
         }
-    })),
-    Fault::new(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
-        .injects(Behaviour::Result(|view, result| {
+    }),
+    fault(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
+        .on_result(|view, result| {
             let unknown: Vec<&str> = all_named(view)
                 .filter(|token| view.supports(token) && *token != token.to_ascii_lowercase())
                 .collect();
@@ -172,44 +167,60 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             for token in unknown {
                 list_unsupported(result, token);
             }
-        }))
+        })
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(&["quote.unsupported-only-unsupported"]),
-    Fault::new(QUOTED, "quotes-none-beside-unsupported", "quotes nothing when a token is unsupported")
+    fault(QUOTED, "quotes-none-beside-unsupported", "quotes nothing when a token is unsupported")
         .depends_on_the_request()
-        .injects(Behaviour::Result(|_, result| {
+        .on_result(|_, result| {
             let unsupported = result.get("unsupportedTokens").and_then(Value::as_array);
             if unsupported.is_some_and(|tokens| !tokens.is_empty()) {
                 retain_quotes(result, |_, _| false);
             }
-        })),
-    Fault::new(QUOTED, "quotes-none-of-long-lists", "quotes nothing of a list of more than 8 tokens")
-        .injects(Behaviour::Result(|view, result| {
+        }),
+    fault(QUOTED, "quotes-none-of-long-lists", "quotes nothing of a list of more than 8 tokens")
+        .on_result(|view, result| {
             if view.token_list().len() > 8 {
                 retain_quotes(result, |_, _| false);
             }
-        }))
+        })
         .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(QUOTED, "quotes-none-of-repeated", "does not quote a token that is listed twice")
-        .injects(Behaviour::Result(|view, result| {
+    fault(QUOTED, "quotes-none-of-repeated", "does not quote a token that is listed twice")
+        .on_result(|view, result| {
             let list = view.token_list();
             retain_quotes(result, |_, quoted| {
                 list.iter().filter(|token| token.eq_ignore_ascii_case(quoted)).count() < 2
             });
-        }))
+        })
         .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::new(QUOTED, "quotes-without-one-token", "never quotes the second supported token")
-        .injects(Behaviour::Result(|view, result| {
+    fault(QUOTED, "quotes-without-one-token", "never quotes the second supported token")
+        .on_result(|view, result| {
             retain_quotes(result, |_, quoted| {
                 view.tokens.get(1).is_none_or(|second| !second.eq_ignore_ascii_case(quoted))
             });
-        }))
+        })
         .depends_on_the_request(),
-    Fault::new(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
-        .injects(Behaviour::Result(|_, result| retain_quotes(result, |_, _| false)))
+    fault(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
+        .on_result(|_, result| retain_quotes(result, |_, _| false))
         .when(|view| names_supported(view) && view.is_one_in_25())
         .also(&["request.json-notation"]),
-    Fault::new(QUOTED, "quotes-cross", "swaps the results of concurrent quotes")
+    fault(
+        QUOTED,
+        "preferred-lost-beside-another-spelling",
+        "does not quote the preferred token where the list has it in another letter case",
+    )
+    .on_result(|view, result| {
+        let preferred = view.preferred().unwrap_or_default();
+        retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
+    })
+    .when(|view| {
+        let preferred = view.preferred().unwrap_or_default();
+        let is_other = |token: &&str| *token != preferred && token.eq_ignore_ascii_case(preferred);
+        view.is(Pair::QUOTE_ERC20) && view.token_list().iter().any(is_other)
+    })
+    .depends_on("/params/1/tokenInfo/preferredToken")
+    .also(&["request.json-notation", "quote.letter-case"]),
+    fault(QUOTED, "quotes-cross", "swaps the results of concurrent quotes")
         .injects(Behaviour::Swap(SwappedPart::Result))
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(&[
@@ -221,11 +232,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             "request.json-notation",
         ])
         .depends_on_others(),
-    Fault::new(ONLY_REQUESTED, "quotes-all-supported", "quotes all supported tokens for every request")
-        .injects(Behaviour::Request(|_, request| request["params"][1]["tokenInfo"] = json!({})))
+    fault(ONLY_REQUESTED, "quotes-all-supported", "quotes all supported tokens for every request")
+        .on_request(|_, request| request["params"][1]["tokenInfo"] = json!({}))
         .when(|view| names_supported(view) && all_named(view).all(|token| view.supports(token))),
-    Fault::new(ONLY_REQUESTED, "quotes-one-more", "quotes an additional token that was not requested")
-        .injects(Behaviour::Request(|view, request| {
+    fault(ONLY_REQUESTED, "quotes-one-more", "quotes an additional token that was not requested")
+        .on_request(|view, request| {
             let named: Vec<&str> = all_named(view).collect();
             let other =
                 view.tokens.iter().find(|token| !named.iter().any(|named| named.eq_ignore_ascii_case(token)));
@@ -234,15 +245,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             {
                 list.push(other.as_str().into());
             }
-        }))
+        })
         .when(names_supported),
-    Fault::new(
+    fault(
         ONLY_REQUESTED,
         "quotes-unknown-token",
         "quotes a token that was not requested instead of an unsupported one",
     )
     .depends_on_the_request()
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         let quote = quotes(result).next().cloned();
         if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut("feeQuotes"))
             && all_named(view).any(|token| !view.supports(token))
@@ -250,7 +261,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(&mut quote, "tokenAddress", UNREQUESTED_TOKEN);
             all.push(Value::Object(quote));
         }
-    }))
+    })
     // The additional quote has the symbol and decimals of the first one.
     .also(&["fee-quote.symbol", "fee-quote.decimal", "plausibility.token-price"]),
 ];

@@ -5,16 +5,18 @@ use paymaster_schemas::Pair;
 use serde_json::Value;
 
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
-use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, WireResponse, replace_refusal, set};
+use crate::faults::{Fault, fault};
+use crate::injection::{RequestView, WireResponse, replace_refusal, set};
 
-const SERVED: &str = "sponsor.sponsored-result";
-const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
-const REFUSED: &str = "sponsor.refused-gets-0x";
-const SIZES: &str = "request.sizes";
-const UNSUPPORTED: &str = "error.token-unsupported";
-const WEBHOOK: &str = "request.webhook-data";
-const TEXT: &str = "answer.json-text";
+const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
+const CALLS_SERVED: Fault = SERVED.depends_on("/params/0/callData");
+const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored").injects(SPONSOR_NOTHING);
+const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x");
+const SIZES: Fault = Fault::breaking("request.sizes");
+const UNSUPPORTED: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
+const WEBHOOK: Fault =
+    Fault::breaking("request.webhook-data").depends_on("/params/1/sponsorshipInfo/webhookData");
+const TEXT: Fault = Fault::breaking("answer.json-text").on_http(|_, response| fail(response));
 
 /// The data that a fault returns for an operation that is not sponsored.
 const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
@@ -26,77 +28,72 @@ const BATCHES: [&str; 4] = ["34fcd5be", "47e1da2a", "18dfb3c7", "00004680"];
 const MODULAR: &str = "e9ae5c53";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(SPONSORED, "approval-not-sponsored", "sponsors no call that approves a token")
-        .injects(SPONSOR_NOTHING)
+    fault(SPONSORED, "approval-not-sponsored", "sponsors no call that approves a token")
         .when(|view| view.is_sponsored_mode() && calls(view).contains("095ea7b3"))
         .depends_on("/params/0/callData"),
-    Fault::new(SERVED, "approval-of-all-refused", "refuses calls that approve all of a token")
-        .refuses(|view| {
+    fault(CALLS_SERVED, "approval-of-all-refused", "refuses calls that approve all of a token").refuses(
+        |view| {
             let data = calls(view);
             data.contains("095ea7b3") && data.contains(&"f".repeat(64))
-        })
-        .depends_on("/params/0/callData"),
-    Fault::new(SPONSORED, "transfer-of-ether-not-sponsored", "sponsors no transfer of ether")
-        .injects(SPONSOR_NOTHING)
+        },
+    ),
+    fault(SPONSORED, "transfer-of-ether-not-sponsored", "sponsors no transfer of ether")
         .when(|view| {
             let is_single = calls(view).starts_with("b61d27f6");
             view.is_sponsored_mode() && is_single && word(view, 1).is_some_and(|value| !value.is_zero())
         })
         .depends_on("/params/0/callData"),
-    Fault::new(SERVED, "long-batches-refused", "refuses batches of more than six calls")
-        .refuses(|view| calls_of_batch(view) > 6)
-        .depends_on("/params/0/callData"),
-    Fault::new(SERVED, "modular-batches-refused", "refuses batches of ERC-7579 accounts")
-        .refuses(|view| calls(view).starts_with(&format!("{MODULAR}01")))
-        .depends_on("/params/0/callData"),
-    Fault::new(SERVED, "modular-try-refused", "refuses calls of ERC-7579 accounts that may fail")
-        .refuses(|view| calls(view).starts_with(MODULAR) && calls(view).get(10..12) == Some("01"))
-        .depends_on("/params/0/callData"),
-    Fault::new(
-        SERVED,
+    fault(CALLS_SERVED, "long-batches-refused", "refuses batches of more than six calls")
+        .refuses(|view| calls_of_batch(view) > 6),
+    fault(CALLS_SERVED, "modular-batches-refused", "refuses batches of ERC-7579 accounts")
+        .refuses(|view| calls(view).starts_with(&format!("{MODULAR}01"))),
+    fault(CALLS_SERVED, "modular-try-refused", "refuses calls of ERC-7579 accounts that may fail")
+        .refuses(|view| calls(view).starts_with(MODULAR) && calls(view).get(10..12) == Some("01")),
+    fault(
+        CALLS_SERVED,
         "execute-user-op-refused",
         "refuses call data that begin with executeUserOp of ERC-4337",
     )
-    .refuses(|view| calls(view).starts_with("8dd7712f"))
-    .depends_on("/params/0/callData"),
-    Fault::new(
-        SERVED,
+    .refuses(|view| calls(view).starts_with("8dd7712f")),
+    fault(
+        CALLS_SERVED,
         "delegate-calls-of-safe-refused",
         "refuses delegate calls of a Safe, which are its batches",
     )
     .refuses(|view| {
         let is_of_safe = ["7bb37428", "541d63c8"].iter().any(|selector| calls(view).starts_with(selector));
         is_of_safe && word(view, 3) == Some(U256::ONE)
-    })
-    .depends_on("/params/0/callData"),
-    Fault::new(SERVED, "call-data-in-mixed-case-refused", "refuses call data with small and capital letters")
-        .refuses(|view| is_in_mixed_case(&view.operation()["callData"]))
-        .depends_on("/params/0/callData"),
-    Fault::new(SERVED, "init-code-in-mixed-case-refused", "refuses initCode with small and capital letters")
+    }),
+    fault(
+        CALLS_SERVED,
+        "call-data-in-mixed-case-refused",
+        "refuses call data with small and capital letters",
+    )
+    .refuses(|view| is_in_mixed_case(&view.operation()["callData"])),
+    fault(SERVED, "init-code-in-mixed-case-refused", "refuses initCode with small and capital letters")
         .refuses(|view| is_in_mixed_case(&view.operation()["initCode"]))
         .depends_on("/params/0/initCode"),
-    Fault::new(SPONSORED, "deployment-of-safe-not-sponsored", "sponsors no deployment of a Safe")
-        .injects(SPONSOR_NOTHING)
+    fault(SPONSORED, "deployment-of-safe-not-sponsored", "sponsors no deployment of a Safe")
         .when(|view| {
             let code = view.operation()["initCode"].as_str().unwrap_or_default().to_ascii_lowercase();
             view.is_sponsored_mode() && code.starts_with("0x4e1dcf7ad4e460cfd30791ccc4f9c8a4f820ec67")
         })
         .depends_on("/params/0/initCode"),
-    Fault::new(SIZES, "call-data-above-2000-refused", "refuses call data of 2,001 to 8,000 bytes")
+    fault(SIZES, "call-data-above-2000-refused", "refuses call data of 2,001 to 8,000 bytes")
         .refuses(|view| (2_001..=8_000).contains(&view.byte_count("callData")))
         .depends_on("/params/0/callData"),
-    Fault::new(SIZES, "init-code-above-2000-refused", "refuses initCode above 2,000 bytes")
+    fault(SIZES, "init-code-above-2000-refused", "refuses initCode above 2,000 bytes")
         .refuses(|view| view.byte_count("initCode") > 2_000)
         .depends_on("/params/0/initCode"),
-    Fault::new(SIZES, "id-above-500-refused", "refuses ids of 500 to 999 letters")
+    fault(SIZES, "id-above-500-refused", "refuses ids of 500 to 999 letters")
         .refuses(|view| view.id_string().is_some_and(|id| (500..1_000).contains(&id.len())))
         .also(&["request.id-string"])
         .depends_on("/id"),
     Fault::new("request.id-string", "id-above-36-refused", "refuses ids of 37 to 900 letters")
         .refuses(|view| view.id_string().is_some_and(|id| (37..=900).contains(&id.len())))
-        .also(&[SIZES, "sponsor.*", "quote.*"])
+        .also(&[SIZES.clause, "sponsor.*", "quote.*"])
         .depends_on("/id"),
-    Fault::new(SIZES, "webhook-data-above-4000-refused", "refuses webhookData above 4,000 bytes")
+    fault(SIZES, "webhook-data-above-4000-refused", "refuses webhookData above 4,000 bytes")
         .refuses(|view| view.sponsorship_info()["webhookData"].to_string().len() > 4_000)
         .depends_on("/params/1/sponsorshipInfo/webhookData"),
     Fault::new(
@@ -116,52 +113,35 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| view.amount("nonce").is_some_and(|nonce| (193..=224).contains(&nonce.bit_len())))
     .depends_on("/params/0/nonce"),
-    Fault::new(SERVED, "sender-without-letters-refused", "reads a sender without letters as a number")
+    fault(SERVED, "sender-without-letters-refused", "reads a sender without letters as a number")
         .refuses(|view| {
             let sender = view.operation()["sender"].as_str().unwrap_or_default();
             sender.get(2..).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
         })
         .depends_on("/params/0/sender"),
-    Fault::new(SERVED, "equal-fees-refused", "refuses operations whose two fees are equal")
+    fault(SERVED, "equal-fees-refused", "refuses operations whose two fees are equal")
         .refuses(|view| view.amount("maxFeePerGas") == view.amount("maxPriorityFeePerGas"))
         .also(&["quote.*", "sponsor.*", "request.*"])
         .depends_on("/params/0/maxPriorityFeePerGas"),
-    Fault::new(
-        UNSUPPORTED,
-        "token-by-its-ends-served",
-        "compares the first and the last four digits of a token",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when(|view| is_similar(view, |named, known| named[..6] == known[..6] && named[38..] == known[38..]))
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(UNSUPPORTED, "token-with-another-digit-served", "overlooks the 20th digit of a token")
-        .injects(SERVE_FIRST_TOKEN)
+    fault(UNSUPPORTED, "token-by-its-ends-served", "compares the first and the last four digits of a token")
+        .when(|view| is_similar(view, |named, known| named[..6] == known[..6] && named[38..] == known[38..]))
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    fault(UNSUPPORTED, "token-with-another-digit-served", "overlooks the 20th digit of a token")
         .when(|view| {
             is_similar(view, |named, known| named[..21] == known[..21] && named[22..] == known[22..])
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(UNSUPPORTED, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain")
-        .injects(SERVE_FIRST_TOKEN)
+    fault(UNSUPPORTED, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain")
         .when(|view| {
             let usdc = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
             view.is(Pair::SPONSOR_ERC20)
                 && view.fee_token().is_some_and(|token| token.eq_ignore_ascii_case(usdc))
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        UNSUPPORTED,
-        "unsupported-token-served-1-in-200",
-        "serves 1 of 200 tokens that are not supported",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when(|view| view.names_unsupported_fee_token() && view.is_one_in(200)),
-    Fault::new(
-        UNSUPPORTED,
-        "unsupported-token-served-to-2-0-0",
-        "serves any token to requests of jsonrpc 2.0.0",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when(|view| view.names_unsupported_fee_token() && view.request["jsonrpc"] == "2.0.0"),
+    fault(UNSUPPORTED, "unsupported-token-served-1-in-200", "serves 1 of 200 tokens that are not supported")
+        .when(|view| view.names_unsupported_fee_token() && view.is_one_in(200)),
+    fault(UNSUPPORTED, "unsupported-token-served-to-2-0-0", "serves any token to requests of jsonrpc 2.0.0")
+        .when(|view| view.names_unsupported_fee_token() && view.request["jsonrpc"] == "2.0.0"),
     refused_is_sponsored(
         "refused-sponsored-without-gas",
         "sponsors a refused sender that sends gas limits of 0",
@@ -194,59 +174,44 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.operation().get("paymasterPostOpGasLimit").is_some()),
     refused_is_sponsored("refused-sponsored-in-batches", "sponsors a refused sender that sends a batch")
         .when(|view| calls_of_batch(view) > 0),
-    Fault::new(
-        WEBHOOK,
-        "webhook-keys-with-dollar-refused",
-        "refuses webhookData with a name that begins with $",
-    )
-    .refuses(|view| webhook_names(view).any(|name| name.starts_with('$')))
-    .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::new(WEBHOOK, "webhook-proto-refused", "refuses webhookData with the name __proto__")
-        .refuses(|view| webhook_names(view).any(|name| name == "__proto__"))
-        .depends_on("/params/1/sponsorshipInfo/webhookData"),
+    fault(WEBHOOK, "webhook-keys-with-dollar-refused", "refuses webhookData with a name that begins with $")
+        .refuses(|view| webhook_names(view).any(|name| name.starts_with('$'))),
+    fault(WEBHOOK, "webhook-proto-refused", "refuses webhookData with the name __proto__")
+        .refuses(|view| webhook_names(view).any(|name| name == "__proto__")),
     Fault::new("answer.id", "uuid-ids-in-lower-case", "returns ids that are UUIDs in lower case")
-        .injects(Behaviour::Answer(|view, answer| {
+        .on_answer(|view, answer| {
             let id = view.id_string().unwrap_or_default();
             set(answer, "id", id.to_ascii_lowercase());
-        }))
+        })
         .when(|view| view.id_string().is_some_and(|id| id.len() == 36 && id.matches('-').count() == 4))
         .depends_on("/id"),
     Fault::new("answer.id", "address-ids-in-lower-case", "returns ids that are addresses in lower case")
-        .injects(Behaviour::Answer(|view, answer| {
+        .on_answer(|view, answer| {
             let id = view.id_string().unwrap_or_default();
             set(answer, "id", id.to_ascii_lowercase());
-        }))
+        })
         .when(|view| view.id_string().is_some_and(|id| id.len() == 42 && id.starts_with("0x")))
         .depends_on("/id"),
-    Fault::new(TEXT, "zero-duration-fails", "answers an expiryDuration of 0 with status 500 and a text")
-        .injects(Behaviour::Http(|_, response| fail(response)))
+    fault(TEXT, "zero-duration-fails", "answers an expiryDuration of 0 with status 500 and a text")
         .when(|view| view.mode_object()["expiryDuration"] == 0)
         .depends_on("/params/1/expiryDuration"),
-    Fault::new(
+    fault(
         TEXT,
         "empty-list-fails",
         "answers a preferredToken beside an empty tokenList with status 500 and a text",
     )
-    .injects(Behaviour::Http(|_, response| fail(response)))
     .when(|view| {
         let list = view.token_info()["tokenList"].as_array();
         view.preferred().is_some() && list.is_some_and(Vec::is_empty)
     }),
-    Fault::new(
-        TEXT,
-        "null-preferred-token-fails",
-        "answers a preferredToken of null with status 500 and a text",
-    )
-    .injects(Behaviour::Http(|_, response| fail(response)))
-    .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null))
-    .depends_on("/params/1/tokenInfo/preferredToken"),
+    fault(TEXT, "null-preferred-token-fails", "answers a preferredToken of null with status 500 and a text")
+        .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null))
+        .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
 
 /// A fault that sponsors an operation which must not be sponsored, of which the condition follows.
 const fn refused_is_sponsored(name: &'static str, about: &'static str) -> Fault {
-    Fault::new(REFUSED, name, about)
-        .injects(Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)))
-        .also(DECISION)
+    fault(REFUSED, name, about).on_result(|_, result| replace_refusal(result, SOME_DATA)).also(DECISION)
 }
 
 fn fail(response: &mut WireResponse) {

@@ -2,32 +2,31 @@
 
 use serde_json::Value;
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::MemberChange::Map;
 use crate::injection::text_of;
 
-const SPONSORED: &str = "sponsored-result.paymasterAndData";
-const TOKEN: &str = "token-sponsor-result.paymasterAndData";
+const SPONSORED: Fault = Fault::breaking("sponsored-result.paymasterAndData");
+const TOKEN: Fault = Fault::breaking("token-sponsor-result.paymasterAndData");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(SPONSORED, "sponsored-data-without-prefix", "paymasterAndData has no 0x prefix")
+    fault(SPONSORED, "sponsored-data-without-prefix", "paymasterAndData has no 0x prefix")
         .changes(Map(without_prefix)),
-    Fault::new(SPONSORED, "sponsored-data-half-byte", "paymasterAndData has an odd number of digits")
+    fault(SPONSORED, "sponsored-data-half-byte", "paymasterAndData has an odd number of digits")
         .changes(Map(half_byte)),
-    Fault::new(SPONSORED, "sponsored-data-not-hex", "paymasterAndData has a letter that is not a hex digit")
+    fault(SPONSORED, "sponsored-data-not-hex", "paymasterAndData has a letter that is not a hex digit")
         .changes(Map(not_hex)),
-    Fault::new(SPONSORED, "sponsored-data-upper-prefix", "paymasterAndData starts with 0X")
+    fault(SPONSORED, "sponsored-data-upper-prefix", "paymasterAndData starts with 0X")
         .changes(Map(upper_prefix)),
-    Fault::new(SPONSORED, "sponsored-data-blank", "paymasterAndData ends with a blank").changes(Map(blank)),
-    Fault::new(TOKEN, "token-data-without-prefix", "paymasterAndData has no 0x prefix")
+    fault(SPONSORED, "sponsored-data-blank", "paymasterAndData ends with a blank").changes(Map(blank)),
+    fault(TOKEN, "token-data-without-prefix", "paymasterAndData has no 0x prefix")
         .changes(Map(without_prefix)),
-    Fault::new(TOKEN, "token-data-half-byte", "paymasterAndData has an odd number of digits")
+    fault(TOKEN, "token-data-half-byte", "paymasterAndData has an odd number of digits")
         .changes(Map(half_byte)),
-    Fault::new(TOKEN, "token-data-not-hex", "paymasterAndData has a letter that is not a hex digit")
+    fault(TOKEN, "token-data-not-hex", "paymasterAndData has a letter that is not a hex digit")
         .changes(Map(not_hex)),
-    Fault::new(TOKEN, "token-data-upper-prefix", "paymasterAndData starts with 0X")
-        .changes(Map(upper_prefix)),
-    Fault::new(TOKEN, "token-data-line-break", "paymasterAndData ends with a line break")
+    fault(TOKEN, "token-data-upper-prefix", "paymasterAndData starts with 0X").changes(Map(upper_prefix)),
+    fault(TOKEN, "token-data-line-break", "paymasterAndData ends with a line break")
         .changes(Map(|value| format!("{}\n", text_of(value)).into())),
 ];
 

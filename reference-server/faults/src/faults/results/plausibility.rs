@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, MemberChange::Set, each_quote, replace, set};
+use crate::injection::{MemberChange::Set, each_quote, replace, set};
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(
@@ -11,21 +11,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymaster-address-zero",
         "paymasterAddress is the zero address",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         replace(result, "paymasterAddress", json!(format!("0x{}", "0".repeat(40))));
-    }))
+    })
     .also(&["plausibility.token-data"]),
     Fault::new(
         "plausibility.paymaster-address",
         "paymaster-address-changes",
         "paymasterAddress is another one each time",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         if result.contains_key("paymasterAddress") {
             let address = format!("0x{:040x}", view.memory.count() + 1);
             set(result, "paymasterAddress", json!(address));
         }
-    }))
+    })
     .also(&["plausibility.token-data"]),
     Fault::new(
         "plausibility.token-price",
@@ -34,77 +34,77 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     // It shows for tokens whose price is known.
     .depends_on_the_request()
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
-    })),
+    }),
     Fault::new("fee-quote.exchangeRate", "exchange-rate-zero", "exchangeRate is 0")
         .changes(Set("0"))
         .of("plausibility.exchange-rate"),
     Fault::new("plausibility.one-quote-a-token", "first-token-quoted-twice", "quotes the first token twice")
-        .injects(Behaviour::Result(|_, result| {
+        .on_result(|_, result| {
             if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
                 quotes.extend(quotes.first().cloned());
             }
-        })),
+        }),
     Fault::new("fee-quote.logoUrl", "logo-runs-a-script", "logoUrl is a javascript: URL")
         .changes(Set(r#""javascript:alert(1)""#))
         .of("plausibility.logo-url"),
     Fault::new("quote.valid-until-future", "quotes-expired", "quotes ended two hours before they are given")
-        .injects(Behaviour::Result(|_, result| {
+        .on_result(|_, result| {
             each_quote(result, "validUntil", |until| {
                 json!(until.as_u64().unwrap_or_default().saturating_sub(7_200))
             });
-        })),
+        }),
     Fault::new(
         "quote.valid-until-unit",
         "first-quote-in-milliseconds",
         "validUntil is in milliseconds in the first answer with quotes, and in seconds later",
     )
-    .injects(Behaviour::Result(|view, result| {
+    .on_result(|view, result| {
         let quotes = result.get("feeQuotes").and_then(|quotes| quotes.as_array());
         if quotes.is_some_and(|quotes| !quotes.is_empty()) && view.memory.count() == 1 {
             each_quote(result, "validUntil", |until| {
                 json!(until.as_u64().unwrap_or_default().saturating_mul(1_000))
             });
         }
-    })),
+    }),
     Fault::new("fee-quote.validUntil", "valid-until-zero", "validUntil is 0")
         .changes(Set("0"))
         .of("plausibility.valid-until"),
     Fault::new("plausibility.gas", "gas-limits-of-zero", "callGasLimit is 0 in sponsored mode")
-        .injects(Behaviour::Result(|_, result| replace(result, "callGasLimit", json!(0))))
+        .on_result(|_, result| replace(result, "callGasLimit", json!(0)))
         .when(|view| view.is_sponsored_mode()),
     Fault::new(
         "plausibility.token-data",
         "token-data-of-one-byte",
         "paymasterAndData is one byte in token mode",
     )
-    .injects(Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x01")))
+    .on_result(|_, result| replace(result, "paymasterAndData", "0x01"))
     .when(|view| view.is_token_mode()),
     Fault::new(
         "plausibility.token-data",
         "token-data-of-another-paymaster",
         "paymasterAndData in token mode begins with another address than quotes name",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
             let rest = data.get(42..).unwrap_or_default();
             let data = format!("0x{}{rest}", "ab".repeat(20));
             set(result, "paymasterAndData", json!(data));
         }
-    }))
+    })
     .when(|view| view.is_token_mode()),
     Fault::new(
         "plausibility.token-data-differs",
         "token-data-of-a-sample",
         "paymasterAndData in token mode is the same for every operation",
     )
-    .injects(Behaviour::Result(|_, result| {
+    .on_result(|_, result| {
         if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
             let paymaster = data.get(..42).unwrap_or_default();
             let data = format!("{paymaster}{}", "5a".repeat(129));
             set(result, "paymasterAndData", json!(data));
         }
-    }))
+    })
     .when(|view| view.is_token_mode()),
 ];

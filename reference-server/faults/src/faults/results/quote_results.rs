@@ -3,36 +3,37 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
-use crate::injection::{Behaviour, json, remove, set, text_of};
+use crate::injection::{json, remove, set, text_of};
 
-const MODE: &str = "quote-result.MODE";
-const PAYMASTER: &str = "quote-result.paymasterAddress";
-const QUOTES: &str = "quote-result.feeQuotes";
-const UNSUPPORTED: &str = "quote-result.unsupportedTokens";
-const MODE_MEMBER: &str = "interoperability.mode-member";
+const MODE: Fault = Fault::breaking("quote-result.MODE");
+const PAYMASTER: Fault = Fault::breaking("quote-result.paymasterAddress");
+const QUOTES: Fault = Fault::breaking("quote-result.feeQuotes");
+const UNSUPPORTED: Fault = Fault::breaking("quote-result.unsupportedTokens");
+const MODE_MEMBER: Fault = Fault::breaking("interoperability.mode-member")
+    .on_result(|_, result| remove(result, "mode"))
+    .when(|view| view.is_quote());
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(MODE, "quote-mode-null", "MODE is null").changes(Set("null")),
-    Fault::new(MODE, "quote-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
-    Fault::new(MODE, "quote-mode-hyphen", "MODE is ERC-20").changes(Set(r#""ERC-20""#)),
-    Fault::new(MODE, "quote-mode-sponsored", "MODE is SPONSORED")
+    fault(MODE, "quote-mode-null", "MODE is null").changes(Set("null")),
+    fault(MODE, "quote-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
+    fault(MODE, "quote-mode-hyphen", "MODE is ERC-20").changes(Set(r#""ERC-20""#)),
+    fault(MODE, "quote-mode-sponsored", "MODE is SPONSORED")
         .changes(Set(r#""SPONSORED""#))
         .also(&["sponsor.mode-mandatory-served"]),
-    Fault::new(PAYMASTER, "quote-paymaster-null", "paymasterAddress is null").changes(Set("null")),
-    Fault::new(PAYMASTER, "quote-paymaster-empty", "paymasterAddress is an empty string")
-        .changes(Set(r#""""#)),
-    Fault::new(PAYMASTER, "quote-paymaster-0x", "paymasterAddress is 0x").changes(Set(r#""0x""#)),
-    Fault::new(PAYMASTER, "quote-paymaster-without-prefix", "paymasterAddress has no 0x prefix")
+    fault(PAYMASTER, "quote-paymaster-null", "paymasterAddress is null").changes(Set("null")),
+    fault(PAYMASTER, "quote-paymaster-empty", "paymasterAddress is an empty string").changes(Set(r#""""#)),
+    fault(PAYMASTER, "quote-paymaster-0x", "paymasterAddress is 0x").changes(Set(r#""0x""#)),
+    fault(PAYMASTER, "quote-paymaster-without-prefix", "paymasterAddress has no 0x prefix")
         .changes(Map(|value| text_of(value).trim_start_matches("0x").into())),
-    Fault::new(PAYMASTER, "quote-paymaster-short", "paymasterAddress has 19 bytes").changes(Map(|value| {
+    fault(PAYMASTER, "quote-paymaster-short", "paymasterAddress has 19 bytes").changes(Map(|value| {
         let text = text_of(value);
         text.get(..text.len().saturating_sub(2)).unwrap_or_default().into()
     })),
-    Fault::new(PAYMASTER, "quote-paymaster-word", "paymasterAddress is padded to 32 bytes")
+    fault(PAYMASTER, "quote-paymaster-word", "paymasterAddress is padded to 32 bytes")
         .changes(Map(|value| text_of(value).replacen("0x", "0x000000000000000000000000", 1).into())),
-    Fault::new(
+    fault(
         PAYMASTER,
         "quote-paymaster-missing-when-deploying",
         "leaves paymasterAddress out when there is an initCode",
@@ -40,46 +41,46 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
-    Fault::new(QUOTES, "quote-quotes-null", "feeQuotes is null")
+    fault(QUOTES, "quote-quotes-null", "feeQuotes is null")
         .changes(Set("null"))
         .also(&["quote.tokens-quoted"]),
-    Fault::new(QUOTES, "quote-quotes-null-when-none", "feeQuotes is null when no token is quoted").changes(
-        Map(|value| if value.as_array().is_some_and(Vec::is_empty) { Value::Null } else { value.clone() }),
-    ),
-    Fault::new(QUOTES, "quote-quotes-by-address", "feeQuotes is an object with a member for each token")
+    fault(QUOTES, "quote-quotes-null-when-none", "feeQuotes is null when no token is quoted").changes(Map(
+        |value| if value.as_array().is_some_and(Vec::is_empty) { Value::Null } else { value.clone() },
+    )),
+    fault(QUOTES, "quote-quotes-by-address", "feeQuotes is an object with a member for each token")
         .changes(Map(|value| {
             let quotes = value.as_array().into_iter().flatten();
             quotes.map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
         }))
         .also(&["quote.tokens-quoted"]),
-    Fault::new(QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one")
+    fault(QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one")
         .changes(Map(|value| match value.as_array().map(Vec::as_slice) {
             Some([quote]) => quote.clone(),
             _ => value.clone(),
         }))
         .also(&["quote.tokens-quoted"]),
-    Fault::new(QUOTES, "quote-quotes-with-null", "feeQuotes ends with null")
+    fault(QUOTES, "quote-quotes-with-null", "feeQuotes ends with null")
         .changes(Map(|value| with_last(value, Value::Null))),
-    Fault::new(QUOTES, "quote-quotes-as-text", "feeQuotes is JSON in a string")
+    fault(QUOTES, "quote-quotes-as-text", "feeQuotes is JSON in a string")
         .changes(Map(|value| value.to_string().into()))
         .also(&["quote.tokens-quoted"]),
-    Fault::new(UNSUPPORTED, "quote-unsupported-null", "unsupportedTokens is null").changes(Set("null")).when(
+    fault(UNSUPPORTED, "quote-unsupported-null", "unsupportedTokens is null").changes(Set("null")).when(
         |view| view.token_list().iter().copied().chain(view.preferred()).all(|token| view.supports(token)),
     ),
-    Fault::new(UNSUPPORTED, "quote-unsupported-joined", "unsupportedTokens is a string joined by commas")
+    fault(UNSUPPORTED, "quote-unsupported-joined", "unsupportedTokens is a string joined by commas")
         .changes(Map(|value| {
             let tokens: Vec<String> = value.as_array().into_iter().flatten().map(text_of).collect();
             tokens.join(",").into()
         }))
         .also(&["quote.unsupported-listed"]),
-    Fault::new(UNSUPPORTED, "quote-unsupported-objects", "unsupportedTokens holds objects")
+    fault(UNSUPPORTED, "quote-unsupported-objects", "unsupportedTokens holds objects")
         .changes(Map(|value| {
             let tokens = value.as_array().into_iter().flatten();
             tokens.map(|token| serde_json::json!({ "tokenAddress": token })).collect()
         }))
         .depends_on_the_request()
         .also(&["quote.unsupported-listed"]),
-    Fault::new(
+    fault(
         UNSUPPORTED,
         "quote-unsupported-without-prefix",
         "the addresses in unsupportedTokens have no 0x prefix",
@@ -90,19 +91,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }))
     .depends_on_the_request()
     .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
-    Fault::new(UNSUPPORTED, "quote-unsupported-boolean", "unsupportedTokens is false when there are none")
+    fault(UNSUPPORTED, "quote-unsupported-boolean", "unsupportedTokens is false when there are none")
         .changes(Map(|value| {
             if value.as_array().is_some_and(Vec::is_empty) { json("false") } else { value.clone() }
         })),
-    Fault::new(MODE_MEMBER, "mode-member-missing", "leaves mode, which clients read, out of quotes")
-        .injects(Behaviour::Result(|_, result| remove(result, "mode")))
-        .when(|view| view.is_quote()),
-    Fault::new(MODE_MEMBER, "mode-member-missing-in-token-mode", "leaves mode out of token quotes")
-        .injects(Behaviour::Result(|_, result| remove(result, "mode")))
+    fault(MODE_MEMBER, "mode-member-missing", "leaves mode, which clients read, out of quotes"),
+    fault(MODE_MEMBER, "mode-member-missing-in-token-mode", "leaves mode out of token quotes")
         .when(|view| view.is(Pair::QUOTE_ERC20)),
-    Fault::new(MODE_MEMBER, "mode-member-differs", "mode differs from MODE")
-        .injects(Behaviour::Result(|_, result| set(result, "mode", "PAYMASTER")))
-        .when(|view| view.is_quote()),
+    fault(MODE_MEMBER, "mode-member-differs", "mode differs from MODE")
+        .on_result(|_, result| set(result, "mode", "PAYMASTER")),
 ];
 
 fn with_last(array: &Value, last: Value) -> Value {

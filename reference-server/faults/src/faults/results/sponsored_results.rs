@@ -3,35 +3,35 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
 use crate::injection::{decimal_text, json, text_of};
 
-const MODE: &str = "sponsored-result.MODE";
-const DATA: &str = "sponsored-result.paymasterAndData";
-const PRE: &str = "sponsored-result.preVerificationGas";
-const VERIFICATION: &str = "sponsored-result.verificationGasLimit";
-const CALL: &str = "sponsored-result.callGasLimit";
+const MODE: Fault = Fault::breaking("sponsored-result.MODE");
+const DATA: Fault = Fault::breaking("sponsored-result.paymasterAndData");
+const PRE: Fault = Fault::breaking("sponsored-result.preVerificationGas");
+const VERIFICATION: Fault = Fault::breaking("sponsored-result.verificationGasLimit");
+const CALL: Fault = Fault::breaking("sponsored-result.callGasLimit");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(MODE, "sponsored-mode-number", "MODE is a number").changes(Set("1")),
-    Fault::new(MODE, "sponsored-mode-lower-case", "MODE is in lower case").changes(Set(r#""sponsored""#)),
-    Fault::new(MODE, "sponsored-mode-alias", "MODE is SPONSORSHIP").changes(Set(r#""SPONSORSHIP""#)),
-    Fault::new(MODE, "sponsored-mode-erc20", "MODE is ERC20")
+    fault(MODE, "sponsored-mode-number", "MODE is a number").changes(Set("1")),
+    fault(MODE, "sponsored-mode-lower-case", "MODE is in lower case").changes(Set(r#""sponsored""#)),
+    fault(MODE, "sponsored-mode-alias", "MODE is SPONSORSHIP").changes(Set(r#""SPONSORSHIP""#)),
+    fault(MODE, "sponsored-mode-erc20", "MODE is ERC20")
         .changes(Set(r#""ERC20""#))
         .also(&["sponsor.mode-mandatory-served"]),
-    Fault::new(MODE, "sponsored-mode-null-now-and-then", "MODE is null in 1 of 25 results")
+    fault(MODE, "sponsored-mode-null-now-and-then", "MODE is null in 1 of 25 results")
         .changes(Set("null"))
         .when(|view| view.is_one_in_25()),
-    Fault::new(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
+    fault(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
         .changes(Remove)
         .when(|view| view.is(Pair::QUOTE_SPONSORED)),
-    Fault::new(DATA, "sponsored-data-null", "paymasterAndData is null").changes(Set("null")),
-    Fault::new(DATA, "sponsored-data-object", "paymasterAndData is an object")
+    fault(DATA, "sponsored-data-null", "paymasterAndData is null").changes(Set("null")),
+    fault(DATA, "sponsored-data-object", "paymasterAndData is an object")
         .changes(Map(|value| serde_json::json!({ "data": value }))),
-    Fault::new(DATA, "sponsored-data-array", "paymasterAndData is an array")
+    fault(DATA, "sponsored-data-array", "paymasterAndData is an array")
         .changes(Map(|value| Value::Array(vec![value.clone()]))),
-    Fault::new(
+    fault(
         DATA,
         "sponsored-data-missing-when-deploying",
         "leaves paymasterAndData out when there is an initCode",
@@ -39,27 +39,26 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
-    Fault::new(PRE, "sponsored-pre-number", "preVerificationGas is a number").changes(Map(number)),
-    Fault::new(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(hex)),
-    Fault::new(PRE, "sponsored-pre-fraction", "preVerificationGas has a fraction")
+    fault(PRE, "sponsored-pre-number", "preVerificationGas is a number").changes(Map(number)),
+    fault(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(hex)),
+    fault(PRE, "sponsored-pre-fraction", "preVerificationGas has a fraction")
         .changes(Map(|value| format!("{}.0", text_of(value)).into())),
-    Fault::new(PRE, "sponsored-pre-empty", "preVerificationGas is an empty string").changes(Set(r#""""#)),
-    Fault::new(PRE, "sponsored-pre-signed", "preVerificationGas carries a sign")
+    fault(PRE, "sponsored-pre-empty", "preVerificationGas is an empty string").changes(Set(r#""""#)),
+    fault(PRE, "sponsored-pre-signed", "preVerificationGas carries a sign")
         .changes(Map(|value| format!("+{}", text_of(value)).into())),
-    Fault::new(PRE, "sponsored-pre-grouped", "preVerificationGas has a comma in it")
+    fault(PRE, "sponsored-pre-grouped", "preVerificationGas has a comma in it")
         .changes(Map(|value| format!("{},000", text_of(value)).into())),
-    Fault::new(
+    fault(
         PRE,
         "sponsored-pre-number-when-sponsoring",
         "preVerificationGas is a number, when sponsoring only",
     )
     .changes(Map(number))
     .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
-    Fault::new(VERIFICATION, "sponsored-verification-null", "verificationGasLimit is null")
-        .changes(Set("null")),
-    Fault::new(VERIFICATION, "sponsored-verification-negative", "verificationGasLimit is negative")
+    fault(VERIFICATION, "sponsored-verification-null", "verificationGasLimit is null").changes(Set("null")),
+    fault(VERIFICATION, "sponsored-verification-negative", "verificationGasLimit is negative")
         .changes(Set("-1")),
-    Fault::new(
+    fault(
         VERIFICATION,
         "sponsored-verification-missing-when-not-calculated",
         "leaves verificationGasLimit out when calculateGasLimits is false",
@@ -67,18 +66,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .changes(Remove)
     .when(|view| view.calculates(false))
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(CALL, "sponsored-call-fraction", "callGasLimit has a fraction")
+    fault(CALL, "sponsored-call-fraction", "callGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.5", text_of(value))))),
-    Fault::new(CALL, "sponsored-call-boolean", "callGasLimit is a boolean").changes(Set("true")),
-    Fault::new(
-        CALL,
-        "sponsored-call-string-when-deploying",
-        "callGasLimit is a string when there is an initCode",
-    )
-    .changes(Map(decimal_text))
-    .when(|view| view.has_init_code())
-    .depends_on("/params/0/initCode"),
-    Fault::new(CALL, "sponsored-call-missing-now-and-then", "leaves callGasLimit out of 1 of 25 results")
+    fault(CALL, "sponsored-call-boolean", "callGasLimit is a boolean").changes(Set("true")),
+    fault(CALL, "sponsored-call-string-when-deploying", "callGasLimit is a string when there is an initCode")
+        .changes(Map(decimal_text))
+        .when(|view| view.has_init_code())
+        .depends_on("/params/0/initCode"),
+    fault(CALL, "sponsored-call-missing-now-and-then", "leaves callGasLimit out of 1 of 25 results")
         .changes(Remove)
         .when(|view| view.is_one_in_25()),
 ];

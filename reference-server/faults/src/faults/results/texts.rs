@@ -1,81 +1,75 @@
 //! Faults of the text of a response: not JSON, not UTF-8, or members that occur twice (section 1).
 
-use crate::faults::Fault;
-use crate::injection::Behaviour;
+use crate::faults::{Fault, fault};
 
-const JSON: &str = "answer.json-text";
-const SINGLE_VALUED: &str = "answer.single-valued-members";
-const UNIQUE: &str = "json-rpc.unique-members";
+const JSON: Fault = Fault::breaking("answer.json-text");
+const SINGLE_VALUED: Fault = Fault::breaking("answer.single-valued-members");
+const UNIQUE: Fault = Fault::breaking("json-rpc.unique-members");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(JSON, "byte-order-mark", "begins with a byte order mark")
-        .injects(Behaviour::Text(|_, text| insert(text, 0, b"\xef\xbb\xbf"))),
-    Fault::new(JSON, "trailing-bytes", "ends with bytes that are not JSON")
-        .injects(Behaviour::Text(|_, text| text.extend_from_slice(b";"))),
-    Fault::new(JSON, "trailing-zero-byte", "ends with a zero byte")
-        .injects(Behaviour::Text(|_, text| text.push(0))),
-    Fault::new(JSON, "two-documents", "contains the JSON twice").injects(Behaviour::Text(|_, text| {
+    fault(JSON, "byte-order-mark", "begins with a byte order mark")
+        .on_text(|_, text| insert(text, 0, b"\xef\xbb\xbf")),
+    fault(JSON, "trailing-bytes", "ends with bytes that are not JSON")
+        .on_text(|_, text| text.extend_from_slice(b";")),
+    fault(JSON, "trailing-zero-byte", "ends with a zero byte").on_text(|_, text| text.push(0)),
+    fault(JSON, "two-documents", "contains the JSON twice").on_text(|_, text| {
         let again = text.clone();
         text.push(b'\n');
         text.extend(again);
-    })),
-    Fault::new(JSON, "truncated-text", "ends before its last brace").injects(Behaviour::Text(|_, text| {
+    }),
+    fault(JSON, "truncated-text", "ends before its last brace").on_text(|_, text| {
         text.pop();
-    })),
-    Fault::new(JSON, "truncated-text-now-and-then", "ends early in 1 of 25 answers")
-        .injects(Behaviour::Text(|_, text| text.truncate(text.len() / 2)))
+    }),
+    fault(JSON, "truncated-text-now-and-then", "ends early in 1 of 25 answers")
+        .on_text(|_, text| text.truncate(text.len() / 2))
         .when(|view| view.is_one_in_25()),
-    Fault::new(JSON, "empty-text", "is empty for quotes")
-        .injects(Behaviour::Text(|_, text| text.clear()))
+    fault(JSON, "empty-text", "is empty for quotes")
+        .on_text(|_, text| text.clear())
         .when(|view| view.is_quote())
         .of_fee_quote(),
-    Fault::new(JSON, "invalid-utf-8", "has a string that is not UTF-8")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":\"\xff\xfe\""))),
-    Fault::new(JSON, "latin-1", "has a string in ISO 8859-1")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":\"caf\xe9\""))),
-    Fault::new(JSON, "utf-16", "is in UTF-16")
-        .injects(Behaviour::Text(|_, text| *text = text.iter().flat_map(|byte| [*byte, 0]).collect())),
-    Fault::new(JSON, "nan", "has a member that is NaN")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":NaN"))),
-    Fault::new(JSON, "infinity", "has a member that is -Infinity")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":-Infinity"))),
-    Fault::new(JSON, "leading-zeros", "has a number with leading zeros")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":007"))),
-    Fault::new(JSON, "trailing-comma", "has a comma after the last member")
-        .injects(Behaviour::Text(|_, text| insert_before_end(text, b","))),
-    Fault::new(JSON, "single-quotes", "has a string in single quotes")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":'text'"))),
-    Fault::new(JSON, "comment", "has a comment")
-        .injects(Behaviour::Text(|_, text| insert_before_end(text, b"/* served */"))),
-    Fault::new(JSON, "control-character", "has a raw line break within a string")
-        .injects(Behaviour::Text(|_, text| add_member(text, b"\"note\":\"two\nlines\""))),
-    Fault::new(JSON, "json-with-prefix", "begins with a guard against JSON hijacking")
-        .injects(Behaviour::Text(|_, text| insert(text, 0, b")]}',\n"))),
-    Fault::new(SINGLE_VALUED, "id-twice", "has two ids, the last one right")
-        .injects(Behaviour::Text(|_, text| add_first_member(text, b"\"id\":\"first\""))),
-    Fault::new(SINGLE_VALUED, "jsonrpc-twice", "has two versions, the last one right")
-        .injects(Behaviour::Text(|_, text| add_first_member(text, b"\"jsonrpc\":\"1.1\""))),
-    Fault::new(SINGLE_VALUED, "paymaster-and-data-twice", "has two values of paymasterAndData")
-        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"paymasterAndData\":", b"\"0xdead\"")))
+    fault(JSON, "invalid-utf-8", "has a string that is not UTF-8")
+        .on_text(|_, text| add_member(text, b"\"note\":\"\xff\xfe\"")),
+    fault(JSON, "latin-1", "has a string in ISO 8859-1")
+        .on_text(|_, text| add_member(text, b"\"note\":\"caf\xe9\"")),
+    fault(JSON, "utf-16", "is in UTF-16")
+        .on_text(|_, text| *text = text.iter().flat_map(|byte| [*byte, 0]).collect()),
+    fault(JSON, "nan", "has a member that is NaN").on_text(|_, text| add_member(text, b"\"note\":NaN")),
+    fault(JSON, "infinity", "has a member that is -Infinity")
+        .on_text(|_, text| add_member(text, b"\"note\":-Infinity")),
+    fault(JSON, "leading-zeros", "has a number with leading zeros")
+        .on_text(|_, text| add_member(text, b"\"note\":007")),
+    fault(JSON, "trailing-comma", "has a comma after the last member")
+        .on_text(|_, text| insert_before_end(text, b",")),
+    fault(JSON, "single-quotes", "has a string in single quotes")
+        .on_text(|_, text| add_member(text, b"\"note\":'text'")),
+    fault(JSON, "comment", "has a comment").on_text(|_, text| insert_before_end(text, b"/* served */")),
+    fault(JSON, "control-character", "has a raw line break within a string")
+        .on_text(|_, text| add_member(text, b"\"note\":\"two\nlines\"")),
+    fault(JSON, "json-with-prefix", "begins with a guard against JSON hijacking")
+        .on_text(|_, text| insert(text, 0, b")]}',\n")),
+    fault(SINGLE_VALUED, "id-twice", "has two ids, the last one right")
+        .on_text(|_, text| add_first_member(text, b"\"id\":\"first\"")),
+    fault(SINGLE_VALUED, "jsonrpc-twice", "has two versions, the last one right")
+        .on_text(|_, text| add_first_member(text, b"\"jsonrpc\":\"1.1\"")),
+    fault(SINGLE_VALUED, "paymaster-and-data-twice", "has two values of paymasterAndData")
+        .on_text(|_, text| repeat_within(text, b"\"paymasterAndData\":", b"\"0xdead\""))
         .of_fee_quote(),
-    Fault::new(SINGLE_VALUED, "call-gas-limit-twice", "has two values of callGasLimit")
-        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7")))
+    fault(SINGLE_VALUED, "call-gas-limit-twice", "has two values of callGasLimit")
+        .on_text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7"))
         .of_fee_quote(),
-    Fault::new(SINGLE_VALUED, "quote-member-twice", "has two values of decimal in a quote")
-        .injects(Behaviour::Text(|_, text| repeat_within(text, b"\"decimal\":", b"77")))
+    fault(SINGLE_VALUED, "quote-member-twice", "has two values of decimal in a quote")
+        .on_text(|_, text| repeat_within(text, b"\"decimal\":", b"77"))
         .of_fee_quote(),
-    Fault::new(UNIQUE, "id-repeated", "has its id twice, the same both times").injects(Behaviour::Text(
-        |view, text| {
-            if view.is_call() {
-                add_first_member(text, format!("\"id\":{}", view.id()).as_bytes());
-            }
-        },
-    )),
-    Fault::new(UNIQUE, "mode-repeated", "has MODE twice, the same both times")
-        .injects(Behaviour::Text(|view, text| {
+    fault(UNIQUE, "id-repeated", "has its id twice, the same both times").on_text(|view, text| {
+        if view.is_call() {
+            add_first_member(text, format!("\"id\":{}", view.id()).as_bytes());
+        }
+    }),
+    fault(UNIQUE, "mode-repeated", "has MODE twice, the same both times")
+        .on_text(|view, text| {
             let mode: &[u8] = if view.is_token_mode() { b"\"ERC20\"" } else { b"\"SPONSORED\"" };
             repeat_within(text, b"\"MODE\":", mode);
-        }))
+        })
         .of_fee_quote(),
 ];
 

@@ -1,57 +1,60 @@
 //! Faults of the members of a token-mode sponsor result (section 2.9). The forms of `paymasterAndData` are in `data_forms`.
 
 use super::sponsored_results::number;
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
 use crate::injection::{decimal_text, json, text_of};
 
-const MODE: &str = "token-sponsor-result.MODE";
-const DATA: &str = "token-sponsor-result.paymasterAndData";
-const PRE: &str = "token-sponsor-result.preVerificationGas";
-const VERIFICATION: &str = "token-sponsor-result.verificationGasLimit";
-const CALL: &str = "token-sponsor-result.callGasLimit";
+const MODE: Fault = Fault::breaking("token-sponsor-result.MODE");
+const DATA: Fault = Fault::breaking("token-sponsor-result.paymasterAndData");
+const PRE: Fault = Fault::breaking("token-sponsor-result.preVerificationGas");
+const VERIFICATION: Fault = Fault::breaking("token-sponsor-result.verificationGasLimit");
+const CALL: Fault = Fault::breaking("token-sponsor-result.callGasLimit");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(MODE, "token-mode-array", "MODE is an array").changes(Set(r#"["ERC20"]"#)),
-    Fault::new(MODE, "token-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
-    Fault::new(MODE, "token-mode-sponsored", "MODE is SPONSORED")
+    fault(MODE, "token-mode-array", "MODE is an array").changes(Set(r#"["ERC20"]"#)),
+    fault(MODE, "token-mode-lower-case", "MODE is in lower case").changes(Set(r#""erc20""#)),
+    fault(MODE, "token-mode-sponsored", "MODE is SPONSORED")
         .changes(Set(r#""SPONSORED""#))
         .also(&["sponsor.mode-mandatory-served"]),
-    Fault::new(DATA, "token-data-empty", "paymasterAndData is 0x").changes(Set(r#""0x""#)),
-    Fault::new(DATA, "token-data-null", "paymasterAndData is null").changes(Set("null")),
-    Fault::new(DATA, "token-data-number", "paymasterAndData is a number").changes(Set("0")),
-    Fault::new(
-        DATA,
-        "token-data-missing-when-deploying",
-        "leaves paymasterAndData out when there is an initCode",
-    )
-    .changes(Remove)
-    .when(|view| view.has_init_code())
-    .depends_on("/params/0/initCode"),
-    Fault::new(PRE, "token-pre-number", "preVerificationGas is a number").changes(Map(number)),
-    Fault::new(PRE, "token-pre-null", "preVerificationGas is null").changes(Set("null")),
-    Fault::new(PRE, "token-pre-words", "preVerificationGas is not an amount")
+    fault(DATA, "token-data-empty", "paymasterAndData is 0x").changes(Set(r#""0x""#)),
+    fault(DATA, "token-data-null", "paymasterAndData is null").changes(Set("null")),
+    fault(DATA, "token-data-number", "paymasterAndData is a number").changes(Set("0")),
+    fault(DATA, "token-data-missing-when-deploying", "leaves paymasterAndData out when there is an initCode")
+        .changes(Remove)
+        .when(|view| view.has_init_code())
+        .depends_on("/params/0/initCode"),
+    fault(PRE, "token-pre-number", "preVerificationGas is a number").changes(Map(number)),
+    fault(PRE, "token-pre-null", "preVerificationGas is null").changes(Set("null")),
+    fault(PRE, "token-pre-words", "preVerificationGas is not an amount")
         .changes(Set(r#""unknown""#))
         .of("plausibility.pre-verification-gas"),
-    Fault::new(
-        PRE,
-        "token-pre-missing-when-not-given",
-        "leaves preVerificationGas out when the request does",
-    )
-    .changes(Remove)
-    .when(|view| view.operation().get("preVerificationGas").is_none())
-    .depends_on("/params/0/preVerificationGas"),
-    Fault::new(VERIFICATION, "token-verification-fraction", "verificationGasLimit has a fraction")
+    fault(PRE, "token-pre-missing-when-not-given", "leaves preVerificationGas out when the request does")
+        .changes(Remove)
+        .when(|view| view.operation().get("preVerificationGas").is_none())
+        .depends_on("/params/0/preVerificationGas"),
+    fault(VERIFICATION, "token-verification-fraction", "verificationGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.25", text_of(value))))),
-    Fault::new(
+    fault(
         VERIFICATION,
         "token-verification-string-now-and-then",
         "verificationGasLimit is a string in 1 of 25 results",
     )
     .changes(Map(decimal_text))
     .when(|view| view.is_one_in_25()),
-    Fault::new(CALL, "token-call-negative", "callGasLimit is negative").changes(Set("-21000")),
-    Fault::new(
+    fault(
+        VERIFICATION,
+        "token-verification-null-when-alone-absent",
+        "verificationGasLimit is null when it is the only limit that the request leaves out",
+    )
+    .changes(Set("null"))
+    .when(|view| {
+        let is_given = |name: &str| view.operation().get(name).is_some();
+        is_given("callGasLimit") && is_given("preVerificationGas") && !is_given("verificationGasLimit")
+    })
+    .depends_on("/params/0/verificationGasLimit"),
+    fault(CALL, "token-call-negative", "callGasLimit is negative").changes(Set("-21000")),
+    fault(
         CALL,
         "token-call-null-when-not-calculated",
         "callGasLimit is null when calculateGasLimits is false",

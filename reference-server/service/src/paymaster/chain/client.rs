@@ -13,10 +13,7 @@ use paymaster_exchange::{Failure, Stage};
 use tokio::time::Instant;
 
 use super::config::ChainConfig;
-use super::{
-    NonceError, SenderNonces,
-    reply::{self, ReplyError},
-};
+use super::{NonceError, SenderNonces, reply};
 use crate::config::error::ConfigError;
 
 sol! {
@@ -60,8 +57,8 @@ pub(crate) enum CallError {
     #[error("{0}")]
     Exchange(Failure),
     /// The response is not usable.
-    #[error(transparent)]
-    Reply(#[from] ReplyError),
+    #[error("{0}")]
+    Reply(String),
 }
 
 impl CallError {
@@ -151,7 +148,7 @@ impl Chain {
         let exchange = connection.exchange(&transport, Bytes::from(request.to_string())).await;
         match exchange.outcome {
             // Whatever its status: nodes report errors with any.
-            Ok(response) => Ok(reply::word(&response.body, self.paymaster)?),
+            Ok(response) => reply::word(&response.body, self.paymaster).map_err(CallError::Reply),
             Err(Failure::Connect(cause)) => {
                 Err(CallError::NoConnection(super::config::with_our_flags(&cause)))
             }

@@ -15,51 +15,26 @@ struct Error {
     message: String,
 }
 
-/// Why a node's response has no uint256.
-#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-pub(crate) enum ReplyError {
-    /// The body is not a JSON-RPC response.
-    #[error("the answer is not that of a JSON-RPC node")]
-    NotJsonRpc,
-    /// The node returned an error.
-    #[error("error {code}, {message}")]
-    Node {
-        /// Its code.
-        code: i64,
-        /// The beginning of its message.
-        message: String,
-    },
-    /// There is neither a result nor an error.
-    #[error("the answer has neither result nor error")]
-    Empty,
-    /// The result is not hex.
-    #[error("the result is not hex")]
-    NotHex,
-    /// The call returned nothing, as calls of addresses without code do.
-    #[error("no VerifyingPaymaster is deployed at {0}: is signing.sponsorship_paymaster right?")]
-    NoContract(Address),
-    /// The result has another size; holds the number of bytes.
-    #[error("the result has {0} bytes, not 32")]
-    Size(usize),
-}
-
 /// Longest part of a node's error message that is repeated, in characters.
 const LONGEST_MESSAGE: usize = 200;
 
 /// The uint256 that a call of `contract` returned.
-pub(super) fn word(body: &[u8], contract: Address) -> Result<U256, ReplyError> {
-    let reply: Reply = serde_json::from_slice(body).map_err(|_| ReplyError::NotJsonRpc)?;
+pub(super) fn word(body: &[u8], contract: Address) -> Result<U256, String> {
+    let reply: Reply =
+        serde_json::from_slice(body).map_err(|_| "the answer is not that of a JSON-RPC node")?;
     if let Some(Error { code, message }) = reply.error {
         let message: String = message.chars().take(LONGEST_MESSAGE).collect();
-        return Err(ReplyError::Node { code, message });
+        return Err(format!("error {code}, {message}"));
     }
-    let text = reply.result.ok_or(ReplyError::Empty)?;
+    let text = reply.result.ok_or("the answer has neither result nor error")?;
     let bytes =
-        text.strip_prefix("0x").and_then(|digits| hex::decode(digits).ok()).ok_or(ReplyError::NotHex)?;
+        text.strip_prefix("0x").and_then(|digits| hex::decode(digits).ok()).ok_or("the result is not hex")?;
     if bytes.is_empty() {
-        return Err(ReplyError::NoContract(contract));
+        let hint = "is signing.sponsorship_paymaster right?";
+        return Err(format!("no VerifyingPaymaster is deployed at {contract}: {hint}"));
     }
-    let word: [u8; 32] = bytes.try_into().map_err(|bytes: Vec<u8>| ReplyError::Size(bytes.len()))?;
+    let word: [u8; 32] =
+        bytes.try_into().map_err(|bytes: Vec<u8>| format!("the result has {} bytes, not 32", bytes.len()))?;
     Ok(U256::from_be_bytes(word))
 }
 
@@ -83,7 +58,7 @@ mod tests {
                 "error -32000, execution reverted",
             ),
         ] {
-            let why = word(body.as_bytes(), Address::ZERO).unwrap_err().to_string();
+            let why = word(body.as_bytes(), Address::ZERO).unwrap_err();
             assert!(why.contains(expected), "{body}: {why}");
         }
     }

@@ -3,10 +3,9 @@
 use alloy_primitives::{Address, U256};
 use serde_json::Value;
 
-use super::{Refusal, Request, ServedMethod, Settings};
+use super::{Given, Refusal, Request, ServedMethod, Settings};
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::{EntryPoint, PaymasterParams};
-use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::gas::GasLimits;
 use crate::paymaster::policy::parse_address;
 use crate::paymaster::signing::{Layout, Offer, write_digits};
@@ -37,17 +36,10 @@ struct PaymasterCall<'a> {
 
 /// Limits and fees from here on are refused by every EntryPoint.
 const TOO_MUCH_GAS: U256 = U256::from_limbs([0, 1 << 56, 0, 0]);
-const CONTEXT_TOKEN_POINTER: &str = "/params/3/token";
 
 impl Request for PaymasterCall<'_> {
-    fn write_result(
-        &self,
-        out: &mut Vec<u8>,
-        settings: &Settings,
-        now: u64,
-        nonces: &SenderNonces,
-    ) -> Result<(), Refusal> {
-        let params = &self.params;
+    fn write_result(&self, out: &mut Vec<u8>, given: Given<'_>) -> Result<(), Refusal> {
+        let (params, Given { settings, now, nonces }) = (&self.params, given);
         self.check(settings)?;
         let data = &settings.paymaster_data;
         let own = data.gas_limits;
@@ -77,9 +69,7 @@ impl Request for PaymasterCall<'_> {
             settings.signer.write_stub_data(out, &offer);
         } else {
             let written = settings.signer.write_paymaster_data(out, &offer, nonces, now);
-            written.map_err(|cause| {
-                refusal(ErrorCode::ChainUnavailable, "/params/0/sender", &cause.to_string())
-            })?;
+            written.map_err(|cause| Refusal::new(ErrorCode::ChainUnavailable, "/params/0/sender", cause))?;
         }
         out.push(b'"');
         if !is_06 {
@@ -113,7 +103,7 @@ impl PaymasterCall<'_> {
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         let params = &self.params;
         let operation = &params.operation;
-        let invalid = |pointer, reason: &str| Err(refusal(ErrorCode::InvalidParams, pointer, reason));
+        let invalid = |pointer, reason: &str| Err(Refusal::new(ErrorCode::InvalidParams, pointer, reason));
         if !settings.paymaster_data.serves(params.entry_point) {
             return invalid("/params/1", "is the address of no EntryPoint that this service serves");
         }
@@ -144,11 +134,8 @@ impl PaymasterCall<'_> {
             return invalid(pointer, "must be below 2^120");
         }
         if !settings.policy.allows(operation) {
-            return Err(refusal(
-                ErrorCode::NotSponsored,
-                "/params/0",
-                "is not sponsored by the policy of this service",
-            ));
+            let reason = "is not sponsored by the policy of this service";
+            return Err(Refusal::new(ErrorCode::NotSponsored, "/params/0", reason));
         }
         self.token(settings).map(|_| ())
     }
@@ -158,21 +145,12 @@ impl PaymasterCall<'_> {
         if settings.paymaster_data.layout(self.params.entry_point) == Layout::Verifying {
             return Ok(None);
         }
+        let refused = |code, reason: &str| Refusal::new(code, "/params/3/token", reason);
         let token = self.params.context.token();
-        let token = token
-            .map_err(|_| refusal(ErrorCode::InvalidParams, CONTEXT_TOKEN_POINTER, "must be an address"))?;
+        let token = token.map_err(|_| refused(ErrorCode::InvalidParams, "must be an address"))?;
         let Some(token) = token else { return Ok(None) };
-        let unsupported = || {
-            refusal(
-                ErrorCode::TokenUnsupported,
-                CONTEXT_TOKEN_POINTER,
-                &format!("{token} is not a supported token"),
-            )
-        };
+        let unsupported =
+            || refused(ErrorCode::TokenUnsupported, &format!("{token} is not a supported token"));
         settings.tokens.get(&token).map(Some).ok_or_else(unsupported)
     }
-}
-
-fn refusal(code: ErrorCode, pointer: &'static str, reason: &str) -> Refusal {
-    Refusal { code, pointer, reason: reason.to_owned() }
 }

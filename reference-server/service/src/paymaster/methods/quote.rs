@@ -7,9 +7,8 @@ use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use super::sponsorship::Sponsorship;
-use super::{Refusal, Request, ServedMethod, Settings, write_mode};
+use super::{Given, Refusal, Request, ServedMethod, write_mode};
 use crate::message::request::{AddressText, Operation, RequestError, TokenInfo, pair_of, params};
-use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::gas::GasLimits;
 use crate::paymaster::tokens::PricedToken;
 
@@ -48,14 +47,8 @@ struct Quotes<'a> {
 
 impl Request for Quotes<'_> {
     /// A fee quote for each token that the request names.
-    fn write_result(
-        &self,
-        out: &mut Vec<u8>,
-        settings: &Settings,
-        now: u64,
-        _: &SenderNonces,
-    ) -> Result<(), Refusal> {
-        let Self { operation, info } = self;
+    fn write_result(&self, out: &mut Vec<u8>, given: Given<'_>) -> Result<(), Refusal> {
+        let (Self { operation, info }, Given { settings, now, .. }) = (self, given);
         let max_cost = GasLimits::of(operation).max_cost(operation.max_fee_per_gas.0);
         let valid_until = now.saturating_add(settings.quote_valid_seconds);
 

@@ -4,10 +4,9 @@ use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use super::sponsorship::Sponsorship;
-use super::{Refusal, Request, ServedMethod, Settings, write_mode};
+use super::{Given, Refusal, Request, ServedMethod, write_mode};
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::{Operation, RawObject, RequestError, TokenInfo, pair_of, params};
-use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::gas::GasLimits;
 
 /// JSON pointer to the token that the user pays in.
@@ -48,31 +47,19 @@ struct TokenPayment<'a> {
 
 impl Request for TokenPayment<'_> {
     /// The `paymasterAndData` of the token paymaster.
-    fn write_result(
-        &self,
-        out: &mut Vec<u8>,
-        settings: &Settings,
-        now: u64,
-        _: &SenderNonces,
-    ) -> Result<(), Refusal> {
-        let Self { operation, info } = self;
+    fn write_result(&self, out: &mut Vec<u8>, given: Given<'_>) -> Result<(), Refusal> {
+        let (Self { operation, info }, Given { settings, now, .. }) = (self, given);
         let (named, pointer) = match (&info.fee_token_address, &info.token_address) {
             (Some(named), _) => (named, FEE_TOKEN_POINTER),
             (None, Some(named)) => (named, TOKEN_POINTER),
             (None, None) => {
-                return Err(Refusal {
-                    code: ErrorCode::TokenAbsent,
-                    pointer: FEE_TOKEN_POINTER,
-                    reason: "is required in ERC20 mode".to_owned(),
-                });
+                let reason = "is required in ERC20 mode";
+                return Err(Refusal::new(ErrorCode::TokenAbsent, FEE_TOKEN_POINTER, reason));
             }
         };
         let Some(token) = settings.tokens.get(&named.address) else {
-            return Err(Refusal {
-                code: ErrorCode::TokenUnsupported,
-                pointer,
-                reason: format!("{} is not a supported token", named.text.0),
-            });
+            let reason = format!("{} is not a supported token", named.text.0);
+            return Err(Refusal::new(ErrorCode::TokenUnsupported, pointer, reason));
         };
         let gas = GasLimits::of(operation);
         write_mode(out, Mode::Erc20);

@@ -3,10 +3,9 @@
 use alloy_primitives::Address;
 use paymaster_schemas::Mode;
 
-use super::{Refusal, Request, Settings, write_mode};
+use super::{Given, Refusal, Request, Settings, write_mode};
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::{Operation, SponsorshipInfo};
-use crate::paymaster::chain::SenderNonces;
 use crate::paymaster::gas::GasLimits;
 
 /// JSON pointer to the sender of a request.
@@ -21,24 +20,17 @@ pub(super) struct Sponsorship<'a> {
 }
 
 impl Request for Sponsorship<'_> {
-    fn write_result(
-        &self,
-        out: &mut Vec<u8>,
-        settings: &Settings,
-        now: u64,
-        nonces: &SenderNonces,
-    ) -> Result<(), Refusal> {
+    fn write_result(&self, out: &mut Vec<u8>, given: Given<'_>) -> Result<(), Refusal> {
         let Self { operation, info, seconds } = self;
+        let Given { settings, now, nonces } = given;
         let signer = &settings.signer;
         let gas = GasLimits::of(operation);
         write_mode(out, Mode::Sponsored);
         out.extend_from_slice(br#""paymasterAndData":""#);
         if settings.policy.sponsors(operation, info) {
-            let nonce = signer.sender_nonce(nonces, operation.sender).map_err(|cause| Refusal {
-                code: ErrorCode::ChainUnavailable,
-                pointer: SENDER_POINTER,
-                reason: cause.to_string(),
-            })?;
+            let nonce = signer
+                .sender_nonce(nonces, operation.sender)
+                .map_err(|cause| Refusal::new(ErrorCode::ChainUnavailable, SENDER_POINTER, cause))?;
             signer.write_sponsorship(out, operation, &gas, nonce, now, *seconds);
         } else {
             out.extend_from_slice(b"0x");

@@ -3,9 +3,14 @@
 //! The statements have a letter and a number: R requests, V version, S stub, Z stub against data, I isFinal, D data, E errors, C chain and
 //! EntryPoint, P contracts, K checks through a node.
 
+use std::collections::BTreeSet;
+
+use Grade::{Broken, Note, OnChain, Warn};
+use paymaster_schemas::{Basis, ERC_7677, find_clause};
+
 /// How clear a statement is. The grade decides the bases that its clauses may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grade {
+enum Grade {
     /// The text says it, or it follows from its types: *stated*.
     Broken,
     /// Arguable, recommended, or needed by clients: *recommended*, *json-rpc*, *interoperability* or *plausibility*.
@@ -18,17 +23,17 @@ pub enum Grade {
 
 /// A statement, and what tests it.
 #[derive(Debug)]
-pub struct Statement {
+struct Statement {
     /// Its letter and number.
-    pub id: &'static str,
+    id: &'static str,
     /// The clauses of one grade.
-    pub grades: &'static [(Grade, &'static [&'static str])],
+    grades: &'static [(Grade, &'static [&'static str])],
     /// Faults of servers that break it, by their numbers.
-    pub faults: &'static [u8],
+    faults: &'static [u8],
     /// Freedoms of servers that it leaves, by their numbers.
-    pub freedoms: &'static [u8],
+    freedoms: &'static [u8],
     /// Why it has no clause.
-    pub not_observable: Option<&'static str>,
+    not_observable: Option<&'static str>,
 }
 
 const fn tested(
@@ -44,10 +49,8 @@ const fn untested(id: &'static str, reason: &'static str, freedoms: &'static [u8
     Statement { id, grades: &[], faults: &[], freedoms, not_observable: Some(reason) }
 }
 
-use Grade::{Broken, Note, OnChain, Warn};
-
 /// Every statement.
-pub static STATEMENTS: &[Statement] = &[
+static STATEMENTS: &[Statement] = &[
     tested("R1", &[(Broken, &["call.params"]), (Note, &["observed.params-forms"])], &[], &[20]),
     tested("R2", &[(Warn, &["call.letter-case", "call.same-operation"])], &[57], &[13]),
     tested("R3", &[(Warn, &["context.null"]), (Note, &["observed.context"])], &[45], &[19]),
@@ -273,81 +276,59 @@ pub static STATEMENTS: &[Statement] = &[
 ];
 
 /// Faults that only a node shows, or that no answer shows.
-pub const FAULTS_OF_A_CHAIN: [u8; 1] = [60];
+const FAULTS_OF_A_CHAIN: [u8; 1] = [60];
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use paymaster_schemas::{Basis, ERC_7677, find_clause};
-
-    use super::*;
-
-    #[test]
-    fn every_statement_has_a_clause_or_a_reason() {
-        let numbered = [
-            ("R", 8),
-            ("V", 1),
-            ("S", 7),
-            ("Z", 5),
-            ("I", 5),
-            ("D", 7),
-            ("E", 8),
-            ("C", 5),
-            ("P", 4),
-            ("K", 5),
-        ];
-        let expected = numbered
-            .into_iter()
-            .flat_map(|(letter, last)| (1..=last).map(move |number| format!("{letter}{number}")));
-        for id in expected {
-            let found: Vec<&Statement> = STATEMENTS.iter().filter(|statement| statement.id == id).collect();
-            let [statement] = found[..] else { panic!("{id} is listed {} times", found.len()) };
-            assert!(statement.grades.is_empty() == statement.not_observable.is_some(), "{id}");
-            assert!(statement.not_observable.is_none_or(|reason| reason.len() > 20), "{id}");
-        }
+#[test]
+fn every_statement_has_a_clause_or_a_reason() {
+    let numbered =
+        [("R", 8), ("V", 1), ("S", 7), ("Z", 5), ("I", 5), ("D", 7), ("E", 8), ("C", 5), ("P", 4), ("K", 5)];
+    let expected = numbered
+        .into_iter()
+        .flat_map(|(letter, last)| (1..=last).map(move |number| format!("{letter}{number}")));
+    for id in expected {
+        let found: Vec<&Statement> = STATEMENTS.iter().filter(|statement| statement.id == id).collect();
+        let [statement] = found[..] else { panic!("{id} is listed {} times", found.len()) };
+        assert!(statement.grades.is_empty() == statement.not_observable.is_some(), "{id}");
+        assert!(statement.not_observable.is_none_or(|reason| reason.len() > 20), "{id}");
     }
+}
 
-    #[test]
-    fn the_basis_of_every_clause_is_that_of_its_grade() {
-        for statement in STATEMENTS {
-            for (grade, clauses) in statement.grades {
-                for id in *clauses {
-                    let basis = find_clause(id).unwrap_or_else(|| panic!("{id} is no clause")).basis;
-                    let fits = match grade {
-                        Broken => basis == Basis::Stated,
-                        Warn => matches!(
-                            basis,
-                            Basis::Recommended
-                                | Basis::JsonRpc
-                                | Basis::Interoperability
-                                | Basis::Plausibility
-                        ),
-                        Note => basis == Basis::NotShown,
-                        OnChain => matches!(basis, Basis::OnChain | Basis::Interoperability),
-                    };
-                    assert!(fits, "{}: {id} is {basis}", statement.id);
-                }
+#[test]
+fn the_basis_of_every_clause_is_that_of_its_grade() {
+    for statement in STATEMENTS {
+        for (grade, clauses) in statement.grades {
+            for id in *clauses {
+                let basis = find_clause(id).unwrap_or_else(|| panic!("{id} is no clause")).basis;
+                let fits = match grade {
+                    Broken => basis == Basis::Stated,
+                    Warn => matches!(
+                        basis,
+                        Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility
+                    ),
+                    Note => basis == Basis::NotShown,
+                    OnChain => matches!(basis, Basis::OnChain | Basis::Interoperability),
+                };
+                assert!(fits, "{}: {id} is {basis}", statement.id);
             }
         }
     }
+}
 
-    #[test]
-    fn every_clause_tests_a_statement_and_every_fault_and_freedom_belongs_to_one() {
-        let clauses: BTreeSet<&str> = STATEMENTS
-            .iter()
-            .flat_map(|statement| statement.grades)
-            .flat_map(|(_, clauses)| *clauses)
-            .copied()
-            .collect();
-        for clause in ERC_7677.clauses() {
-            assert!(clauses.contains(clause.id), "{} tests no statement", clause.id);
-        }
-        let numbers = |of: fn(&Statement) -> &'static [u8]| -> BTreeSet<u8> {
-            STATEMENTS.iter().flat_map(|statement| of(statement).iter().copied()).collect()
-        };
-        let faults = &numbers(|statement| statement.faults) | &BTreeSet::from(FAULTS_OF_A_CHAIN);
-        assert_eq!(faults, (1..=65).collect());
-        assert_eq!(numbers(|statement| statement.freedoms), (1..=38).collect());
+#[test]
+fn every_clause_tests_a_statement_and_every_fault_and_freedom_belongs_to_one() {
+    let clauses: BTreeSet<&str> = STATEMENTS
+        .iter()
+        .flat_map(|statement| statement.grades)
+        .flat_map(|(_, clauses)| *clauses)
+        .copied()
+        .collect();
+    for clause in ERC_7677.clauses() {
+        assert!(clauses.contains(clause.id), "{} tests no statement", clause.id);
     }
+    let numbers = |of: fn(&Statement) -> &'static [u8]| -> BTreeSet<u8> {
+        STATEMENTS.iter().flat_map(|statement| of(statement).iter().copied()).collect()
+    };
+    let faults = &numbers(|statement| statement.faults) | &BTreeSet::from(FAULTS_OF_A_CHAIN);
+    assert_eq!(faults, (1..=65).collect());
+    assert_eq!(numbers(|statement| statement.freedoms), (1..=38).collect());
 }
