@@ -23,7 +23,30 @@ pub static DIALECT_PROBES: Relation = Relation::new(
     "the same call in each reading of what the specification leaves open",
     Bases::EveryKind,
     Rounds::scaled(2),
-    dialects,
+    |input, ids| {
+        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let mut probes = vec![
+            (Probe::Version20, with(base, "", "jsonrpc", "2.0")),
+            (Probe::Version200, with(base, "", "jsonrpc", "2.0.0")),
+        ];
+        if Mode::of(pair) == Mode::Sponsored {
+            probes.push((Probe::ModeSponsored, with(base, MODE, "mode", "SPONSORED")));
+            probes.push((Probe::ModeSponsorship, with(base, MODE, "mode", "SPONSORSHIP")));
+        }
+        if pair == kinds::SPONSOR_ERC20 {
+            let own =
+                &base["params"][1]["tokenInfo"][Context::of(input.context).dialect.fee_token_member.as_str()];
+            for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
+                probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.label(): own }))));
+            }
+        }
+        probes.extend([
+            (Probe::DecimalAmounts, rewritten(base, Notation::Decimal)),
+            (Probe::HexAmounts, rewritten(base, Notation::Hex)),
+            (Probe::IntegerAmounts, rewritten(base, Notation::Integer)),
+        ]);
+        probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.label(), request)))
+    },
 );
 
 /// Calls about which the specification is silent.
@@ -32,7 +55,51 @@ pub static BEHAVIOUR_PROBES: Relation = Relation::new(
     "calls whose answer the specification does not show",
     Bases::EveryKind,
     Rounds::scaled(2),
-    behaviours,
+    |input, ids| {
+        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let with_token_info = |info| with(base, MODE, "tokenInfo", info);
+        let signed = with(base, OPERATION, "signature", "0x");
+        let mut probes = vec![(Probe::Signature.label(), with(&signed, OPERATION, "paymasterAndData", "0x"))];
+        if pair != kinds::SPONSOR_ERC20 {
+            let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
+            let in_token_mode = "without the gas limits, in token mode";
+            let label =
+                if Mode::of(pair) == Mode::Sponsored { Probe::NoGasLimits.label() } else { in_token_mode };
+            probes.push((label, request));
+        }
+        probes.push((Probe::NoInitCode.label(), without(base, OPERATION, "initCode")));
+        let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
+        probes.push(("hex amounts, calculateGasLimits false", request));
+        if Mode::of(pair) == Mode::Sponsored {
+            let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
+            probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
+        }
+        if pair == kinds::SPONSOR_SPONSORED {
+            probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
+        }
+        if Method::of(pair) == Method::GetFeeQuoteOrData {
+            probes.push((Probe::NoMode.label(), without(base, MODE, "mode")));
+        }
+        if pair == kinds::QUOTE_ERC20 {
+            probes.push((Probe::EmptyTokenInfo.label(), with_token_info(json!({}))));
+            probes.push((Probe::EmptyTokenList.label(), with_token_info(json!({"tokenList": []}))));
+            let supported = Context::of(input.context).tokens_with(Support::Supported).next();
+            let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
+            if let (Some(known), Some(unknown)) = (supported, unsupported) {
+                let info = json!({"tokenList": [known, unknown]});
+                probes.push((Probe::ListAlone.label(), with_token_info(info)));
+            }
+            if let Some(known) = supported {
+                let info = json!({"preferredToken": known, "tokenList": []});
+                probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
+                let info = json!({"preferredToken": null, "tokenList": [known]});
+                probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
+                let info = json!({"preferredToken": known, "tokenList": [known, known]});
+                probes.push((Probe::RepeatedToken.label(), with_token_info(info)));
+            }
+        }
+        probed(input, ids, probes)
+    },
 );
 
 /// A probe that an observer evaluates. The other probes are only judged for the form of their answers.
@@ -82,31 +149,6 @@ impl Probe {
     }
 }
 
-fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
-    let mut probes = vec![
-        (Probe::Version20, with(base, "", "jsonrpc", "2.0")),
-        (Probe::Version200, with(base, "", "jsonrpc", "2.0.0")),
-    ];
-    if Mode::of(pair) == Mode::Sponsored {
-        probes.push((Probe::ModeSponsored, with(base, MODE, "mode", "SPONSORED")));
-        probes.push((Probe::ModeSponsorship, with(base, MODE, "mode", "SPONSORSHIP")));
-    }
-    if pair == kinds::SPONSOR_ERC20 {
-        let own =
-            &base["params"][1]["tokenInfo"][Context::of(input.context).dialect.fee_token_member.as_str()];
-        for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
-            probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.label(): own }))));
-        }
-    }
-    probes.extend([
-        (Probe::DecimalAmounts, rewritten(base, Notation::Decimal)),
-        (Probe::HexAmounts, rewritten(base, Notation::Hex)),
-        (Probe::IntegerAmounts, rewritten(base, Notation::Integer)),
-    ]);
-    probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.label(), request)))
-}
-
 /// The baseline, and probes with their labels.
 fn probed(
     input: &BuildInput<'_>,
@@ -127,50 +169,4 @@ fn rewritten(base: &Value, notation: Notation) -> Value {
         }
     }
     request
-}
-
-fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
-    let with_token_info = |info| with(base, MODE, "tokenInfo", info);
-    let signed = with(base, OPERATION, "signature", "0x");
-    let mut probes = vec![(Probe::Signature.label(), with(&signed, OPERATION, "paymasterAndData", "0x"))];
-    if pair != kinds::SPONSOR_ERC20 {
-        let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
-        let in_token_mode = "without the gas limits, in token mode";
-        let label =
-            if Mode::of(pair) == Mode::Sponsored { Probe::NoGasLimits.label() } else { in_token_mode };
-        probes.push((label, request));
-    }
-    probes.push((Probe::NoInitCode.label(), without(base, OPERATION, "initCode")));
-    let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
-    probes.push(("hex amounts, calculateGasLimits false", request));
-    if Mode::of(pair) == Mode::Sponsored {
-        let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
-        probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
-    }
-    if pair == kinds::SPONSOR_SPONSORED {
-        probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
-    }
-    if Method::of(pair) == Method::GetFeeQuoteOrData {
-        probes.push((Probe::NoMode.label(), without(base, MODE, "mode")));
-    }
-    if pair == kinds::QUOTE_ERC20 {
-        probes.push((Probe::EmptyTokenInfo.label(), with_token_info(json!({}))));
-        probes.push((Probe::EmptyTokenList.label(), with_token_info(json!({"tokenList": []}))));
-        let supported = Context::of(input.context).tokens_with(Support::Supported).next();
-        let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
-        if let (Some(known), Some(unknown)) = (supported, unsupported) {
-            let info = json!({"tokenList": [known, unknown]});
-            probes.push((Probe::ListAlone.label(), with_token_info(info)));
-        }
-        if let Some(known) = supported {
-            let info = json!({"preferredToken": known, "tokenList": []});
-            probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
-            let info = json!({"preferredToken": null, "tokenList": [known]});
-            probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
-            let info = json!({"preferredToken": known, "tokenList": [known, known]});
-            probes.push((Probe::RepeatedToken.label(), with_token_info(info)));
-        }
-    }
-    probed(input, ids, probes)
 }
