@@ -32,6 +32,13 @@ pub struct Scenario {
     pub requests: Requests,
 }
 
+impl Scenario {
+    /// Calls of one kind. Its one label is its name too.
+    pub const fn of_calls(label: &'static [&'static str; 1], about: &'static str, kind: Kind) -> Self {
+        Self { id: label[0], about, weight: 2, labels: label, requests: Requests::Call(kind) }
+    }
+}
+
 /// The requests of a scenario.
 #[derive(Debug)]
 pub enum Requests {

@@ -101,6 +101,13 @@ pub struct ProfilePart {
     pub of: fn(&dyn Knowledge) -> Arc<dyn Knowledge>,
 }
 
+impl ProfilePart {
+    /// A part that adds no operation.
+    pub const fn new(name: &'static str, of: fn(&dyn Knowledge) -> Arc<dyn Knowledge>) -> Self {
+        Self { name, adds_operation: false, of }
+    }
+}
+
 /// What the page of a specification says beside its sections, tables, clauses and readings.
 #[derive(Debug)]
 pub struct Page {

@@ -6,7 +6,10 @@
 use alloy_primitives::{Address, Bytes, FixedBytes, U256, address, hex};
 use alloy_sol_types::{SolCall, SolValue, sol};
 
-use crate::{operation::EntryPointVersion, spelling::checksummed};
+use crate::{
+    operation::EntryPointVersion::{self, V06, V07, V08},
+    spelling::checksummed,
+};
 
 sol! {
     /// One call of an account to another contract.
@@ -103,79 +106,43 @@ pub struct AccountForm {
 
 /// The accounts. Addresses and functions are those of permissionless 0.4, viem 2.57 and aa-sdk 4.88.
 pub static ACCOUNTS: &[AccountForm] = &[
-    AccountForm {
-        name: "SimpleAccount 0.6",
-        version: EntryPointVersion::V06,
-        factory: address!("9406Cc6185a346906296840746125a0E44976454"),
-        call_data: |calls, _| {
+    account("SimpleAccount 0.6", V06, address!("9406Cc6185a346906296840746125a0E44976454")).calling(
+        |calls, _| {
             if let [call] = calls {
                 return execute(call);
             }
             let (targets, _, data) = lists(calls);
             ListsWithoutValues::executeBatchCall { targets, data }.abi_encode()
         },
-        ..SIMPLE
-    },
-    SIMPLE,
-    AccountForm {
-        name: "SimpleAccount 0.8",
-        version: EntryPointVersion::V08,
-        factory: address!("13E9ed32155810FDbd067D4522C492D6f68E5944"),
-        call_data: execute_or_structs,
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "LightAccount 1.1",
-        version: EntryPointVersion::V06,
-        factory: address!("00004EC70002a32400f8ae005A26081065620D20"),
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "LightAccount 2.0",
-        version: EntryPointVersion::V07,
-        factory: address!("0000000000400CdFef5E2714E63d8040b700BC24"),
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Modular Account 2",
-        version: EntryPointVersion::V07,
-        factory: address!("00000000000017c61b5bEe81050EC8eFc9c6fecd"),
-        call_data: execute_or_structs,
-        factory_data: |draws| {
+    ),
+    account("SimpleAccount 0.7", V07, address!("91E60e0613810449d098b0b5Ec8b51A0FE8c8985")),
+    account("SimpleAccount 0.8", V08, address!("13E9ed32155810FDbd067D4522C492D6f68E5944"))
+        .calling(execute_or_structs),
+    account("LightAccount 1.1", V06, address!("00004EC70002a32400f8ae005A26081065620D20")),
+    account("LightAccount 2.0", V07, address!("0000000000400CdFef5E2714E63d8040b700BC24")),
+    account("Modular Account 2", V07, address!("00000000000017c61b5bEe81050EC8eFc9c6fecd"))
+        .calling(execute_or_structs)
+        .deployed_by(|draws| {
             let owner = draws.address();
             OwnerAndSalt::createSemiModularAccountCall { owner, salt: draws.salt() }.abi_encode()
-        },
-        wraps: true,
-    },
-    AccountForm {
-        name: "Coinbase Smart Wallet 1.0",
-        version: EntryPointVersion::V06,
-        factory: address!("0BA5ED0c6AA8c49038F819E587E2633c4A9F428a"),
-        call_data: execute_or_structs,
-        factory_data: coinbase_factory,
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Coinbase Smart Wallet 1.1",
-        version: EntryPointVersion::V06,
-        factory: address!("BA5ED110eFDBa3D005bfC882d75358ACBbB85842"),
-        call_data: execute_or_structs,
-        factory_data: coinbase_factory,
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Biconomy 2",
-        version: EntryPointVersion::V06,
-        factory: address!("000000a56Aaca3e9a4C479ea6b6CD0DbcB6634F5"),
-        call_data: |calls, _| {
+        })
+        .wrapping(),
+    account("Coinbase Smart Wallet 1.0", V06, address!("0BA5ED0c6AA8c49038F819E587E2633c4A9F428a"))
+        .calling(execute_or_structs)
+        .deployed_by(coinbase_factory),
+    account("Coinbase Smart Wallet 1.1", V06, address!("BA5ED110eFDBa3D005bfC882d75358ACBbB85842"))
+        .calling(execute_or_structs)
+        .deployed_by(coinbase_factory),
+    account("Biconomy 2", V06, address!("000000a56Aaca3e9a4C479ea6b6CD0DbcB6634F5"))
+        .calling(|calls, _| {
             if let [Call { target, value, data }] = calls {
                 let (target, value, data) = (*target, *value, data.clone());
                 return Biconomy::execute_ncCCall { target, value, data }.abi_encode();
             }
             let (targets, values, data) = lists(calls);
             Biconomy::executeBatch_y6UCall { targets, values, data }.abi_encode()
-        },
-        factory_data: |draws| {
+        })
+        .deployed_by(|draws| {
             let module = draws.known(address!("0000001c5b32F37F5beA87BDD5374eB2aC54eA8e"));
             let owner = Biconomy::initForSmartAccountCall { owner: draws.address() };
             Biconomy::deployCounterFactualAccountCall {
@@ -184,48 +151,33 @@ pub static ACCOUNTS: &[AccountForm] = &[
                 index: draws.salt(),
             }
             .abi_encode()
-        },
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Nexus",
-        version: EntryPointVersion::V07,
-        factory: address!("00000bb19a3579F4D779215dEf97AFbd0e30DB55"),
-        call_data: modular,
-        factory_data: |draws| {
+        }),
+    account("Nexus", V07, address!("00000bb19a3579F4D779215dEf97AFbd0e30DB55")).calling(modular).deployed_by(
+        |draws| {
             let owner = draws.address();
             let attesters: Vec<Address> = (0..draws.below(3)).map(|_| draws.address()).collect();
             let threshold = u8::from(!attesters.is_empty());
             Nexus::createAccountCall { owner, index: draws.salt(), attesters, threshold }.abi_encode()
         },
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Kernel 2.4",
-        version: EntryPointVersion::V06,
-        factory: address!("5de4839a76cf55d0c90e2061ef4386d962E15ae3"),
-        call_data: |calls, _| match calls {
+    ),
+    account("Kernel 2.4", V06, address!("5de4839a76cf55d0c90e2061ef4386d962E15ae3"))
+        .calling(|calls, _| match calls {
             [Call { target, value, data }] => {
                 Kernel2::executeCall { target: *target, value: *value, data: data.clone(), operation: 0 }
                     .abi_encode()
             }
             calls => Execute::executeBatchCall { calls: calls.to_vec() }.abi_encode(),
-        },
-        factory_data: |draws| {
+        })
+        .deployed_by(|draws| {
             let implementation = draws.known(address!("d3082872F8B06073A021b4602e022d5A070d7cfC"));
             let validator = draws.known(address!("d9AB5096a832b9ce79914329DAEE236f8Eea0390"));
             let data = Bytes::from(draws.address().to_vec());
             let data = Kernel2::initializeCall { validator, data }.abi_encode().into();
             Kernel2::createAccountCall { implementation, data, index: draws.salt() }.abi_encode()
-        },
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Kernel 3.1",
-        version: EntryPointVersion::V07,
-        factory: address!("d703aaE79538628d27099B8c4f621bE4CCd142d5"),
-        call_data: modular,
-        factory_data: |draws| {
+        }),
+    account("Kernel 3.1", V07, address!("d703aaE79538628d27099B8c4f621bE4CCd142d5"))
+        .calling(modular)
+        .deployed_by(|draws| {
             let factory = draws.known(address!("aac5D4240AF87249B3f71BC8E4A2cae074A3E419"));
             let validator = draws.known(address!("845ADb2C711129d4f3966735eD98a9F09fC4cE57"));
             let initialize = Kernel3::initializeCall {
@@ -242,42 +194,23 @@ pub static ACCOUNTS: &[AccountForm] = &[
                 salt: draws.salt().into(),
             }
             .abi_encode()
-        },
-        wraps: true,
-    },
-    AccountForm {
-        name: "Safe 1.4.1 for 0.6",
-        version: EntryPointVersion::V06,
-        factory: SAFE_FACTORY,
-        call_data: safe,
-        factory_data: |draws| {
-            let module = address!("a581c4A4DB7175302464fF3C06380BC3270b4037");
-            safe_factory(draws, module, address!("8EcD4ec46D4D2a6B64fE960B3D64e8B94B2234eb"))
-        },
-        ..SIMPLE
-    },
-    AccountForm {
-        name: "Safe 1.4.1 for 0.7",
-        version: EntryPointVersion::V07,
-        factory: SAFE_FACTORY,
-        call_data: safe,
-        factory_data: |draws| {
-            let module = address!("75cf11467937ce3F2f357CE24ffc3DBF8fD5c226");
-            safe_factory(draws, module, address!("2dd68b007B46fBe91B9A7c3EDa5A7a1063cB5b47"))
-        },
-        ..SIMPLE
-    },
+        })
+        .wrapping(),
+    account("Safe 1.4.1 for 0.6", V06, SAFE_FACTORY).calling(safe).deployed_by(|draws| {
+        let module = address!("a581c4A4DB7175302464fF3C06380BC3270b4037");
+        safe_factory(draws, module, address!("8EcD4ec46D4D2a6B64fE960B3D64e8B94B2234eb"))
+    }),
+    account("Safe 1.4.1 for 0.7", V07, SAFE_FACTORY).calling(safe).deployed_by(|draws| {
+        let module = address!("75cf11467937ce3F2f357CE24ffc3DBF8fD5c226");
+        safe_factory(draws, module, address!("2dd68b007B46fBe91B9A7c3EDa5A7a1063cB5b47"))
+    }),
 ];
 
-/// The account that most others resemble.
-const SIMPLE: AccountForm = AccountForm {
-    name: "SimpleAccount 0.7",
-    version: EntryPointVersion::V07,
-    factory: address!("91E60e0613810449d098b0b5Ec8b51A0FE8c8985"),
-    call_data: execute_or_lists,
-    factory_data: owner_and_salt,
-    wraps: false,
-};
+/// An account that resembles SimpleAccount 0.7, for this version of EntryPoint.
+const fn account(name: &'static str, version: EntryPointVersion, factory: Address) -> AccountForm {
+    let (call_data, factory_data) = (execute_or_lists, owner_and_salt);
+    AccountForm { name, version, factory, call_data, factory_data, wraps: false }
+}
 
 const SAFE_FACTORY: Address = address!("4e1DCf7AD4e460CfD30791CCC4F9c8a4f820ec67");
 const SAFE_SINGLETON: Address = address!("41675C099F32341bf84BFc5382aF534df5C7461a");
@@ -314,9 +247,21 @@ impl Encoded {
 }
 
 impl AccountForm {
+    const fn calling(self, call_data: fn(&[Call], bool) -> Vec<u8>) -> Self {
+        Self { call_data, ..self }
+    }
+
+    const fn deployed_by(self, factory_data: fn(&mut Draws<'_>) -> Vec<u8>) -> Self {
+        Self { factory_data, ..self }
+    }
+
+    const fn wrapping(self) -> Self {
+        Self { wraps: true, ..self }
+    }
+
     /// The accounts of a version of EntryPoint. Those of 0.8 stand in for 0.9, for which no account with a known address is published.
     pub fn of(version: EntryPointVersion) -> impl Iterator<Item = &'static Self> {
-        let version = version.min(EntryPointVersion::V08);
+        let version = version.min(V08);
         ACCOUNTS.iter().filter(move |account| account.version == version)
     }
 

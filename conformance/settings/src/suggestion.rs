@@ -2,10 +2,27 @@
 
 use std::ffi::OsString;
 
+use clap::{Parser, error::ErrorKind};
 use paymaster_reference_server::nearest;
 
+use crate::{exit, output};
+
+/// The arguments of this process; where they are wrong or ask for help, what there is to say is printed, and the error is the exit code.
+pub fn command_line<C: Parser>() -> Result<C, u8> {
+    if let Some(message) = mistyped_command(&C::command(), std::env::args_os().nth(1)) {
+        output::error(&message);
+        return Err(exit::USAGE);
+    }
+    C::try_parse().map_err(|cause| {
+        // Where this cannot be printed, there is no other place to report it.
+        let _ = cause.print();
+        let is_asked = matches!(cause.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        if is_asked { exit::CONFORMS } else { exit::USAGE }
+    })
+}
+
 /// The error message for a first argument that is nearly the name of a command, which would else be taken for a URL; none for any other.
-pub fn mistyped_command(program: &clap::Command, first: Option<OsString>) -> Option<String> {
+fn mistyped_command(program: &clap::Command, first: Option<OsString>) -> Option<String> {
     let word = first?.into_string().ok()?;
     let is_none = word.starts_with('-') || word.contains(['.', ':', '/']); // a flag or a host
     if is_none || program.find_subcommand(&word).is_some() {

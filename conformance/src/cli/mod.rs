@@ -13,25 +13,15 @@ mod traffic;
 use std::process::ExitCode;
 
 use args::Cli;
-use clap::{CommandFactory, Parser, error::ErrorKind};
 
-use paymaster_settings::{Environment, exit, output, suggestion::mistyped_command};
+use paymaster_settings::{Environment, output, suggestion::command_line};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {
     let environment = Environment::of_process();
-    if let Some(message) = mistyped_command(&Cli::command(), std::env::args_os().nth(1)) {
-        output::error(&message);
-        return ExitCode::from(exit::USAGE);
-    }
-    let cli = match Cli::try_parse() {
+    let cli: Cli = match command_line() {
         Ok(cli) => cli,
-        Err(cause) => {
-            // Where this cannot be printed, there is no other place to report it.
-            let _ = cause.print();
-            let help = matches!(cause.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return ExitCode::from(if help { exit::CONFORMS } else { exit::USAGE });
-        }
+        Err(code) => return ExitCode::from(code),
     };
     let result = commands::run(&cli, &environment);
     ExitCode::from(result.unwrap_or_else(|error| {

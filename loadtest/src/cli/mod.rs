@@ -7,10 +7,10 @@ mod exit;
 
 use std::{error::Error, fs, path::Path, process::ExitCode, time::Duration};
 
-use clap::{Args, CommandFactory, Parser, error::ErrorKind};
+use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use paymaster_settings::{
-    duration, exit as codes, output as out, process::Interrupts, suggestion::mistyped_command,
+    duration, exit as codes, output as out, process::Interrupts, suggestion::command_line,
 };
 
 use self::args::{Cli, Command};
@@ -25,18 +25,9 @@ pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
-    if let Some(message) = mistyped_command(&Cli::command(), std::env::args_os().nth(1)) {
-        out::error(&message);
-        return ExitCode::from(codes::USAGE);
-    }
-    let cli = match Cli::try_parse() {
+    let cli: Cli = match command_line() {
         Ok(cli) => cli,
-        Err(cause) => {
-            // A message that cannot be written is dropped.
-            let _ = cause.print();
-            let requested = matches!(cause.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return ExitCode::from(if requested { codes::CONFORMS } else { codes::USAGE });
-        }
+        Err(code) => return ExitCode::from(code),
     };
     let code = execute(cli).unwrap_or_else(|error| {
         let code = exit_code(&error);

@@ -52,35 +52,12 @@ pub enum RunError {
     /// The requests cannot be chosen or made.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// The test plan is not a plan of users.
-    #[error("--test-plan: {0}")]
-    TestPlan(String),
-    /// The number of users is out of range.
-    #[error("the number of users must be from 1 to {MOST_USERS}")]
-    Users,
-    #[error("--ramp needs at least 2 users")]
-    RampOfOneUser,
-    /// The warm-up is not shorter than the run.
-    #[error("the warm-up leaves no time to measure")]
-    NoMeasuredTime,
     /// The load is too high for a public target.
     #[error(transparent)]
     PublicTarget(#[from] PublicTargetError),
-    /// The requested rate is above the limit of the profile.
-    #[error(
-        "the profile limits the target to {limit} requests a second (target.requests-per-second), and --rate {rate} means {requests:.1}"
-    )]
-    AboveLimit {
-        /// The limit of the profile, in requests per second.
-        limit: f64,
-        /// The requested rate as text, in arrivals per second.
-        rate: String,
-        /// The highest requested rate, in requests per second.
-        requests: f64,
-    },
     /// goose could not execute the run.
     #[error("{0}")]
-    Engine(String),
+    Refused(String),
     /// The target did not answer the requests of discovery.
     #[error("{target}: {cause}")]
     NoAnswer {
@@ -144,7 +121,7 @@ pub async fn run(
         broken = broken_so_far(run, &options.abort_on);
         broken.is_some()
     };
-    execute(&run, LiveView::default(), abort, signal.as_mut()).await.map_err(RunError::Engine)?;
+    execute(&run, LiveView::default(), abort, signal.as_mut()).await.map_err(RunError::Refused)?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
@@ -247,16 +224,17 @@ impl Timing {
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
         let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
         let timing = if let Some(plan) = &options.test_plan {
-            let (users, text) = plan.users(slack).map_err(RunError::TestPlan)?;
+            let (users, text) =
+                plan.users(slack).map_err(|cause| refused(format!("--test-plan: {cause}")))?;
             Self { users, plan: text, unmeasured: warm_up, length: plan.length() }
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
             if !(1..=MOST_USERS).contains(&users) {
-                return Err(RunError::Users);
+                return Err(refused(format!("the number of users must be from 1 to {MOST_USERS}")));
             }
             if !ramp.is_zero() && users < 2 {
-                return Err(RunError::RampOfOneUser);
+                return Err(refused("--ramp needs at least 2 users"));
             }
             let length = match &options.rate {
                 Some(Rate::Steps(steps)) => steps.length(),
@@ -270,10 +248,14 @@ impl Timing {
             }
         };
         if timing.unmeasured >= timing.length {
-            return Err(RunError::NoMeasuredTime);
+            return Err(refused("the warm-up leaves no time to measure"));
         }
         Ok(timing)
     }
+}
+
+fn refused(why: impl Into<String>) -> RunError {
+    RunError::Refused(why.into())
 }
 
 /// When users send. `limit` is that of the profile, in requests per second.
@@ -301,7 +283,9 @@ pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) ->
     if let (Some(rate), Some(limit)) = (rate, limit) {
         let requests = rate.highest() * mix.requests_per_iteration();
         if requests > limit {
-            return Err(RunError::AboveLimit { limit, rate: rate.to_string(), requests });
+            return Err(refused(format!(
+                "the profile limits the target to {limit} requests a second (target.requests-per-second), and --rate {rate} means {requests:.1}"
+            )));
         }
     }
     Ok(())

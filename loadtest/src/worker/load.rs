@@ -45,17 +45,8 @@ pub(super) struct AskedLoad {
 
 /// The users of the master cannot be started.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum UsersError {
-    /// A class is not a scenario that this worker sends.
-    #[error("this worker has no scenario for users of the class `{class}`: it sends {known}")]
-    UnknownClass {
-        class: String,
-        /// What exists, separated by commas.
-        known: String,
-    },
-    #[error("a worker has at most {MOST_USERS} users, and the master asked for {0}: start more workers")]
-    TooMany(u64),
-}
+#[error("{0}")]
+pub(super) struct UsersError(String);
 
 /// A running load.
 #[derive(Debug)]
@@ -177,7 +168,8 @@ impl Load {
     pub(super) fn set_users(&mut self, classes: &BTreeMap<String, u64>) -> Result<(), UsersError> {
         let total: u64 = classes.values().sum();
         if total > MOST_USERS as u64 {
-            return Err(UsersError::TooMany(total));
+            let most = format!("a worker has at most {MOST_USERS} users");
+            return Err(UsersError(format!("{most}, and the master asked for {total}: start more workers")));
         }
         let mut unknown = None;
         let mut counts = BTreeMap::new();
@@ -206,7 +198,10 @@ impl Load {
         }
         match unknown {
             None => Ok(()),
-            Some(class) => Err(UsersError::UnknownClass { class, known: self.corpus.mix.names().join(", ") }),
+            Some(class) => Err(UsersError(format!(
+                "this worker has no scenario for users of the class `{class}`: it sends {}",
+                self.corpus.mix.names().join(", ")
+            ))),
         }
     }
 

@@ -135,7 +135,7 @@ fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErr
             .map(|name| Account { name, version: version(name) })
             .collect(),
     };
-    let text = toml::to_string(&profile).map_err(ConfigError::Write)?;
+    let text = toml::to_string(&profile)?;
     Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"))
 }
 
@@ -237,7 +237,7 @@ fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErro
         },
         contract: is_signed.then(|| Contract { kind: kind.collect(), signer }),
     };
-    let text = toml::to_string(&profile).map_err(ConfigError::Write)?;
+    let text = toml::to_string(&profile)?;
     Ok(format!(
         "# What paymaster-reference-server supports, for paymaster-conformance --spec erc-7677.\n{text}"
     ))

@@ -66,12 +66,6 @@ pub enum Statement {
 }
 
 impl Variant {
-    /// A variant of which the behaviour or the configuration follows.
-    const fn new(name: &'static str, about: &'static str) -> Self {
-        let injection = Injection { condition: always, behaviour: Behaviour::NOTHING };
-        Self { name, specification: None, about, warns: &[], untrue: &[], configure: |_| {}, injection }
-    }
-
     behaviours!();
 
     /// The same variant of a server with another configuration.
@@ -109,6 +103,12 @@ impl Variant {
     }
 }
 
+/// A variant of which the behaviour or the configuration follows.
+const fn variant(name: &'static str, about: &'static str) -> Variant {
+    let injection = Injection { condition: always, behaviour: Behaviour::NOTHING };
+    Variant { name, specification: None, about, warns: &[], untrue: &[], configure: |_| {}, injection }
+}
+
 /// The groups, each with the specification that it is about.
 const GROUPS: [(Option<&str>, &[Variant]); 11] = [
     (FEE_QUOTE, requests::VARIANTS),
@@ -127,9 +127,9 @@ const GROUPS: [(Option<&str>, &[Variant]); 11] = [
 static VARIANTS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
     let of_group = |(group, variants): &(Option<&'static str>, &[Variant])| {
         let group = *group;
-        let variant =
+        let with_group =
             move |variant: &Variant| Variant { specification: variant.specification.or(group), ..*variant };
-        variants.iter().map(variant).collect::<Vec<_>>()
+        variants.iter().map(with_group).collect::<Vec<_>>()
     };
     GROUPS.iter().flat_map(of_group).collect()
 });

@@ -65,7 +65,7 @@ impl Config {
             0..=LONGEST => Ok(()),
             _ => Err(io::ErrorKind::FileTooLarge.into()),
         });
-        read.map_err(|source| ConfigError::Read { path: path.display().to_string(), source })?;
+        read.map_err(|cause| ConfigError(format!("cannot read {}: {cause}", path.display())))?;
         Self::from_toml(&text)
     }
 
@@ -80,7 +80,7 @@ impl Config {
 
     /// The configuration as TOML text for [`Config::from_toml`]. A signing key other than the test key is redacted.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
-        toml::to_string(self).map_err(ConfigError::Write)
+        Ok(toml::to_string(self)?)
     }
 
     /// Address and port of the OpenMetrics page; none when there is no page.
@@ -101,7 +101,7 @@ impl Config {
                 &self.chain.timeout_ms.to_string(),
             ));
         }
-        self.bounds.problem().map_or(Ok(()), |problem| Err(ConfigError::Bounds(problem)))
+        self.bounds.problem().map_or(Ok(()), |problem| Err(ConfigError(problem)))
     }
 }
 

@@ -130,7 +130,7 @@ impl Pair {
 
 /// The four kinds of calls (section 4).
 pub mod kinds {
-    use super::{Kind, KindOfCall, Method, Mode};
+    use super::{Kind, KindOfCall, Pair};
 
     /// A fee quote in sponsored mode.
     pub const QUOTE_SPONSORED: Kind = Kind::new(&DESCRIBED[0]);
@@ -144,39 +144,22 @@ pub mod kinds {
     pub const ALL: [Kind; 4] = [QUOTE_SPONSORED, QUOTE_ERC20, SPONSOR_SPONSORED, SPONSOR_ERC20];
 
     static DESCRIBED: [KindOfCall; 4] = [
-        KindOfCall {
-            number: 0,
-            name: "quote-sponsored",
-            method: Method::GetFeeQuoteOrData.name(),
-            selector: Some(("mode", Mode::Sponsored.name())),
-            request_document: "quote-sponsored-request",
-            result_document: "sponsored-result",
-        },
-        KindOfCall {
-            number: 1,
-            name: "quote-erc20",
-            method: Method::GetFeeQuoteOrData.name(),
-            selector: Some(("mode", Mode::Erc20.name())),
-            request_document: "quote-erc20-request",
-            result_document: "quote-result",
-        },
-        KindOfCall {
-            number: 2,
-            name: "sponsor-sponsored",
-            method: Method::SponsorUserOperation.name(),
-            selector: Some(("mode", Mode::Sponsored.name())),
-            request_document: "sponsor-sponsored-request",
-            result_document: "sponsored-result",
-        },
-        KindOfCall {
-            number: 3,
-            name: "sponsor-erc20",
-            method: Method::SponsorUserOperation.name(),
-            selector: Some(("mode", Mode::Erc20.name())),
-            request_document: "sponsor-erc20-request",
-            result_document: "token-sponsor-result",
-        },
+        kind(0, "quote-sponsored", Pair::QUOTE_SPONSORED, ["quote-sponsored-request", "sponsored-result"]),
+        kind(1, "quote-erc20", Pair::QUOTE_ERC20, ["quote-erc20-request", "quote-result"]),
+        kind(
+            2,
+            "sponsor-sponsored",
+            Pair::SPONSOR_SPONSORED,
+            ["sponsor-sponsored-request", "sponsored-result"],
+        ),
+        kind(3, "sponsor-erc20", Pair::SPONSOR_ERC20, ["sponsor-erc20-request", "token-sponsor-result"]),
     ];
+
+    const fn kind(number: u8, name: &'static str, pair: Pair, documents: [&'static str; 2]) -> KindOfCall {
+        let selector = Some(("mode", pair.mode.name()));
+        let [request_document, result_document] = documents;
+        KindOfCall { number, name, method: pair.method.name(), selector, request_document, result_document }
+    }
 }
 
 impl fmt::Display for Pair {

@@ -77,7 +77,15 @@ pub static NUMBER_IDS: Relation = Relation::new(
     "the same call with number ids: 0, negative, above 2^53",
     Bases::EveryKind,
     Rounds::scaled(11),
-    number_ids,
+    |input, ids| {
+        let text = *item_of_round(input, NUMBERS);
+        let Ok(number) = text.parse::<Number>() else {
+            return Vec::new();
+        };
+        // The baseline has a string id, so that a target that refuses every number is detected.
+        let baseline = json!(format!("baseline-{}", ids.next_id()));
+        with_ids(input, &baseline, Value::Number(number))
+    },
 )
 .first(11);
 
@@ -87,25 +95,13 @@ pub static STRING_IDS: Relation = Relation::new(
     "the same call with string ids: empty, numeric-looking, long, of other scripts",
     Bases::EveryKind,
     Rounds::Scaled { most: 34, least: 8 },
-    string_ids,
+    |input, ids| {
+        let round = input.round as usize % (STRINGS.len() + 1);
+        let id = STRINGS.get(round).map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
+        let baseline = json!(ids.next_id());
+        with_ids(input, &baseline, json!(id))
+    },
 );
-
-fn number_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let text = *item_of_round(input, NUMBERS);
-    let Ok(number) = text.parse::<Number>() else {
-        return Vec::new();
-    };
-    // The baseline has a string id, so that a target that refuses every number is detected.
-    let baseline = json!(format!("baseline-{}", ids.next_id()));
-    with_ids(input, &baseline, Value::Number(number))
-}
-
-fn string_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let round = input.round as usize % (STRINGS.len() + 1);
-    let id = STRINGS.get(round).map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
-    let baseline = json!(ids.next_id());
-    with_ids(input, &baseline, json!(id))
-}
 
 fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
     let label = if id.to_string().len() > 60 { "a long string id".to_owned() } else { format!("id {id}") };
@@ -124,21 +120,19 @@ pub const fn headers(bases: Bases) -> Relation {
             "the same call with the request headers of published HTTP clients",
             bases,
             Rounds::Scaled { most: 12, least: 5 }, // each client in each of two kinds
-            with_headers,
+            |input, ids| {
+                let client = item_of_round(input, CLIENTS);
+                let plain = baseline(input, ids);
+                let variant = Member {
+                    role: Role::Variant,
+                    label: format!("the headers of {}", client.name),
+                    sent_as: Some(client),
+                    ..plain.clone()
+                };
+                alternately(&plain, &variant)
+            },
         )
     }
-}
-
-fn with_headers(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let client = item_of_round(input, CLIENTS);
-    let plain = baseline(input, ids);
-    let variant = Member {
-        role: Role::Variant,
-        label: format!("the headers of {}", client.name),
-        sent_as: Some(client),
-        ..plain.clone()
-    };
-    alternately(&plain, &variant)
 }
 
 /// Two calls, each alone, and then both in a batch.
@@ -147,36 +141,35 @@ pub static BATCH_ELEMENTS: Relation = Relation::new(
     "two calls each alone and then in a batch: of two kinds, one that is an error, ids alike, twelve at once",
     Bases::EveryKind,
     Rounds::scaled(4),
-    batch_elements,
+    |input, ids| {
+        let (base, round) = (input.base, input.round % 4);
+        let specification = input.context.specification();
+        let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
+        let Some(other) = (if round == 1 { (specification.sibling)(input) } else { unknown() }) else {
+            return Vec::new();
+        };
+        let mut next = |request: &Value| with(request, "", "id", ids.next_id());
+        let alone = [next(base), next(&other)];
+        let (label, batch) = match round {
+            0 => ("a batch with an unknown method in the middle", vec![next(base), next(&other), next(base)]),
+            1 => ("a batch of two kinds of calls", vec![next(base), next(&other), next(base)]),
+            2 => (
+                "a batch of twelve",
+                (0..12).map(|place| next(if place == 5 { &other } else { base })).collect(),
+            ),
+            _ => {
+                let first = next(base);
+                let second = with(&other, "", "id", first["id"].to_string());
+                ("a batch of a number and the same digits as a string for ids", vec![first, second])
+            }
+        };
+        vec![
+            with_own_id(Role::Baseline, "the call alone", &alone[0]),
+            with_own_id(Role::Alone, "the other call alone", &alone[1]),
+            with_own_id(Role::Batch, label, &Value::Array(batch)),
+        ]
+    },
 );
-
-fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (base, round) = (input.base, input.round % 4);
-    let specification = input.context.specification();
-    let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
-    let Some(other) = (if round == 1 { (specification.sibling)(input) } else { unknown() }) else {
-        return Vec::new();
-    };
-    let mut next = |request: &Value| with(request, "", "id", ids.next_id());
-    let alone = [next(base), next(&other)];
-    let (label, batch) = match round {
-        0 => ("a batch with an unknown method in the middle", vec![next(base), next(&other), next(base)]),
-        1 => ("a batch of two kinds of calls", vec![next(base), next(&other), next(base)]),
-        2 => {
-            ("a batch of twelve", (0..12).map(|place| next(if place == 5 { &other } else { base })).collect())
-        }
-        _ => {
-            let first = next(base);
-            let second = with(&other, "", "id", first["id"].to_string());
-            ("a batch of a number and the same digits as a string for ids", vec![first, second])
-        }
-    };
-    vec![
-        with_own_id(Role::Baseline, "the call alone", &alone[0]),
-        with_own_id(Role::Alone, "the other call alone", &alone[1]),
-        with_own_id(Role::Batch, label, &Value::Array(batch)),
-    ]
-}
 
 /// Requests that break exactly one keyword of their schema at one place.
 pub static MALFORMED_PARAMS: Relation = Relation::new(
@@ -184,7 +177,26 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
     "calls that break exactly one keyword of their schema at one place of params",
     Bases::EveryKind,
     Rounds::Share(20),
-    malformed_params,
+    |input, ids| {
+        let Some(pair) = input.pair else { return Vec::new() };
+        let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
+        let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document)
+            .iter()
+            .filter(|site| site.location.starts_with("/params/"))
+            .collect();
+        if inside.is_empty() {
+            return Vec::new();
+        }
+        // The site depends on the round and not on the base: a simpler base is broken at the same place.
+        let site = inside[input.round as usize * stride(inside.len()) % inside.len()];
+        let Some(mutation) =
+            site.apply(&base).filter(|mutation| mutation.valid_pair(input.context.specification()).is_none())
+        else {
+            return Vec::new();
+        };
+        let label = format!("{} broken at {}", mutation.keyword, mutation.pointer);
+        vec![with_own_id(Role::Malformed, label, &mutation.broken)]
+    },
 );
 
 /// Bodies that are not valid requests: not JSON, not a request object, unknown methods, no id.
@@ -193,7 +205,14 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
     "bodies that are not JSON or no request, unknown methods, notifications",
     Bases::Plain,
     Rounds::for_each(BODIES),
-    malformed_bodies,
+    |input, ids| {
+        let (label, write) = item_of_round(input, BODIES);
+        vec![Member::plain(
+            Role::Malformed,
+            *label,
+            write(&with(input.base, "", "id", ids.next_id()), input.context.specification()),
+        )]
+    },
 )
 .first(25);
 
@@ -205,27 +224,6 @@ pub static BATCHES: Relation = Relation::new(
     Rounds::Fixed(4),
     batches,
 );
-
-fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
-    let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document)
-        .iter()
-        .filter(|site| site.location.starts_with("/params/"))
-        .collect();
-    if inside.is_empty() {
-        return Vec::new();
-    }
-    // The site depends on the round and not on the base: a simpler base is broken at the same place.
-    let site = inside[input.round as usize * stride(inside.len()) % inside.len()];
-    let Some(mutation) =
-        site.apply(&base).filter(|mutation| mutation.valid_pair(input.context.specification()).is_none())
-    else {
-        return Vec::new();
-    };
-    let label = format!("{} broken at {}", mutation.keyword, mutation.pointer);
-    vec![with_own_id(Role::Malformed, label, &mutation.broken)]
-}
 
 /// A stride that is coprime to the length: it visits every place once, in a spread-out order.
 fn stride(length: usize) -> usize {
@@ -289,15 +287,6 @@ fn method(base: &Value) -> &str {
     base["method"].as_str().unwrap_or_default()
 }
 
-fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (label, write) = item_of_round(input, BODIES);
-    vec![Member::plain(
-        Role::Malformed,
-        *label,
-        write(&with(input.base, "", "id", ids.next_id()), input.context.specification()),
-    )]
-}
-
 fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut call = || with(input.base, "", "id", ids.next_id());
     let notification = without(input.base, "", "id");
@@ -316,14 +305,12 @@ pub static DISCOVERY: Relation = Relation::new(
     "the first calls of a run, which show the dialect and the tokens of the target",
     Bases::NONE,
     Rounds::Fixed(0),
-    as_given,
+    |seed, ids| {
+        let mut request = seed.base.clone();
+        request["id"] = ids.next_id().into();
+        vec![Member::plain(Role::Discovery, "", request.to_string())]
+    },
 );
-
-fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut request = seed.base.clone();
-    request["id"] = ids.next_id().into();
-    vec![Member::plain(Role::Discovery, "", request.to_string())]
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! Walks the schema documents: places, references between them, and the keywords that the generators support.
 
+use std::sync::LazyLock;
+
 use paymaster_schemas::{document, document_by_id, resolved};
 use serde_json::{Map, Value};
 
@@ -36,6 +38,9 @@ pub(super) const KEYWORDS: [&str; 19] = [
     "maxItems",
 ];
 
+/// What the schema `true` has.
+static NO_KEYWORDS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
 /// A schema and its place in a document.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -63,8 +68,8 @@ impl Place {
         Self { document: "made-up", pointer: String::new(), schema: Box::leak(Box::new(schema)) }
     }
 
-    /// The schema's keywords. None for `true`, which accepts everything.
-    pub fn keywords(&self) -> Result<Option<&'static Map<String, Value>>, Unsupported> {
+    /// The schema's keywords; there are none in `true`, which accepts everything.
+    pub fn keywords(&self) -> Result<&'static Map<String, Value>, Unsupported> {
         match self.schema {
             Value::Object(map) => {
                 for keyword in map.keys() {
@@ -72,9 +77,9 @@ impl Place {
                         return Err(self.unsupported(keyword));
                     }
                 }
-                Ok(Some(map))
+                Ok(map)
             }
-            Value::Bool(true) => Ok(None),
+            Value::Bool(true) => Ok(&NO_KEYWORDS),
             _ => Err(self.unsupported("a schema that accepts nothing")),
         }
     }
@@ -110,7 +115,7 @@ impl Place {
     /// The one member that each schema of the array at `keyword` requires. Branches with other keywords are not supported.
     pub fn branch_members(&self, keyword: &str) -> Result<Vec<&'static str>, Unsupported> {
         let member = |branch: &Self| match branch.strings("required").as_slice() {
-            [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => Ok(*member),
+            [member] if branch.keywords()?.len() == 1 => Ok(*member),
             _ => Err(branch.unsupported("a branch other than one required member")),
         };
         self.each(keyword).iter().map(member).collect()
@@ -166,7 +171,7 @@ mod tests {
     /// Counts every schema of a document, subschemas included. Fails for an unknown keyword.
     fn walk(place: &Place, seen: &mut usize) {
         *seen += 1;
-        if place.keywords().unwrap().is_none() {
+        if place.keywords().unwrap().is_empty() {
             return;
         }
         for keyword in ["allOf", "anyOf", "oneOf", "prefixItems"] {

@@ -14,8 +14,6 @@ pub mod requests;
 mod text;
 mod view;
 
-use std::fmt;
-
 use paymaster_schemas::{Basis, Clause, Kind, find_clause};
 
 use crate::{cases::case::Relation, knowledge::Knowledge};
@@ -101,7 +99,7 @@ pub type GroupCheck = fn(&[View<'_>], &dyn Knowledge, &mut Report);
 pub type RowCheck = fn([&str; 3], &View<'_>, &dyn Knowledge, &mut Report);
 
 /// How a rule judges.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// One exchange at a time.
     Exchange(ExchangeCheck),
@@ -116,16 +114,6 @@ pub enum Check {
     },
     /// All exchanges of a group of that relation together.
     Group(&'static Relation, GroupCheck),
-}
-
-impl fmt::Debug for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exchange(_) => f.write_str("Exchange"),
-            Self::Row { document, member, .. } => write!(f, "Row({document}.{member})"),
-            Self::Group(relation, _) => write!(f, "Group({})", relation.id),
-        }
-    }
 }
 
 impl Rule {

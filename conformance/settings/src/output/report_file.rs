@@ -41,32 +41,24 @@ pub struct RequestedFile {
 
 /// Why an argument names no report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReportFileError {
-    /// No format has this name.
-    #[error("there is no report format `{name}`{hint}; there are {known}")]
-    UnknownFormat { name: String, hint: String, known: String },
-    /// The ending of a path names no format.
-    #[error("{path}: the ending names no report format; there are {known}, or write FORMAT=PATH")]
-    UnknownEnding { path: String, known: String },
-    /// Nothing follows `FORMAT=`.
-    #[error("--report {name}= names no file: write {name}=PATH, or {name}=- for standard output")]
-    NoPath { name: String },
-    /// `-` has no ending.
-    #[error("standard output has no ending that names a format: write FORMAT=-")]
-    NoFormat,
-}
+#[error("{0}")]
+pub struct ReportFileError(String);
 
 /// Reads an argument. Without a path, the file is `stem` with the first ending of the format.
 pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<RequestedFile, ReportFileError> {
     let named = |name: &str| formats.iter().position(|format| format.name == name);
     let file = |path: &str| Destination::File(path.into());
     if text == "-" {
-        return Err(ReportFileError::NoFormat);
+        let refusal = "standard output has no ending that names a format: write FORMAT=-";
+        return Err(ReportFileError(refusal.to_owned()));
     }
     if let Some((name, path)) = text.split_once('=').filter(|(name, _)| is_name(name)) {
         let format = named(name).ok_or_else(|| unknown_format(name, formats))?;
         let destination = match path {
-            "" => return Err(ReportFileError::NoPath { name: name.to_owned() }),
+            "" => {
+                let remedy = format!("write {name}=PATH, or {name}=- for standard output");
+                return Err(ReportFileError(format!("--report {name}= names no file: {remedy}")));
+            }
             "-" => Destination::Stdout,
             path => file(path),
         };
@@ -79,7 +71,10 @@ pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<Requeste
     match by_ending(text, formats) {
         Some(format) => Ok(RequestedFile { format, destination: file(text) }),
         None if is_name(text) => Err(unknown_format(text, formats)),
-        None => Err(ReportFileError::UnknownEnding { path: text.to_owned(), known: endings(formats) }),
+        None => Err(ReportFileError(format!(
+            "{text}: the ending names no report format; there are {}, or write FORMAT=PATH",
+            endings(formats)
+        ))),
     }
 }
 
@@ -102,11 +97,8 @@ fn by_ending(path: &str, formats: &[FormatNames]) -> Option<usize> {
 
 fn unknown_format(name: &str, formats: &[FormatNames]) -> ReportFileError {
     let names = || formats.iter().map(|format| format.name);
-    ReportFileError::UnknownFormat {
-        name: name.to_owned(),
-        hint: did_you_mean(name, names()),
-        known: names().collect::<Vec<_>>().join(", "),
-    }
+    let (hint, known) = (did_you_mean(name, names()), names().collect::<Vec<_>>().join(", "));
+    ReportFileError(format!("there is no report format `{name}`{hint}; there are {known}"))
 }
 
 fn endings(formats: &[FormatNames]) -> String {

@@ -27,21 +27,9 @@ pub enum SettingError {
     /// The text of a variable, or of a key of the file, is no value of its setting.
     #[error("{0}: {1}")]
     Malformed(&'static str, #[source] ValueError),
-    /// No cases are asked for.
-    #[error("the number of cases must be at least 1")]
-    Cases,
-    /// The number of jobs is out of range.
-    #[error("the number of jobs (concurrency) must be from 1 to {MAX_JOBS}")]
-    Jobs,
-    /// The rate is out of range.
-    #[error("the rate must be from 0.001 to 1000000 requests a second")]
-    Rate,
-    /// One source has both.
-    #[error("cacert and insecure exclude each other")]
-    Trust,
-    /// The request budget is 0.
-    #[error("the request budget must be at least 1")]
-    Budget,
+    /// A value is out of range, or excludes another one.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// Why a text is no value of a setting.
@@ -131,22 +119,20 @@ impl Merged {
 
     /// Checks that each value makes sense, whatever its source.
     fn check(&self) -> Result<(), SettingError> {
-        if self.cases == Some(0) {
-            return Err(SettingError::Cases);
-        }
-        if self.jobs.is_some_and(|jobs| !(1..=MAX_JOBS).contains(&jobs)) {
-            return Err(SettingError::Jobs);
-        }
-        if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
-            return Err(SettingError::Rate);
-        }
-        if self.trust.insecure && self.trust.cacert.is_some() {
-            return Err(SettingError::Trust);
-        }
-        if self.max_requests == Some(0) {
-            return Err(SettingError::Budget);
-        }
-        Ok(())
+        let jobs = format!("the number of jobs (concurrency) must be from 1 to {MAX_JOBS}");
+        let is_outside = |jobs| !(1..=MAX_JOBS).contains(&jobs);
+        let checks = [
+            (self.cases == Some(0), "the number of cases must be at least 1"),
+            (self.jobs.is_some_and(is_outside), &jobs),
+            (
+                self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)),
+                "the rate must be from 0.001 to 1000000 requests a second",
+            ),
+            (self.trust.insecure && self.trust.cacert.is_some(), "cacert and insecure exclude each other"),
+            (self.max_requests == Some(0), "the request budget must be at least 1"),
+        ];
+        let refused = checks.into_iter().find(|(is_wrong, _)| *is_wrong);
+        refused.map_or(Ok(()), |(_, why)| Err(SettingError::Refused(why.to_owned())))
     }
 }
 

@@ -13,20 +13,8 @@ use crate::{
 
 pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     scenarios: &[
-        Scenario {
-            id: "stub",
-            about: "pm_getPaymasterStubData for EntryPoint 0.7",
-            weight: 2,
-            labels: &["stub"],
-            requests: Requests::Call(STUB_07),
-        },
-        Scenario {
-            id: "data",
-            about: "pm_getPaymasterData for EntryPoint 0.7",
-            weight: 2,
-            labels: &["data"],
-            requests: Requests::Call(DATA_07),
-        },
+        Scenario::of_calls(&["stub"], "pm_getPaymasterStubData for EntryPoint 0.7", STUB_07),
+        Scenario::of_calls(&["data"], "pm_getPaymasterData for EntryPoint 0.7", DATA_07),
         Scenario {
             id: "journey",
             about: "what a wallet does: the stub, then data with the paymaster of the stub",

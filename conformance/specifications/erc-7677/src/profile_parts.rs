@@ -12,16 +12,18 @@ use crate::{
 
 /// Every part but the empty profile and the whole one.
 pub(crate) static PARTS: &[ProfilePart] = &[
-    part("entry-points alone", |whole| {
+    ProfilePart::new("entry-points alone", |whole| {
         stating(|rest| rest.service.entry_points.clone_from(&of(whole).service.entry_points))
     }),
-    part("chain-id alone", |whole| stating(|rest| rest.service.chain_id = of(whole).service.chain_id)),
-    part("context alone", |whole| {
+    ProfilePart::new("chain-id alone", |whole| {
+        stating(|rest| rest.service.chain_id = of(whole).service.chain_id)
+    }),
+    ProfilePart::new("context alone", |whole| {
         stating(|rest| rest.service.context.clone_from(&of(whole).service.context))
     }),
     ProfilePart {
         adds_operation: true,
-        ..part("one listed operation", |whole| {
+        ..ProfilePart::new("one listed operation", |whole| {
             stating(|rest| {
                 let version = of(whole).service.entry_points.last().cloned();
                 rest.operations.accepts = Accepts::Listed;
@@ -29,20 +31,16 @@ pub(crate) static PARTS: &[ProfilePart] = &[
             })
         })
     },
-    part("refused alone", |whole| {
+    ProfilePart::new("refused alone", |whole| {
         stating(|rest| rest.operations.refused.clone_from(&of(whole).operations.refused))
     }),
-    part("contract alone", |whole| stating(|rest| rest.contract.clone_from(&of(whole).contract))),
-    part("everything but the chain", |whole| {
+    ProfilePart::new("contract alone", |whole| stating(|rest| rest.contract.clone_from(&of(whole).contract))),
+    ProfilePart::new("everything but the chain", |whole| {
         let mut rest = of(whole).clone();
         rest.service.chain_id = None;
         rest.into()
     }),
 ];
-
-const fn part(name: &'static str, of: fn(&dyn Knowledge) -> Arc<dyn Knowledge>) -> ProfilePart {
-    ProfilePart { name, adds_operation: false, of }
-}
 
 fn of(whole: &dyn Knowledge) -> &Profile {
     &Target::of(whole).profile

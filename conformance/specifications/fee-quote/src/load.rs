@@ -12,39 +12,20 @@ use crate::{
     target::context::Context,
 };
 
-/// The weight of a scenario of one call.
-const CALL: u32 = 2;
-
 pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     scenarios: &[
-        Scenario {
-            id: "quote-sponsored",
-            about: "pm_getFeeQuoteOrData in sponsored mode",
-            weight: CALL,
-            labels: &["quote-sponsored"],
-            requests: Requests::Call(kinds::QUOTE_SPONSORED),
-        },
-        Scenario {
-            id: "quote-erc20",
-            about: "pm_getFeeQuoteOrData in token mode",
-            weight: CALL,
-            labels: &["quote-erc20"],
-            requests: Requests::Call(kinds::QUOTE_ERC20),
-        },
-        Scenario {
-            id: "sponsor-sponsored",
-            about: "pm_sponsorUserOperation in sponsored mode",
-            weight: CALL,
-            labels: &["sponsor-sponsored"],
-            requests: Requests::Call(kinds::SPONSOR_SPONSORED),
-        },
-        Scenario {
-            id: "sponsor-erc20",
-            about: "pm_sponsorUserOperation in token mode",
-            weight: CALL,
-            labels: &["sponsor-erc20"],
-            requests: Requests::Call(kinds::SPONSOR_ERC20),
-        },
+        Scenario::of_calls(
+            &["quote-sponsored"],
+            "pm_getFeeQuoteOrData in sponsored mode",
+            kinds::QUOTE_SPONSORED,
+        ),
+        Scenario::of_calls(&["quote-erc20"], "pm_getFeeQuoteOrData in token mode", kinds::QUOTE_ERC20),
+        Scenario::of_calls(
+            &["sponsor-sponsored"],
+            "pm_sponsorUserOperation in sponsored mode",
+            kinds::SPONSOR_SPONSORED,
+        ),
+        Scenario::of_calls(&["sponsor-erc20"], "pm_sponsorUserOperation in token mode", kinds::SPONSOR_ERC20),
         Scenario {
             id: "journey",
             about: "what a wallet does: quote in token mode, then sponsor in a token of that quote",

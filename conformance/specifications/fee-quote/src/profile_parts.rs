@@ -12,14 +12,14 @@ use crate::target::{
 
 /// Every part but the empty profile.
 pub(crate) static PARTS: &[ProfilePart] = &[
-    part("tokens alone", |whole| stating(|rest| rest.tokens = of(whole).tokens.clone())),
-    part("accounts alone", |whole| stating(|rest| rest.accounts.clone_from(&of(whole).accounts))),
-    part("accepts = \"any\" alone", |whole| {
+    ProfilePart::new("tokens alone", |whole| stating(|rest| rest.tokens = of(whole).tokens.clone())),
+    ProfilePart::new("accounts alone", |whole| stating(|rest| rest.accounts.clone_from(&of(whole).accounts))),
+    ProfilePart::new("accepts = \"any\" alone", |whole| {
         stating(|rest| rest.operations.accepts = of(whole).operations.accepts)
     }),
     ProfilePart {
         adds_operation: true,
-        ..part("one listed operation", |_| {
+        ..ProfilePart::new("one listed operation", |_| {
             stating(|rest| {
                 rest.operations = Operations {
                     accepts: Accepts::Listed,
@@ -29,16 +29,14 @@ pub(crate) static PARTS: &[ProfilePart] = &[
             })
         })
     },
-    part("one supported token", |whole| {
+    ProfilePart::new("one supported token", |whole| {
         let supported = of(whole).tokens.supported.iter().take(1).cloned().collect();
         stating(|rest| rest.tokens = TokenLists { supported, ..TokenLists::default() })
     }),
-    part("everything but accounts", |whole| Profile { accounts: Vec::new(), ..of(whole).clone() }.into()),
+    ProfilePart::new("everything but accounts", |whole| {
+        Profile { accounts: Vec::new(), ..of(whole).clone() }.into()
+    }),
 ];
-
-const fn part(name: &'static str, of: fn(&dyn Knowledge) -> Arc<dyn Knowledge>) -> ProfilePart {
-    ProfilePart { name, adds_operation: false, of }
-}
 
 fn of(whole: &dyn Knowledge) -> &Profile {
     &Context::of(whole).profile

@@ -16,14 +16,8 @@ const PADDING: usize = 12;
 
 /// Why a run has no badge.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NoBadge {
-    /// `--rule` left rules out, and a badge is a verdict on all rules.
-    #[error("{judged} judged, since --rule left out {left_out}: a badge needs a run over all of them")]
-    PartialRun { judged: String, left_out: usize },
-    /// A badge is a verdict on a service of the user, and has no room for a warning.
-    #[error("{EMBEDDED_WARNING}")]
-    Embedded,
-}
+#[error("{0}")]
+pub(crate) struct NoBadge(String);
 
 /// The badge as an SVG file.
 pub(crate) fn svg(run: &Report) -> Result<String, NoBadge> {
@@ -33,10 +27,12 @@ pub(crate) fn svg(run: &Report) -> Result<String, NoBadge> {
 /// The badge as an element of a page.
 pub(crate) fn markup(run: &Report) -> Result<Markup, NoBadge> {
     if run.embedded {
-        return Err(NoBadge::Embedded);
+        // A badge is a verdict on a service of the user, and has no room for a warning.
+        return Err(NoBadge(EMBEDDED_WARNING.to_owned()));
     }
     if run.left_out > 0 {
-        return Err(NoBadge::PartialRun { judged: run.verdict_line().share(), left_out: run.left_out });
+        let judged = format!("{} judged, since --rule left out {}", run.verdict_line().share(), run.left_out);
+        return Err(NoBadge(format!("{judged}: a badge needs a run over all of them")));
     }
     let (text, colour) = message(run);
     let width = |text: &str| text.chars().count() * LETTER;

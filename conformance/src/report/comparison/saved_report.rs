@@ -1,9 +1,6 @@
 //! Reads a JSON report that an earlier run wrote.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -16,62 +13,40 @@ use paymaster_client::files;
 
 impl Report {
     /// Reads a report from a file. The error names the file.
-    pub(crate) fn read(path: &Path) -> Result<Self, ReadError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, NotAReport> {
         let parsed = files::read(path, files::WRITTEN_BY_A_RUN)
-            .map_err(NotAReport::Unreadable)
+            .map_err(|cause| NotAReport(cause.to_string()))
             .and_then(|bytes| Self::parse(&bytes));
-        parsed.map_err(|cause| ReadError { path: path.to_owned(), cause })
+        parsed.map_err(|cause| NotAReport(format!("{}: {cause}", path.display())))
     }
 
     /// Reads the text of a report.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, NotAReport> {
+        let something_else = |what: &str| NotAReport(format!("this is {what}; {ADVICE}"));
         let value: Value = serde_json::from_slice(bytes).map_err(|cause| match first_line(bytes) {
-            Some(line) if line["format"] == ndjson::FORMAT => NotAReport::OtherFile("an event log"),
-            _ => NotAReport::NotJson(cause),
+            Some(line) if line["format"] == ndjson::FORMAT => something_else("an event log"),
+            _ => NotAReport(format!("not JSON ({cause}); {ADVICE}")),
         })?;
-        match value["format"].as_str().unwrap_or_default() {
-            machine::FORMAT => serde_json::from_value(value).map_err(NotAReport::Damaged),
-            replay_file::FORMAT => Err(NotAReport::OtherFile("a replay file")),
-            _ if value["log"]["version"].is_string() => Err(NotAReport::OtherFile("a HAR file")),
-            _ if value["runs"].is_array() => Err(NotAReport::OtherFile("a SARIF log")),
-            other if other.starts_with("paymaster-report/") => {
-                Err(NotAReport::OtherVersion(other.to_owned()))
+        Err(match value["format"].as_str().unwrap_or_default() {
+            machine::FORMAT => {
+                let damaged = |cause| NotAReport(format!("the report is damaged: {cause}"));
+                return serde_json::from_value(value).map_err(damaged);
             }
-            _ => Err(NotAReport::OtherFile("not a report of paymaster-conformance")),
-        }
+            replay_file::FORMAT => something_else("a replay file"),
+            _ if value["log"]["version"].is_string() => something_else("a HAR file"),
+            _ if value["runs"].is_array() => something_else("a SARIF log"),
+            other if other.starts_with("paymaster-report/") => NotAReport(format!(
+                "the report is `{other}`, and this version reads `{READS}`: run again, or use the version that wrote it"
+            )),
+            _ => something_else("not a report of paymaster-conformance"),
+        })
     }
-}
-
-/// A file that could not be read as a report.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {cause}", path.display())]
-pub(crate) struct ReadError {
-    path: PathBuf,
-    #[source]
-    cause: NotAReport,
 }
 
 /// Why a file is not a report of this version.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotAReport {
-    /// The file cannot be read.
-    #[error("{0}")]
-    Unreadable(#[source] io::Error),
-    /// The file is not JSON.
-    #[error("not JSON ({0}); {ADVICE}")]
-    NotJson(#[source] serde_json::Error),
-    /// The file is something else; the text says what.
-    #[error("this is {0}; {ADVICE}")]
-    OtherFile(&'static str),
-    /// The report has this format, which this version does not read.
-    #[error(
-        "the report is `{0}`, and this version reads `{READS}`: run again, or use the version that wrote it"
-    )]
-    OtherVersion(String),
-    /// The report lacks something, or a value has the wrong type.
-    #[error("the report is damaged: {0}")]
-    Damaged(#[source] serde_json::Error),
-}
+#[error("{0}")]
+pub(crate) struct NotAReport(String);
 
 const READS: &str = machine::FORMAT;
 const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";

@@ -22,7 +22,6 @@ use crate::faults::Fault;
 use crate::variants::Variant;
 
 /// A [`Service`] with faults and variants injected around it. Without any, it responds exactly as the service does.
-#[must_use]
 pub struct InjectedService {
     service: Service,
     active: Vec<ActiveInjection>,
@@ -102,6 +101,7 @@ impl Respond for InjectedService {
 
 impl InjectedService {
     /// Adds these faults. Behaviours of the same kind are applied in the order in which they were added.
+    #[must_use]
     pub fn with_faults(mut self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
         for fault in faults {
             self.inject(&fault.injection, Origin::Fault);
@@ -110,6 +110,7 @@ impl InjectedService {
     }
 
     /// Adds these variants. Behaviours of the same kind are applied in the order in which they were added.
+    #[must_use]
     pub fn with_variants(mut self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
         for variant in variants {
             self.inject(&variant.injection, Origin::Variant);

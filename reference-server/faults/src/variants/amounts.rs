@@ -3,15 +3,15 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{each_quote, json as parsed, set, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("gas-limits-with-exponent", "gas limits are written like 21e3")
+    variant("gas-limits-with-exponent", "gas limits are written like 21e3")
         .on_result(|_, result| change_limits(result, with_exponent)),
-    Variant::new("gas-limits-with-point", "gas limits are written like 21000.0")
+    variant("gas-limits-with-point", "gas limits are written like 21000.0")
         .on_result(|_, result| change_limits(result, with_point)),
-    Variant::new("gas-limits-recomputed", "gas limits of the request are ignored")
+    variant("gas-limits-recomputed", "gas limits of the request are ignored")
         .on_request(|_, request| {
             if let Some(operation) = request["params"][0].as_object_mut() {
                 for member in GAS_MEMBERS {
@@ -20,19 +20,16 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         })
         .when(|view| view.pair().is_some()),
-    Variant::new(
-        "gas-limits-recomputed-when-asked",
-        "gas limits are estimated when calculateGasLimits is true",
-    )
-    .on_request(|_, request| {
-        if let Some(operation) = request["params"][0].as_object_mut() {
-            for member in GAS_MEMBERS {
-                operation.shift_remove(member);
+    variant("gas-limits-recomputed-when-asked", "gas limits are estimated when calculateGasLimits is true")
+        .on_request(|_, request| {
+            if let Some(operation) = request["params"][0].as_object_mut() {
+                for member in GAS_MEMBERS {
+                    operation.shift_remove(member);
+                }
             }
-        }
-    })
-    .when(|view| view.pair().is_some() && view.calculates(true)),
-    Variant::new("gas-limits-vary", "gas limits differ from call to call").on_result(|view, result| {
+        })
+        .when(|view| view.pair().is_some() && view.calculates(true)),
+    variant("gas-limits-vary", "gas limits differ from call to call").on_result(|view, result| {
         let count = view.memory.count();
         if result.contains_key("callGasLimit") {
             set(result, "callGasLimit", 50_000 + count);
@@ -40,25 +37,25 @@ pub(super) const VARIANTS: &[Variant] = &[
             set(result, "preVerificationGas", (45_000 + 7 * count).to_string());
         }
     }),
-    Variant::new("gas-limits-zero", "gas limits are 0").on_result(|_, result| {
+    variant("gas-limits-zero", "gas limits are 0").on_result(|_, result| {
         change_limits(result, |_| 0.into());
         if let Some(value) = result.get_mut("preVerificationGas") {
             *value = "0".into();
         }
     }),
-    Variant::new("gas-limits-large", "gas limits are above 2^64").on_result(|_, result| {
+    variant("gas-limits-large", "gas limits are above 2^64").on_result(|_, result| {
         change_limits(result, |_| {
             parsed("115792089237316195423570985008687907853269984665640564039457584007913129639935")
         });
     }),
-    Variant::new("pre-verification-gas-leading-zeros", "preVerificationGas has leading zeros").on_result(
+    variant("pre-verification-gas-leading-zeros", "preVerificationGas has leading zeros").on_result(
         |_, result| {
             if let Some(value) = result.get_mut("preVerificationGas") {
                 *value = format!("000{}", text_of(value)).into();
             }
         },
     ),
-    Variant::new(
+    variant(
         "pre-verification-gas-hex",
         "preVerificationGas is a hex quantity in token mode, which the table allows as a string",
     )
@@ -69,35 +66,33 @@ pub(super) const VARIANTS: &[Variant] = &[
         }
     })
     .when(|view| view.is(Pair::SPONSOR_ERC20)),
-    Variant::new("exchange-rate-with-exponent", "exchangeRate is written like 2.3e+20")
+    variant("exchange-rate-with-exponent", "exchangeRate is written like 2.3e+20")
         .on_result(|_, result| each_quote(result, "exchangeRate", with_exponent)),
-    Variant::new("exchange-rate-with-point", "exchangeRate is written with .0")
+    variant("exchange-rate-with-point", "exchangeRate is written with .0")
         .on_result(|_, result| each_quote(result, "exchangeRate", with_point)),
-    Variant::new("exchange-rate-small", "exchangeRate is 1")
+    variant("exchange-rate-small", "exchangeRate is 1")
         .on_result(|_, result| each_quote(result, "exchangeRate", |_| 1.into())),
-    Variant::new("valid-until-milliseconds", "validUntil is in milliseconds").on_result(|_, result| {
+    variant("valid-until-milliseconds", "validUntil is in milliseconds").on_result(|_, result| {
         each_quote(result, "validUntil", |value| parsed(&format!("{}000", text_of(value))))
     }),
-    Variant::new("valid-until-with-exponent", "validUntil is written like 1.7e9")
+    variant("valid-until-with-exponent", "validUntil is written like 1.7e9")
         .on_result(|_, result| each_quote(result, "validUntil", with_exponent)),
-    Variant::new("premium-zero", "premiumPercentage is 0")
+    variant("premium-zero", "premiumPercentage is 0")
         .on_result(|_, result| each_quote(result, "premiumPercentage", |_| "0".into())),
-    Variant::new("max-gas-fee-zero", "maxGasFee and maxGasFeeUSD are 0").on_result(|_, result| {
+    variant("max-gas-fee-zero", "maxGasFee and maxGasFeeUSD are 0").on_result(|_, result| {
         each_quote(result, "maxGasFee", |_| 0.into());
         each_quote(result, "maxGasFeeUSD", |_| 0.into());
     }),
-    Variant::new("max-gas-fee-tiny", "maxGasFee is written like 1e-7").on_result(|_, result| {
+    variant("max-gas-fee-tiny", "maxGasFee is written like 1e-7").on_result(|_, result| {
         each_quote(result, "maxGasFee", |_| parsed("1e-7"));
         each_quote(result, "maxGasFeeUSD", |_| parsed("1E-9"));
     }),
-    Variant::new("max-gas-fee-many-digits", "maxGasFee has more digits than a double").on_result(
-        |_, result| {
-            each_quote(result, "maxGasFee", |_| parsed("0.1234567890123456789012345678901234567890"));
-        },
-    ),
-    Variant::new("max-gas-fee-whole", "maxGasFee is a whole number")
+    variant("max-gas-fee-many-digits", "maxGasFee has more digits than a double").on_result(|_, result| {
+        each_quote(result, "maxGasFee", |_| parsed("0.1234567890123456789012345678901234567890"));
+    }),
+    variant("max-gas-fee-whole", "maxGasFee is a whole number")
         .on_result(|_, result| each_quote(result, "maxGasFee", |_| json!(12))),
-    Variant::new("decimal-with-point", "decimal is written like 18.0")
+    variant("decimal-with-point", "decimal is written like 18.0")
         .on_result(|_, result| each_quote(result, "decimal", with_point)),
 ];
 

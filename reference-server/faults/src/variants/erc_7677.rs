@@ -3,14 +3,14 @@
 use paymaster_service::{EntryPoint, Layout};
 use serde_json::{Map, Value, json};
 
-use super::{Statement, Variant};
+use super::{Statement, Variant, variant};
 use crate::injection::{Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of};
 
 const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 
 /// A variant of the answers to calls, of which the change follows.
 const fn changed(name: &'static str, about: &'static str) -> Variant {
-    Variant::new(name, about).when(is_call)
+    variant(name, about).when(is_call)
 }
 
 pub(super) const VARIANTS: &[Variant] = &[
@@ -85,15 +85,13 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         },
     ),
-    Variant::new("singleton-layout", "the data have the layout of the singleton paymaster").configured(
-        |config| {
-            config.paymaster_data.layout = Layout::Singleton;
-        },
-    ),
+    variant("singleton-layout", "the data have the layout of the singleton paymaster").configured(|config| {
+        config.paymaster_data.layout = Layout::Singleton;
+    }),
     changed("no-end-of-validity", "stub and data are valid without end")
         .on_result(|_, result| change_times(result, |_| "0".repeat(12)))
         .untrue(&[Statement::Contract]),
-    Variant::new("signatures-compact", "signatures have 64 bytes in stub and data")
+    variant("signatures-compact", "signatures have 64 bytes in stub and data")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
                 change(result, member, |data| {
@@ -104,22 +102,22 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(is_call)
         .untrue(&[Statement::Contract]),
-    Variant::new("foreign-chain-served", "ignores the chain id")
+    variant("foreign-chain-served", "ignores the chain id")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
         .when(|view| is_call(view) && view.request["params"].get(2).is_some_and(Value::is_string)),
-    Variant::new("chain-id-forms-served", "reads a chain id in decimal digits")
+    variant("chain-id-forms-served", "reads a chain id in decimal digits")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
         .when(|view| is_call(view) && text_of(&view.request["params"][2]) == "31337")
         .warns(&["json-rpc.invalid-params"]),
-    Variant::new("context-required", "refuses a request without a policy in the context")
+    variant("context-required", "refuses a request without a policy in the context")
         .refuses(|view| is_call(view) && view.request["params"][3].get("policyId").is_none())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation, Statement::NoContext]),
-    Variant::new("unknown-context-refused", "refuses members of the context that it does not know").refuses(
+    variant("unknown-context-refused", "refuses members of the context that it does not know").refuses(
         |view| {
             is_call(view) && view.request["params"][3].as_object().is_some_and(|context| !context.is_empty())
         },
     ),
-    Variant::new("fifth-param-ignored", "ignores a fifth parameter")
+    variant("fifth-param-ignored", "ignores a fifth parameter")
         .on_request(|_, request| {
             if let Some(params) = request["params"].as_array_mut() {
                 params.truncate(4);
@@ -127,7 +125,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(is_call)
         .warns(&["json-rpc.invalid-params"]),
-    Variant::new("three-params-refused", "refuses a request without a context")
+    variant("three-params-refused", "refuses a request without a context")
         .refuses(|view| is_call(view) && view.request["params"].get(3).is_none_or(Value::is_null)),
     only("entry-point-06-alone", "serves EntryPoint 0.6 alone", |config| {
         config.paymaster_data.entry_points = vec![EntryPoint::V06];
@@ -138,7 +136,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     only("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone", |config| {
         config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09];
     }),
-    Variant::new("refusals-with-own-code", "refusals have a code and data of the server")
+    variant("refusals-with-own-code", "refusals have a code and data of the server")
         .on_error(|_, error| {
             if error["code"] == -32004 {
                 set(error, "code", -32001);
@@ -146,16 +144,16 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         })
         .when(is_call),
-    Variant::new("refusals-with-status-400", "refusals have the HTTP status 400")
+    variant("refusals-with-status-400", "refusals have the HTTP status 400")
         .configured(|config| config.error_status = 400),
-    Variant::new("bundler-at-the-same-url", "serves methods of a bundler at the same URL")
+    variant("bundler-at-the-same-url", "serves methods of a bundler at the same URL")
         .on_answer(|_, answer| {
             remove(answer, "error");
             set(answer, "result", "0x7a69");
         })
         .when(|view| view.request["method"] == "eth_chainId")
         .warns(&["json-rpc.method-not-found"]),
-    Variant::new(
+    variant(
         "unannounced-limits-refused",
         "refuses data for gas limits of the paymaster that it did not announce",
     )
@@ -166,20 +164,20 @@ pub(super) const VARIANTS: &[Variant] = &[
                 || post_op.is_some_and(|limit| limit != "0xc350"))
     })
     .untrue(&[Statement::AcceptsAny]),
-    Variant::new("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
+    variant("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
         let is_zero = |member: &str| view.operation()[member] == "0x0";
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)
     }),
-    Variant::new("repeated-data-refused", "refuses the same request a second time")
+    variant("repeated-data-refused", "refuses the same request a second time")
         .refuses(|view| view.is_data() && view.is_repeated())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
-    Variant::new("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
+    variant("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
         .refuses(|view| {
             is_call(view)
                 && view.operation()["callData"].as_str().is_some_and(|data| data.starts_with("0xb61d27f6"))
         })
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
-    Variant::new("stub-ignores-the-operation", "the stub looks at no sender")
+    variant("stub-ignores-the-operation", "the stub looks at no sender")
         .on_request(|_, request| {
             request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
         })
@@ -196,7 +194,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         })
         .when(|view| view.is_stub()),
-    Variant::new("init-code-for-later-entry-points", "takes initCode for EntryPoint 0.7 too")
+    variant("init-code-for-later-entry-points", "takes initCode for EntryPoint 0.7 too")
         .on_request(|_, request| {
             if let Some(operation) = request["params"][0].as_object_mut() {
                 remove(operation, "initCode");
@@ -214,12 +212,12 @@ const fn only(
     about: &'static str,
     configure: fn(&mut paymaster_service::Config),
 ) -> Variant {
-    Variant::new(name, about).configured(configure)
+    variant(name, about).configured(configure)
 }
 
 /// A stub of which the data are those of the data call.
 const fn signed_stub(name: &'static str, about: &'static str) -> Variant {
-    Variant::new(name, about)
+    variant(name, about)
         .injects(Behaviour::Exchange(
             |_, request| request["method"] = "pm_getPaymasterData".into(),
             |_, result| set(result, "isFinal", false),

@@ -3,38 +3,37 @@
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{RequestView, remove, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("token-errors-positive", "errors about tokens have positive codes")
+    variant("token-errors-positive", "errors about tokens have positive codes")
         .on_error(|_, error| recode_token_error(error, 7001)),
-    Variant::new("token-errors-invalid-params", "errors about tokens have the code of invalid params")
+    variant("token-errors-invalid-params", "errors about tokens have the code of invalid params")
         .on_error(|_, error| recode_token_error(error, -32602)),
-    Variant::new("token-errors-internal", "errors about tokens have the code of an internal error")
+    variant("token-errors-internal", "errors about tokens have the code of an internal error")
         .on_error(|_, error| recode_token_error(error, -32603)),
-    Variant::new("token-errors-zero", "errors about tokens have the code 0")
+    variant("token-errors-zero", "errors about tokens have the code 0")
         .on_error(|_, error| recode_token_error(error, 0)),
-    Variant::new("error-data-absent", "errors have no data").on_error(|_, error| remove(error, "data")),
-    Variant::new("error-data-null", "errors have data null")
-        .on_error(|_, error| set(error, "data", Value::Null)),
-    Variant::new("error-data-rich", "errors have data of every kind").on_error(|_, error| {
+    variant("error-data-absent", "errors have no data").on_error(|_, error| remove(error, "data")),
+    variant("error-data-null", "errors have data null").on_error(|_, error| set(error, "data", Value::Null)),
+    variant("error-data-rich", "errors have data of every kind").on_error(|_, error| {
         let data = json!({ "trace": ["a", 1, null, true], "result": {}, "id": 5 });
         set(error, "data", data);
     }),
-    Variant::new("error-message-empty", "messages are empty").on_error(|_, error| set(error, "message", "")),
-    Variant::new("error-message-long", "messages have 4000 letters")
+    variant("error-message-empty", "messages are empty").on_error(|_, error| set(error, "message", "")),
+    variant("error-message-long", "messages have 4000 letters")
         .on_error(|_, error| set(error, "message", "refused ".repeat(500))),
-    Variant::new("errors-with-400", "errors come with status 400")
+    variant("errors-with-400", "errors come with status 400")
         .on_http(|_, response| set_error_status(response, 400))
         .when(is_single),
-    Variant::new("errors-with-500", "errors come with status 500")
+    variant("errors-with-500", "errors come with status 500")
         .on_http(|_, response| set_error_status(response, 500))
         .when(is_single),
-    Variant::new("errors-with-422", "errors come with status 422")
+    variant("errors-with-422", "errors come with status 422")
         .on_http(|_, response| set_error_status(response, 422))
         .when(is_single),
-    Variant::new("token-errors-with-404", "errors about tokens come with status 404")
+    variant("token-errors-with-404", "errors about tokens come with status 404")
         .on_http(|_, response| set_error_status(response, 404))
         .when(|view| view.is(Pair::SPONSOR_ERC20))
         .of_fee_quote(),

@@ -4,47 +4,41 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Statement, Variant};
+use super::{Statement, Variant, variant};
 use crate::injection::{Coding, Framing, RequestView, WireResponse, compress};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("chunked", "sends bodies in chunks")
+    variant("chunked", "sends bodies in chunks")
         .on_http(|_, response| response.framing = Framing::Chunks(64)),
-    Variant::new("chunked-by-byte", "sends bodies in chunks of one byte")
+    variant("chunked-by-byte", "sends bodies in chunks of one byte")
         .on_http(|_, response| response.framing = Framing::Chunks(1)),
-    Variant::new(
-        "close-delimited",
-        "sends bodies without a length and closes the connection, as HTTP/1.0 does",
-    )
-    .on_http(|_, response| response.framing = Framing::UntilClose),
-    Variant::new("closed-after-answer", "closes the connection after each answer")
+    variant("close-delimited", "sends bodies without a length and closes the connection, as HTTP/1.0 does")
+        .on_http(|_, response| response.framing = Framing::UntilClose),
+    variant("closed-after-answer", "closes the connection after each answer")
         .on_http(|_, response| response.framing = Framing::ThenClose),
-    Variant::new("closed-now-and-then", "closes the connection after 1 of 25 answers")
+    variant("closed-now-and-then", "closes the connection after 1 of 25 answers")
         .on_http(|_, response| response.framing = Framing::ThenClose)
         .when(|view| view.is_one_in_25()),
-    Variant::new("slow", "takes 20 ms to answer")
+    variant("slow", "takes 20 ms to answer")
         .on_http(|_, response| response.delay = Duration::from_millis(20)),
-    Variant::new("slow-now-and-then", "takes 50 ms to answer 1 of 25 requests")
+    variant("slow-now-and-then", "takes 50 ms to answer 1 of 25 requests")
         .on_http(|_, response| response.delay = Duration::from_millis(50))
         .when(|view| view.is_one_in_25()),
-    Variant::new("body-in-two-parts", "sends the second half of a body 5 ms after the first")
+    variant("body-in-two-parts", "sends the second half of a body 5 ms after the first")
         .on_http(|_, response| response.framing = Framing::TwoParts(Duration::from_millis(5))),
-    Variant::new("content-type-with-charset", "the content type names a charset")
+    variant("content-type-with-charset", "the content type names a charset")
         .on_http(|_, response| set_content_type(response, "application/json; charset=utf-8")),
-    Variant::new("content-type-upper-case", "the content type is in another letter case")
+    variant("content-type-upper-case", "the content type is in another letter case")
         .on_http(|_, response| set_content_type(response, "Application/JSON;Charset=\"UTF-8\"")),
-    Variant::new(
-        "compressed-when-permitted",
-        "compresses answers in the best coding that the request permits",
-    )
-    .on_http(|view, response| {
-        let best = [Coding::Brotli, Coding::Deflate, Coding::Gzip];
-        let coding = best.into_iter().find(|coding| view.accepts_coding(coding.name()));
-        if let Some(coding) = coding {
-            compress(response, coding);
-        }
-    }),
-    Variant::new(
+    variant("compressed-when-permitted", "compresses answers in the best coding that the request permits")
+        .on_http(|view, response| {
+            let best = [Coding::Brotli, Coding::Deflate, Coding::Gzip];
+            let coding = best.into_iter().find(|coding| view.accepts_coding(coding.name()));
+            if let Some(coding) = coding {
+                compress(response, coding);
+            }
+        }),
+    variant(
         "gzip-unless-refused",
         "sends gzip to every request that permits it, those without an Accept-Encoding included",
     )
@@ -53,7 +47,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             compress(response, Coding::Gzip);
         }
     }),
-    Variant::new("extra-headers", "sends additional headers").on_http(|_, response| {
+    variant("extra-headers", "sends additional headers").on_http(|_, response| {
         response.headers.extend([
             ("server", "paymaster"),
             ("x-request-id", "c0ffee"),
@@ -64,36 +58,33 @@ pub(super) const VARIANTS: &[Variant] = &[
             ("keep-alive", "timeout=5"),
         ]);
     }),
-    Variant::new("too-many-requests", "answers 1 of 50 requests with status 429")
+    variant("too-many-requests", "answers 1 of 50 requests with status 429")
         .on_http(|_, response| ask_to_retry(response, 429, "0", ""))
         .when(|view| view.is_one_in(50)),
-    Variant::new(
-        "too-many-requests-answered",
-        "answers 1 of 50 requests with status 429 and a JSON-RPC error",
-    )
-    .on_http(|_, response| {
-        ask_to_retry(
-            response,
-            429,
-            "0",
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}"#,
-        );
-        response.content_type = Some("application/json");
-    })
-    .when(|view| view.is_one_in(50)),
-    Variant::new("unavailable", "answers 1 of 200 requests with status 503 and retry-after 1")
+    variant("too-many-requests-answered", "answers 1 of 50 requests with status 429 and a JSON-RPC error")
+        .on_http(|_, response| {
+            ask_to_retry(
+                response,
+                429,
+                "0",
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}"#,
+            );
+            response.content_type = Some("application/json");
+        })
+        .when(|view| view.is_one_in(50)),
+    variant("unavailable", "answers 1 of 200 requests with status 503 and retry-after 1")
         .on_http(|_, response| {
             ask_to_retry(response, 503, "1", "<html><body>come back</body></html>");
             response.content_type = Some("text/html");
         })
         .when(|view| view.is_one_in(200)),
-    Variant::new(
+    variant(
         "service-starting",
         "answers the first 3 requests with status 503 and retry-after 0, as while it starts",
     )
     .on_http(|_, response| ask_to_retry(response, 503, "0", ""))
     .when(|view| view.memory.count() <= 3),
-    Variant::new(
+    variant(
         "service-restarting",
         "answers requests 100 to 103 with status 503 and no retry-after, as while it restarts",
     )
@@ -101,51 +92,48 @@ pub(super) const VARIANTS: &[Variant] = &[
         response.replace(503, "text/html", "<html><body>no server is available</body></html>");
     })
     .when(|view| (100..104).contains(&view.memory.count())),
-    Variant::new(
+    variant(
         "sender-quota",
         "answers requests of one sender with status 429 and retry-after 0 after its first 3 requests",
     )
     .on_http(|_, response| ask_to_retry(response, 429, "0", ""))
     .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
     .untrue(QUOTAS),
-    Variant::new(
-        "sender-quota-forbidden",
-        "answers requests of one sender with status 403 after its first 3",
-    )
-    .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
-    .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
-    .untrue(QUOTAS),
-    Variant::new("method-quota", "answers requests of one method with status 403 after its first 100")
+    variant("sender-quota-forbidden", "answers requests of one sender with status 403 after its first 3")
+        .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
+        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
+        .untrue(QUOTAS),
+    variant("method-quota", "answers requests of one method with status 403 after its first 100")
         .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
         .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100))
         .untrue(QUOTAS),
-    Variant::new(
+    variant(
         "forbidden-for-a-while",
         "answers requests 300 to 340 with status 403, as a firewall that is updated",
     )
     .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
     .when(|view| (300..340).contains(&view.memory.count()))
     .untrue(QUOTAS),
-    Variant::new("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
+    variant("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
         .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
         .when(|view| view.is_one_in(50))
         .untrue(QUOTAS),
-    Variant::new("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
+    variant("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
         .on_http(|_, response| response.replace(302, "text/html", ""))
         .when(|view| view.is_one_in(50))
         .untrue(QUOTAS),
-    Variant::new("origins-listed", "answers requests of other origins with a JSON-RPC error")
+    variant("origins-listed", "answers requests of other origins with a JSON-RPC error")
         .on_http(|view, response| refuse_origin(view, response, 200))
         .when(|view| !view.header("origin").is_empty())
         .warns(&["request.headers"]),
-    Variant::new(
+    variant(
         "origins-listed-by-http",
         "answers requests of other origins with a JSON-RPC error and status 403",
     )
     .on_http(|view, response| refuse_origin(view, response, 403))
     .when(|view| !view.header("origin").is_empty())
     .warns(&["request.headers"]),
-    Variant::new(
+    variant(
         "idle-connections-timed-out",
         "closes connections that are idle for 40 ms with an unsolicited status 408",
     )

@@ -4,21 +4,21 @@ use alloy_primitives::Address;
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{RequestView, remove, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new(
+    variant(
         "strict-checksums",
         "refuses addresses that are neither in lower case nor in the letter case of EIP-55",
     )
     .refuses(|view| addresses(view).iter().any(|address| !is_strict(address))),
-    Variant::new(
+    variant(
         "strict-token-checksums",
         "refuses tokens, and not senders, in another letter case than lower case and that of EIP-55",
     )
     .refuses(|view| addresses(view).iter().skip(1).any(|address| !is_strict(address))),
-    Variant::new(
+    variant(
         "tokens-in-capitals-unsupported",
         "supports no token in another letter case than lower case and that of EIP-55",
     )

@@ -2,7 +2,7 @@
 
 use alloy_primitives::U256;
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{RequestView, json, set, text_of};
 
 /// The largest integer below which a double represents every integer.
@@ -13,9 +13,9 @@ const HIGH_FEE: u64 = 10_000_000_000_000;
 const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("large-call-data-refused", "refuses call data and init code above 4096 bytes with an error")
+    variant("large-call-data-refused", "refuses call data and init code above 4096 bytes with an error")
         .refuses(has_large_data),
-    Variant::new(
+    variant(
         "large-call-data-refused-by-http",
         "refuses call data and init code above 4096 bytes with HTTP 413 and a text",
     )
@@ -25,7 +25,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         response.body = Some(b"request entity too large".to_vec());
     })
     .when(has_large_data),
-    Variant::new("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
+    variant("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
         .refuses(|view| {
             let data = view.sponsorship_info()["webhookData"].to_string();
             has_large_data(view)
@@ -35,48 +35,48 @@ pub(super) const VARIANTS: &[Variant] = &[
                 || view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 3_600)
                 || data.len() > 256
         }),
-    Variant::new("long-token-lists-refused", "refuses lists of more than 10 tokens")
+    variant("long-token-lists-refused", "refuses lists of more than 10 tokens")
         .refuses(|view| view.token_list().len() > 10),
-    Variant::new("repeated-tokens-refused", "refuses lists that name a token twice").refuses(|view| {
+    variant("repeated-tokens-refused", "refuses lists that name a token twice").refuses(|view| {
         let list = view.token_list();
         let is_repeated = |(place, token): (usize, &&str)| {
             list[..place].iter().any(|other| other.eq_ignore_ascii_case(token))
         };
         list.iter().enumerate().any(is_repeated)
     }),
-    Variant::new("long-ids-refused", "refuses ids of more than 64 letters")
+    variant("long-ids-refused", "refuses ids of more than 64 letters")
         .refuses(|view| view.id_string().is_some_and(|id| id.chars().count() > 64)),
-    Variant::new("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII").refuses(
-        |view| view.id_string().is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte))),
-    ),
-    Variant::new("large-ids-refused", "refuses integer ids above 2^53").refuses(has_large_id),
-    Variant::new("large-ids-rounded", "rounds integer ids above 2^53, as JSON parsers with doubles do")
+    variant("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII").refuses(|view| {
+        view.id_string().is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
+    }),
+    variant("large-ids-refused", "refuses integer ids above 2^53").refuses(has_large_id),
+    variant("large-ids-rounded", "rounds integer ids above 2^53, as JSON parsers with doubles do")
         .on_answer(|view, answer| {
             let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
             set(answer, "id", json(&format!("{double}")));
         })
         .when(has_large_id)
         .warns(&["json-rpc.large-ids"]),
-    Variant::new("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {
+    variant("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {
         let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
         limits.any(|limit| limit > U256::from(30_000_000))
     }),
-    Variant::new("gas-of-zero-refused", "refuses gas limits of 0").refuses(|view| {
+    variant("gas-of-zero-refused", "refuses gas limits of 0").refuses(|view| {
         let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
         limits.any(|limit| limit.is_zero())
     }),
-    Variant::new("high-fees-refused", "refuses fees of 0 and above 10,000 gwei").refuses(|view| {
+    variant("high-fees-refused", "refuses fees of 0 and above 10,000 gwei").refuses(|view| {
         view.amount("maxFeePerGas").is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
     }),
-    Variant::new("priority-above-fee-refused", "refuses a maxPriorityFeePerGas above maxFeePerGas")
+    variant("priority-above-fee-refused", "refuses a maxPriorityFeePerGas above maxFeePerGas")
         .refuses(|view| view.amount("maxPriorityFeePerGas") > view.amount("maxFeePerGas")),
-    Variant::new("unusual-durations-refused", "refuses durations below a minute and above an hour").refuses(
+    variant("unusual-durations-refused", "refuses durations below a minute and above an hour").refuses(
         |view| {
             let duration = &view.mode_object()["expiryDuration"];
             duration.is_number() && !duration.as_u64().is_some_and(|seconds| (60..=3_600).contains(&seconds))
         },
     ),
-    Variant::new(
+    variant(
         "large-webhook-data-refused",
         "refuses webhookData above 256 bytes, and of more than four levels",
     )

@@ -5,39 +5,37 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{Framing, RequestView, WireResponse};
 
 /// The most requests that are answered at a time.
 const MOST: usize = 4;
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new(
-        "unavailable-above-four",
-        "answers with status 503 while more than 4 requests are in flight",
-    )
-    .on_http(|view, response| {
-        above_four(view, response, |_, response| {
-            response.replace(503, "text/plain", "no server is available");
-        });
-    }),
-    Variant::new(
+    variant("unavailable-above-four", "answers with status 503 while more than 4 requests are in flight")
+        .on_http(|view, response| {
+            above_four(view, response, |_, response| {
+                response.replace(503, "text/plain", "no server is available");
+            });
+        }),
+    variant(
         "too-many-above-four",
         "answers with status 429 and no Retry-After while more than 4 requests are in flight",
     )
     .on_http(|view, response| {
         above_four(view, response, |_, response| response.replace(429, "text/plain", "slow down"));
     }),
-    Variant::new("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
+    variant("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
         .on_http(|view, response| {
             above_four(view, response, |view, response| {
                 response.replace(200, "application/json", busy(view).to_string());
             });
         }),
-    Variant::new("closed-above-four", "closes the connection while more than 4 requests are in flight")
-        .on_http(|view, response| {
+    variant("closed-above-four", "closes the connection while more than 4 requests are in flight").on_http(
+        |view, response| {
             above_four(view, response, |_, response| response.framing = Framing::Nothing);
-        }),
+        },
+    ),
 ];
 
 fn above_four(

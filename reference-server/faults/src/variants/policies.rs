@@ -3,45 +3,42 @@
 use paymaster_schemas::Pair;
 use serde_json::json;
 
-use super::{Statement, Variant};
+use super::{Statement, Variant, variant};
 use crate::injection::{Behaviour, RequestView, replace, set};
 
 /// The account that a server knows which simulates operations.
 const DEPLOYED: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new(
-        "unknown-accounts-refused",
-        "simulates operations: refuses every sender but one with an error",
-    )
-    .refuses(|view| view.is_call() && view.operation()["sender"] != DEPLOYED)
-    .untrue(&[Statement::AcceptsAny]),
-    Variant::new("one-account-version", "sponsors the account BICONOMY 2.0.0 alone")
+    variant("unknown-accounts-refused", "simulates operations: refuses every sender but one with an error")
+        .refuses(|view| view.is_call() && view.operation()["sender"] != DEPLOYED)
+        .untrue(&[Statement::AcceptsAny]),
+    variant("one-account-version", "sponsors the account BICONOMY 2.0.0 alone")
         .injects(UNSPONSORED)
         .when(has_other_account)
         .untrue(&[Statement::SponsorsAny, Statement::Accounts]),
-    Variant::new("other-accounts-refused", "refuses every account but BICONOMY 2.0.0 with an error")
+    variant("other-accounts-refused", "refuses every account but BICONOMY 2.0.0 with an error")
         .refuses(has_other_account)
         .untrue(&[Statement::Accounts]),
-    Variant::new("small-calls-sponsored", "sponsors calls of at most 100 bytes")
+    variant("small-calls-sponsored", "sponsors calls of at most 100 bytes")
         .injects(UNSPONSORED)
         .when(|view| view.is_sponsored_mode() && view.byte_count("callData") > 100)
         .untrue(&[Statement::SponsorsAny]),
-    Variant::new("sponsoring-budget", "sponsors 80 operations, and then no more")
+    variant("sponsoring-budget", "sponsors 80 operations, and then no more")
         .injects(UNSPONSORED)
         .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
-    Variant::new("webhook-data-decides", "sponsors no request with webhookData of some content")
+    variant("webhook-data-decides", "sponsors no request with webhookData of some content")
         .injects(UNSPONSORED)
         .when(|view| {
             let data = view.sponsorship_info()["webhookData"].as_object();
             view.is_sponsored_mode() && data.is_some_and(|data| !data.is_empty())
         }),
-    Variant::new("sponsors-no-operation", "sponsors no operation")
+    variant("sponsors-no-operation", "sponsors no operation")
         .injects(UNSPONSORED)
         .when(|view| view.is_sponsored_mode())
         .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
-    Variant::new(
+    variant(
         "token-data-of-the-paymaster-alone",
         "returns the address of the paymaster and nothing else as paymasterAndData in token mode",
     )
@@ -52,18 +49,21 @@ pub(super) const VARIANTS: &[Variant] = &[
         }
     })
     .when(|view| view.is_token_mode()),
-    Variant::new("one-token", "supports one token").configured(|config| {
+    variant("one-token", "supports one token").configured(|config| {
         config.tokens.truncate(1);
     }),
-    Variant::new("no-token", "supports no token")
+    variant("no-token", "supports no token")
         .configured(|config| config.tokens.clear())
         .untrue(&[Statement::OneOperation]),
-    Variant::new("token-mode-alone", "refuses the sponsored mode")
+    variant("token-mode-alone", "refuses the sponsored mode")
         .refuses(|view| view.is_sponsored_mode())
         .untrue(&[Statement::AcceptsAny, Statement::Accounts]),
-    Variant::new("sponsored-mode-alone", "refuses the token mode")
-        .refuses(|view| view.is_token_mode())
-        .untrue(&[Statement::AcceptsAny, Statement::Tokens, Statement::OneToken, Statement::OneOperation]),
+    variant("sponsored-mode-alone", "refuses the token mode").refuses(|view| view.is_token_mode()).untrue(&[
+        Statement::AcceptsAny,
+        Statement::Tokens,
+        Statement::OneToken,
+        Statement::OneOperation,
+    ]),
 ];
 
 const UNSPONSORED: Behaviour = Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x"));

@@ -3,48 +3,46 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{RequestView, remove, set, some_result};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP")
+    variant("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP")
         .refuses(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
-    Variant::new("token-address-refused", "accepts feeTokenAddress, not tokenAddress")
+    variant("token-address-refused", "accepts feeTokenAddress, not tokenAddress")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none()),
-    Variant::new("fee-token-address-refused", "accepts tokenAddress, not feeTokenAddress")
+    variant("fee-token-address-refused", "accepts tokenAddress, not feeTokenAddress")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none()),
-    Variant::new("version-2-0-0-refused", "accepts jsonrpc 2.0, not 2.0.0")
+    variant("version-2-0-0-refused", "accepts jsonrpc 2.0, not 2.0.0")
         .refuses(|view| view.request["jsonrpc"] == "2.0.0"),
-    Variant::new("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0")
+    variant("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0")
         .refuses(|view| view.request["jsonrpc"] == "2.0"),
-    Variant::new("hex-amounts-refused", "reads amounts as decimal strings only").refuses(|view| {
+    variant("hex-amounts-refused", "reads amounts as decimal strings only").refuses(|view| {
         amounts(view).any(|amount| amount.as_str().is_none_or(|text| text.starts_with("0x")))
     }),
-    Variant::new("decimal-amounts-refused", "reads amounts as hex quantities only").refuses(|view| {
+    variant("decimal-amounts-refused", "reads amounts as hex quantities only").refuses(|view| {
         amounts(view).any(|amount| amount.as_str().is_none_or(|text| !text.starts_with("0x")))
     }),
-    Variant::new("number-amounts-refused", "reads amounts as strings only")
+    variant("number-amounts-refused", "reads amounts as strings only")
         .refuses(|view| amounts(view).any(Value::is_number)),
-    Variant::new("unlisted-members-refused", "refuses members that the tables do not list")
-        .refuses(has_unlisted),
-    Variant::new(
-        "fractional-ids-refused",
-        "refuses ids that have a fraction, which JSON-RPC advises against",
-    )
-    .refuses(|view| view.id_number().is_some_and(|digits| digits.contains('.'))),
-    Variant::new("quote-without-mode-refused", "requires a mode in quotes too")
+    variant("unlisted-members-refused", "refuses members that the tables do not list").refuses(has_unlisted),
+    variant("fractional-ids-refused", "refuses ids that have a fraction, which JSON-RPC advises against")
+        .refuses(|view| view.id_number().is_some_and(|digits| digits.contains('.'))),
+    variant("quote-without-mode-refused", "requires a mode in quotes too")
         .refuses(|view| view.mode_object().get("mode").is_none()),
-    Variant::new("all-nine-members-required", "requires every member of the operation in sponsored mode")
-        .refuses(|view| {
+    variant("all-nine-members-required", "requires every member of the operation in sponsored mode").refuses(
+        |view| {
             view.is_sponsored_mode()
                 && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        }),
-    Variant::new("gas-limits-required-in-quotes", "requires every member of the operation in quotes")
-        .refuses(|view| {
+        },
+    ),
+    variant("gas-limits-required-in-quotes", "requires every member of the operation in quotes").refuses(
+        |view| {
             view.is_quote()
                 && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        }),
-    Variant::new(
+        },
+    ),
+    variant(
         "all-members-of-the-mode-required",
         "requires calculateGasLimits in sponsored mode, and expiryDuration where its row has it",
     )
@@ -53,23 +51,23 @@ pub(super) const VARIANTS: &[Variant] = &[
         view.is_sponsored_mode() && lacks("calculateGasLimits")
             || view.is(Pair::SPONSOR_SPONSORED) && lacks("expiryDuration")
     }),
-    Variant::new("nulls-read-as-absent", "reads members that are null as absent")
+    variant("nulls-read-as-absent", "reads members that are null as absent")
         .on_request(|_, request| without_nulls(&mut request["params"]))
         .when(|view| view.is_call()),
-    Variant::new("empty-token-list-refused", "refuses quotes that name no token").refuses(|view| {
+    variant("empty-token-list-refused", "refuses quotes that name no token").refuses(|view| {
         view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
     }),
-    Variant::new("zero-durations-refused", "refuses an expiryDuration of 0")
+    variant("zero-durations-refused", "refuses an expiryDuration of 0")
         .refuses(|view| view.mode_object()["expiryDuration"] == 0),
-    Variant::new("signatures-refused", "refuses requests with a signature that is not empty")
+    variant("signatures-refused", "refuses requests with a signature that is not empty")
         .refuses(|view| view.byte_count("signature") > 0),
-    Variant::new(
+    variant(
         "null-preferred-token-is-bad-request",
         "answers a preferredToken of null with status 400 and a text",
     )
     .on_http(|_, response| response.replace(400, "text/plain", "bad request"))
     .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null)),
-    Variant::new("malformed-params-served", "serves requests with wrong parameters")
+    variant("malformed-params-served", "serves requests with wrong parameters")
         .on_answer(|_, answer| {
             if answer.get("error").is_some_and(|error| error["code"] == -32602) {
                 remove(answer, "error");
@@ -78,7 +76,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(|view| view.is_sponsored_mode())
         .warns(&["json-rpc.invalid-params"]),
-    Variant::new("batches-refused", "does not serve batches")
+    variant("batches-refused", "does not serve batches")
         .on_reply(|view, answer| {
             if view.request.as_array().is_some_and(|batch| !batch.is_empty()) {
                 *answer = Some(json!({

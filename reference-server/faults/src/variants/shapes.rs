@@ -3,80 +3,80 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::Variant;
+use super::{Variant, variant};
 use crate::injection::{RequestView, map_strings, quotes, remove, rename_address, reverse_members, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::new("extra-members-in-answer", "answers have additional members").on_answer(|_, answer| {
+    variant("extra-members-in-answer", "answers have additional members").on_answer(|_, answer| {
         set(answer, "requestId", "7f3b");
         set(answer, "meta", json!({ "node": 3, "cached": false, "data": null }));
     }),
-    Variant::new("extra-members-in-result", "results have additional members").on_result(|_, result| {
+    variant("extra-members-in-result", "results have additional members").on_result(|_, result| {
         set(result, "paymasterVerificationGasLimit", 35_000);
         set(result, "strategy", json!(["default", { "id": null }]));
     }),
-    Variant::new("extra-members-in-quotes", "quotes have additional members").on_result(|_, result| {
+    variant("extra-members-in-quotes", "quotes have additional members").on_result(|_, result| {
         for quote in quotes(result) {
             set(quote, "name", "A token");
             set(quote, "verified", true);
         }
     }),
-    Variant::new("members-reversed", "members come in reverse order").on_reply(|_, answer| {
+    variant("members-reversed", "members come in reverse order").on_reply(|_, answer| {
         if let Some(answer) = answer {
             reverse_members(answer);
         }
     }),
-    Variant::new("mode-member-absent", "has MODE without mode")
+    variant("mode-member-absent", "has MODE without mode")
         .on_result(|_, result| remove(result, "mode"))
         .warns(&["interoperability.mode-member"]),
-    Variant::new("pretty-printed", "answers are spread over lines").on_text(|_, text| {
+    variant("pretty-printed", "answers are spread over lines").on_text(|_, text| {
         if let Ok(value) = serde_json::from_slice::<Value>(text)
             && let Ok(pretty) = serde_json::to_vec_pretty(&value)
         {
             *text = pretty;
         }
     }),
-    Variant::new("outer-white-space", "has white space before and after the JSON").on_text(|_, text| {
+    variant("outer-white-space", "has white space before and after the JSON").on_text(|_, text| {
         text.splice(0..0, *b" \r\n\t");
         text.extend_from_slice(b"\r\n \t\n");
     }),
-    Variant::new("letters-escaped", "the letters of strings and names are written as \\u escapes")
+    variant("letters-escaped", "the letters of strings and names are written as \\u escapes")
         .on_text(|_, text| *text = escaped(text)),
-    Variant::new("solidus-escaped", "slashes are escaped").on_text(|_, text| {
+    variant("solidus-escaped", "slashes are escaped").on_text(|_, text| {
         *text =
             text.iter().flat_map(|byte| if *byte == b'/' { b"\\/".to_vec() } else { vec![*byte] }).collect();
     }),
-    Variant::new("addresses-lower-case", "addresses are in lower case")
+    variant("addresses-lower-case", "addresses are in lower case")
         .on_result(|_, result| rename_address(result, str::to_ascii_lowercase)),
-    Variant::new("addresses-upper-case", "addresses are in upper case")
+    variant("addresses-upper-case", "addresses are in upper case")
         .on_result(|_, result| rename_address(result, upper_case)),
-    Variant::new("addresses-checksummed", "addresses are in the mixed case of ERC-55")
+    variant("addresses-checksummed", "addresses are in the mixed case of ERC-55")
         .on_result(|_, result| rename_address(result, checksummed)),
-    Variant::new("unsupported-tokens-lower-case", "unsupported tokens are in lower case").on_result(
+    variant("unsupported-tokens-lower-case", "unsupported tokens are in lower case").on_result(
         |_, result| {
             if let Some(tokens) = result.get_mut("unsupportedTokens") {
                 map_strings(tokens, str::to_ascii_lowercase);
             }
         },
     ),
-    Variant::new("data-upper-case", "paymasterAndData has digits in upper case").on_result(|_, result| {
+    variant("data-upper-case", "paymasterAndData has digits in upper case").on_result(|_, result| {
         if let Some(data) = result.get_mut("paymasterAndData") {
             map_strings(data, upper_case);
         }
     }),
-    Variant::new("data-random", "paymasterAndData differs in content and length each time")
+    variant("data-random", "paymasterAndData differs in content and length each time")
         .on_result(|view, result| replace_data(result, &pseudo_random_data(view))),
-    Variant::new("data-short", "paymasterAndData is an address and one byte")
+    variant("data-short", "paymasterAndData is an address and one byte")
         .on_result(|_, result| replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900")),
-    Variant::new("data-long", "paymasterAndData has 4096 bytes")
+    variant("data-long", "paymasterAndData has 4096 bytes")
         .on_result(|_, result| replace_data(result, &format!("0x{}", "5a".repeat(4096)))),
-    Variant::new("calculation-noted", "token quotes have gas limits")
+    variant("calculation-noted", "token quotes have gas limits")
         .on_result(|_, result| {
             set(result, "preVerificationGas", "45000");
             set(result, "callGasLimit", 60_000);
         })
         .when(|view| view.is(Pair::QUOTE_ERC20)),
-    Variant::new("unicode-in-errors", "messages have letters that are not ascii")
+    variant("unicode-in-errors", "messages have letters that are not ascii")
         .on_error(|_, error| set(error, "message", "nicht möglich – 不可能 \u{1f6ab}")),
 ];
 

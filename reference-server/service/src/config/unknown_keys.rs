@@ -9,18 +9,16 @@ use crate::nearest::nearest;
 
 /// An error for the first key of `table` that the configuration does not have.
 pub(super) fn refuse(table: &Table) -> Result<(), ConfigError> {
-    let known = Table::try_from(Config::default()).map_err(ConfigError::Write)?;
+    let known = Table::try_from(Config::default())?;
     compare(table, &known, "")
 }
 
 fn compare(table: &Table, known: &Table, prefix: &str) -> Result<(), ConfigError> {
     for (key, value) in table {
         let Some(counterpart) = known.get(key) else {
-            return Err(ConfigError::UnknownKey {
-                key: format!("{prefix}{key}"),
-                nearest: nearest(key, known.keys().map(String::as_str))
-                    .map(|nearest| format!("{prefix}{nearest}")),
-            });
+            let nearest = nearest(key, known.keys().map(String::as_str));
+            let hint = nearest.map(|nearest| format!(": did you mean `{prefix}{nearest}`?"));
+            return Err(ConfigError(format!("unknown key `{prefix}{key}`{}", hint.unwrap_or_default())));
         };
         let inner = format!("{prefix}{key}.");
         match (value, counterpart) {

@@ -58,9 +58,7 @@ struct List {
 
 impl Finder {
     fn walk(&mut self, place: &Place, location: &str) -> Result<(), Unsupported> {
-        let Some(keywords) = place.keywords()? else {
-            return Ok(());
-        };
+        let keywords = place.keywords()?;
         if keywords.contains_key("$ref") {
             self.walk(&place.target()?, location)?;
         }

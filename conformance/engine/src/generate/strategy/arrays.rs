@@ -30,9 +30,7 @@ impl Array {
         let mut rests = Vec::new();
         let (mut fewest, mut bound) = (0, None::<usize>);
         for place in &alternative.places {
-            let Some(keywords) = place.keywords()? else {
-                continue;
-            };
+            let keywords = place.keywords()?;
             let count = |keyword: &str| {
                 let count = keywords.get(keyword).and_then(Value::as_u64);
                 count.and_then(|count| usize::try_from(count).ok())

@@ -29,9 +29,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
     if depth > DEEPEST {
         return Err(place.unsupported("a circle of references"));
     }
-    let Some(keywords) = place.keywords()? else {
-        return Ok(vec![Alternative::default()]);
-    };
+    let keywords = place.keywords()?;
     let mut all = vec![Alternative { places: vec![place.clone()], ..Alternative::default() }];
     if keywords.contains_key("$ref") {
         // The referenced schema first: its members come before those that the referring one adds.

@@ -25,9 +25,7 @@ impl JsonKinds {
         let mut kinds = vec![Null, Bool, Integer, Fraction, Text, Array, Object];
         let mut has_type = false;
         for place in &alternative.places {
-            let Some(keywords) = place.keywords()? else {
-                continue;
-            };
+            let keywords = place.keywords()?;
             let Some(types) = keywords.get("type") else {
                 continue;
             };
@@ -87,7 +85,7 @@ fn implied(alternative: &Alternative) -> Option<JsonKind> {
     ];
     SIGNS.iter().find_map(|(keyword, kind)| {
         let uses = |place: &crate::generate::schema::Place| {
-            place.keywords().ok().flatten().is_some_and(|keywords| keywords.contains_key(*keyword))
+            place.keywords().is_ok_and(|keywords| keywords.contains_key(*keyword))
         };
         alternative.places.iter().any(uses).then_some(*kind)
     })

@@ -26,9 +26,7 @@ impl Numbers {
     pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Self, Unsupported> {
         let (mut minimum, mut maximum) = (None::<BigInt>, None::<BigInt>);
         for place in &alternative.places {
-            let Some(keywords) = place.keywords()? else {
-                continue;
-            };
+            let keywords = place.keywords()?;
             for keyword in ["minimum", "maximum"] {
                 let Some(bound) = keywords.get(keyword) else {
                     continue;

@@ -26,9 +26,7 @@ impl Text {
         let mut pattern: Option<(&str, Pattern)> = None;
         let (mut shortest, mut bound) = (0, None::<usize>);
         for place in &alternative.places {
-            let Some(keywords) = place.keywords()? else {
-                continue;
-            };
+            let keywords = place.keywords()?;
             if let Some(text) = keywords.get("pattern").and_then(Value::as_str) {
                 match &pattern {
                     Some((known, _)) if *known != text => {

@@ -17,9 +17,7 @@ use crate::{
 pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Option<Vec<Value>>, Unsupported> {
     let mut left: Option<Vec<Value>> = None;
     for place in &alternative.places {
-        let Some(keywords) = place.keywords()? else {
-            continue;
-        };
+        let keywords = place.keywords()?;
         let listed = keywords.get("enum").and_then(Value::as_array).cloned();
         let single = keywords.get("const").map(|value| vec![value.clone()]);
         for allowed in [listed, single].into_iter().flatten() {

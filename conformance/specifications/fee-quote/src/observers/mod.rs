@@ -23,23 +23,23 @@ macro_rules! probes {
 
 /// Every observer.
 pub static OBSERVERS: &[Observer] = &[
-    probes!("dialect.jsonrpc-version", Version20, Version200),
-    probes!("dialect.sponsored-name", ModeSponsored, ModeSponsorship),
-    probes!("dialect.fee-token-member", FeeTokenAddress, TokenAddress),
-    probes!("dialect.amount-notation", DecimalAmounts, HexAmounts, IntegerAmounts),
+    probes!("dialect.jsonrpc-version", VERSION_2_0, VERSION_2_0_0),
+    probes!("dialect.sponsored-name", MODE_SPONSORED, MODE_SPONSORSHIP),
+    probes!("dialect.fee-token-member", FEE_TOKEN_ADDRESS, TOKEN_ADDRESS),
+    probes!("dialect.amount-notation", DECIMAL_AMOUNTS, HEX_AMOUNTS, INTEGER_AMOUNTS),
     Observer { clause: "dialect.mode-member", watch: results::mode_member },
     Observer { clause: "dialect.quoted-tokens", watch: tokens::quoted_tokens },
     Observer { clause: "behaviour.valid-until-unit", watch: tokens::valid_until_unit },
     Observer { clause: "behaviour.unsupported-when-none", watch: tokens::unsupported_when_none },
     Observer { clause: "behaviour.unsupported-without-both", watch: tokens::unsupported_without_both },
-    probes!("behaviour.empty-token-list", EmptyTokenInfo, EmptyTokenList),
+    probes!("behaviour.empty-token-list", EMPTY_TOKEN_INFO, EMPTY_TOKEN_LIST),
     Observer { clause: "behaviour.token-letter-case", watch: tokens::token_letter_case },
     Observer { clause: "behaviour.repeated-tokens", watch: tokens::repeated_tokens },
     Observer { clause: "behaviour.error-codes", watch: results::error_codes },
     Observer { clause: "behaviour.error-status", watch: results::error_status },
-    probes!("behaviour.extra-members", Signature),
-    probes!("behaviour.sponsored-required-fields", NoGasLimits, NoInitCode),
-    probes!("behaviour.quote-without-mode", NoMode),
+    probes!("behaviour.extra-members", SIGNATURE),
+    probes!("behaviour.sponsored-required-fields", NO_GAS_LIMITS, NO_INIT_CODE),
+    probes!("behaviour.quote-without-mode", NO_MODE),
     Observer { clause: "behaviour.gas-limits-returned", watch: results::gas_limits_returned },
     Observer { clause: "behaviour.paymaster-and-data-layout", watch: results::layout },
     Observer { clause: "behaviour.deterministic-data", watch: results::deterministic_data },
@@ -51,7 +51,7 @@ pub static OBSERVERS: &[Observer] = &[
 ];
 
 fn is_probe(view: &View<'_>, probe: Probe) -> bool {
-    view.role == Role::Probe && view.label == probe.label()
+    view.role == Role::Probe && view.label == probe.0
 }
 
 fn results<'a>(views: &'a [View<'a>]) -> impl Iterator<Item = (&'a View<'a>, &'a Call, &'a Value)> {

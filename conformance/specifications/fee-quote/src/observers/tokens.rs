@@ -93,7 +93,7 @@ pub(super) fn token_letter_case(views: &[View<'_>], _: &dyn Knowledge, values: &
 }
 
 pub(super) fn repeated_tokens(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
-    for (_, _, result) in results(views).filter(|(view, ..)| is_probe(view, Probe::RepeatedToken)) {
+    for (_, _, result) in results(views).filter(|(view, ..)| is_probe(view, Probe::REPEATED_TOKEN)) {
         if let Some(quotes) = result["feeQuotes"].as_array() {
             values.push(format!("quoted {} times when asked for three times", quotes.len()));
         }

@@ -45,55 +45,53 @@ pub static REFUSED_FORMS: Relation = Relation::new(
     "calls of operations that cannot be sponsored, in each served form, with other gas limits, fees, accounts and the other name of the mode",
     Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
     Rounds::Scaled { most: 4, least: 1 },
-    refused_forms,
-);
-
-fn refused_forms(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
-    let context = Context::of(input.context);
-    let mut forms = vec![("the plain form".to_owned(), base.clone())];
-    let mut add = |label: &str, change: &dyn Fn(&mut Value)| {
-        let mut request = base.clone();
-        change(&mut request);
-        forms.push((label.to_owned(), request));
-    };
-    let amount = |name: &str, amount: u128| {
-        let is_hex = is_hex(name, context.dialect.amount_notation);
-        json!(if is_hex { format!("{amount:#x}") } else { amount.to_string() })
-    };
-    add("gas limits of zero", &|request| {
-        for name in GAS {
-            set(request, OPERATION, name, amount(name, 0));
-        }
-    });
-    add("gas that costs more than 2^64 wei", &|request| {
-        set(request, OPERATION, "callGasLimit", amount("callGasLimit", 29_000_000));
-        set(request, OPERATION, "maxFeePerGas", amount("maxFeePerGas", 9_000_000_000_000));
-    });
-    add("a dummy signature and paymasterAndData", &|request| {
-        // What wallets send for an estimate: a signature of the right length that recovers to some address.
-        let signature = format!("0x{}7aaa{}1c", "f".repeat(62), "7".repeat(62));
-        set(request, OPERATION, "signature", json!(signature));
-        set(request, OPERATION, "paymasterAndData", json!("0x"));
-    });
-    add("the other name of the mode", &|request| {
-        let other = if request["params"][1]["mode"] == "SPONSORED" { "SPONSORSHIP" } else { "SPONSORED" };
-        set(request, MODE, "mode", json!(other));
-    });
-    for account in context.accounts() {
-        let info = json!({"name": account.name, "version": account.version});
-        add(&format!("the account {} {}", account.name, account.version), &|request| {
-            set(request, SPONSORSHIP_INFO, "smartAccountInfo", info.clone());
+    |input, ids| {
+        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let context = Context::of(input.context);
+        let mut forms = vec![("the plain form".to_owned(), base.clone())];
+        let mut add = |label: &str, change: &dyn Fn(&mut Value)| {
+            let mut request = base.clone();
+            change(&mut request);
+            forms.push((label.to_owned(), request));
+        };
+        let amount = |name: &str, amount: u128| {
+            let is_hex = is_hex(name, context.dialect.amount_notation);
+            json!(if is_hex { format!("{amount:#x}") } else { amount.to_string() })
+        };
+        add("gas limits of zero", &|request| {
+            for name in GAS {
+                set(request, OPERATION, name, amount(name, 0));
+            }
         });
-    }
-    let extras = context.form_extras();
-    for form in context.served_forms.named(pair) {
-        if let Some(request) = form.of(base, pair, &extras) {
-            forms.push((format!("as written by {}", form.clients), request));
+        add("gas that costs more than 2^64 wei", &|request| {
+            set(request, OPERATION, "callGasLimit", amount("callGasLimit", 29_000_000));
+            set(request, OPERATION, "maxFeePerGas", amount("maxFeePerGas", 9_000_000_000_000));
+        });
+        add("a dummy signature and paymasterAndData", &|request| {
+            // What wallets send for an estimate: a signature of the right length that recovers to some address.
+            let signature = format!("0x{}7aaa{}1c", "f".repeat(62), "7".repeat(62));
+            set(request, OPERATION, "signature", json!(signature));
+            set(request, OPERATION, "paymasterAndData", json!("0x"));
+        });
+        add("the other name of the mode", &|request| {
+            let other = if request["params"][1]["mode"] == "SPONSORED" { "SPONSORSHIP" } else { "SPONSORED" };
+            set(request, MODE, "mode", json!(other));
+        });
+        for account in context.accounts() {
+            let info = json!({"name": account.name, "version": account.version});
+            add(&format!("the account {} {}", account.name, account.version), &|request| {
+                set(request, SPONSORSHIP_INFO, "smartAccountInfo", info.clone());
+            });
         }
-    }
-    forms.into_iter().map(|(label, request)| member(Role::Call, label, request, ids)).collect()
-}
+        let extras = context.form_extras();
+        for form in context.served_forms.named(pair) {
+            if let Some(request) = form.of(base, pair, &extras) {
+                forms.push((format!("as written by {}", form.clients), request));
+            }
+        }
+        forms.into_iter().map(|(label, request)| member(Role::Call, label, request, ids)).collect()
+    },
+);
 
 /// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
 pub static REFUSED_IN_TOKEN_MODE: Relation = Relation::new(
@@ -115,16 +113,14 @@ pub static ON_CHAIN: Relation = Relation::new(
         Base::accepted(kinds::SPONSOR_ERC20),
     ]),
     Rounds::Fixed(8),
-    when_asked,
+    |input, ids| {
+        if Context::of(input.context).on_chain { single(input, ids) } else { Vec::new() }
+    },
 )
 .simulated(on_chain::simulation);
 
 fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)
-}
-
-fn when_asked(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    if Context::of(input.context).on_chain { single(input, ids) } else { Vec::new() }
 }
 
 /// How a single call differs from its request.

@@ -1,7 +1,7 @@
 //! The forms in which the same request can be written and sent: by published clients, in another letter case, without optional members.
 
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
+    case::{Base, Bases, Relation, Role, Rounds},
     edit::{alternately, baseline, item_of_round, member, with, without},
     protocol::headers,
 };
@@ -25,20 +25,18 @@ pub static CLIENT_FORMS: Relation = Relation::new(
     "the same call as published clients write it: hex amounts, additional members, both info objects",
     Bases::EveryKind,
     Rounds::for_each(forms::CLIENT_FORMS),
-    in_client_form,
+    |input, ids| {
+        let form = item_of_round(input, forms::CLIENT_FORMS);
+        let rewritten =
+            input.pair.and_then(|pair| form.of(input.base, pair, &Context::of(input.context).form_extras()));
+        let Some(request) = rewritten else {
+            return Vec::new();
+        };
+        let label = format!("as written by {} ({})", form.clients, form.name);
+        let plain = baseline(input, ids);
+        alternately(&plain, &member(Role::Variant, label, request, ids))
+    },
 );
-
-fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let form = item_of_round(input, forms::CLIENT_FORMS);
-    let rewritten =
-        input.pair.and_then(|pair| form.of(input.base, pair, &Context::of(input.context).form_extras()));
-    let Some(request) = rewritten else {
-        return Vec::new();
-    };
-    let label = format!("as written by {} ({})", form.clients, form.name);
-    let plain = baseline(input, ids);
-    alternately(&plain, &member(Role::Variant, label, request, ids))
-}
 
 /// A call with the request headers of published clients.
 pub static HEADERS: Relation =
@@ -59,24 +57,22 @@ pub static LETTER_CASE: Relation = Relation::new(
         base::unsupported_token(kinds::SPONSOR_ERC20),
     ]),
     Rounds::scaled(3), // at least one for each place of a quote in token mode
-    letter_case,
-);
-
-fn letter_case(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    let places = Place::of(pair);
-    // Tokens first: senders are drawn in two spellings anyway.
-    let place = places[places.len() - 1 - input.round as usize % places.len()];
-    let fee_token = Context::of(input.context).dialect.fee_token_member.as_str();
-    let mut members = vec![baseline(input, ids)];
-    for spelling in Spelling::ALL {
-        if let Some(request) = place.respelled(input.base, spelling, fee_token) {
-            let label = format!("{} {}", place.name(), spelling.in_words());
-            members.push(member(Role::Variant, label, request, ids));
+    |input, ids| {
+        let Some(pair) = input.pair else { return Vec::new() };
+        let places = Place::of(pair);
+        // Tokens first: senders are drawn in two spellings anyway.
+        let place = places[places.len() - 1 - input.round as usize % places.len()];
+        let fee_token = Context::of(input.context).dialect.fee_token_member.as_str();
+        let mut members = vec![baseline(input, ids)];
+        for spelling in Spelling::ALL {
+            if let Some(request) = place.respelled(input.base, spelling, fee_token) {
+                let label = format!("{} {}", place.name(), spelling.in_words());
+                members.push(member(Role::Variant, label, request, ids));
+            }
         }
-    }
-    members
-}
+        members
+    },
+);
 
 /// Members that the tables list and do not call mandatory: null in place of each, and each left out. The specification shows no answer, so
 /// that only its form is judged. A form without a member that discovery found served is drawn among the calls too, and judged.
@@ -87,7 +83,28 @@ pub static OPTIONAL_MEMBERS: Relation = Relation::new(
     "the same call with null in place of each optional member, and without each",
     Bases::EveryKind,
     Rounds::scaled(2),
-    optional_members,
+    |input, ids| {
+        let Some(pair) = input.pair else { return Vec::new() };
+        let mut members = vec![baseline(input, ids)];
+        let mut probe =
+            |label: String, request: Value| members.push(member(Role::Probe, label, request, ids));
+        // By turns, so that a run of few cases has both of every member with some pair.
+        let is_null = |place: usize| (place + input.round as usize).is_multiple_of(2);
+        for (place, (parent, name)) in optional(pair).into_iter().enumerate() {
+            if is_null(place) {
+                probe(format!("{NULL_AS}{name}"), with(input.base, parent, name, Value::Null));
+            } else {
+                probe(format!("{WITHOUT}{name}"), without(input.base, parent, name));
+            }
+        }
+        // The info object of the other mode, which some clients send empty.
+        let other = match Mode::of(pair) {
+            Mode::Sponsored => "tokenInfo",
+            Mode::Erc20 => "sponsorshipInfo",
+        };
+        probe(format!("{NULL_AS}{other}"), with(input.base, MODE, other, Value::Null));
+        members
+    },
 );
 
 /// Before the name of the member, in the label of a request with null in its place.
@@ -108,28 +125,6 @@ fn optional(pair: Kind) -> Vec<(&'static str, &'static str)> {
     if pair == kinds::QUOTE_ERC20 {
         members.extend([(TOKEN_INFO, "preferredToken"), (TOKEN_INFO, "tokenList")]);
     }
-    members
-}
-
-fn optional_members(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    let mut members = vec![baseline(input, ids)];
-    let mut probe = |label: String, request: Value| members.push(member(Role::Probe, label, request, ids));
-    // By turns, so that a run of few cases has both of every member with some pair.
-    let is_null = |place: usize| (place + input.round as usize).is_multiple_of(2);
-    for (place, (parent, name)) in optional(pair).into_iter().enumerate() {
-        if is_null(place) {
-            probe(format!("{NULL_AS}{name}"), with(input.base, parent, name, Value::Null));
-        } else {
-            probe(format!("{WITHOUT}{name}"), without(input.base, parent, name));
-        }
-    }
-    // The info object of the other mode, which some clients send empty.
-    let other = match Mode::of(pair) {
-        Mode::Sponsored => "tokenInfo",
-        Mode::Erc20 => "sponsorshipInfo",
-    };
-    probe(format!("{NULL_AS}{other}"), with(input.base, MODE, other, Value::Null));
     members
 }
 

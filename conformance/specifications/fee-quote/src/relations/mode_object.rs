@@ -21,7 +21,13 @@ pub static CALCULATE_GAS_LIMITS: Relation = Relation::new(
     "the same call with calculateGasLimits true and false",
     Bases::EveryKind,
     Rounds::scaled(6),
-    calculate_gas_limits,
+    |input, ids| {
+        let first = input.round.is_multiple_of(2);
+        let request = |value: bool| {
+            (format!("calculateGasLimits {value}"), with(input.base, MODE, "calculateGasLimits", value))
+        };
+        compared(ids, request(first), request(!first))
+    },
 );
 
 /// Expiry durations of many sizes.
@@ -30,7 +36,21 @@ pub static EXPIRY_DURATION: Relation = Relation::new(
     "the same sponsor request with other expiry durations",
     Bases::These(&[Base::accepted(kinds::SPONSOR_SPONSORED)]),
     Rounds::scaled(8),
-    expiry_duration,
+    // The baseline has by turns 300 seconds, the duration of the sample, and no duration.
+    |input, ids| {
+        let seconds = *item_of_round(input, &[60_u32, 300, 3_599, 1_800, 61, 240, 127, 900]);
+        let plain = if input.round.is_multiple_of(2) {
+            with(input.base, MODE, "expiryDuration", 300)
+        } else {
+            without(input.base, MODE, "expiryDuration")
+        };
+        let request = with(input.base, MODE, "expiryDuration", seconds);
+        compared(
+            ids,
+            ("another expiryDuration, or none", plain),
+            (format!("expiryDuration {seconds}"), request),
+        )
+    },
 );
 
 /// webhookData with content.
@@ -39,7 +59,24 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
     "the same call with webhookData of some content",
     Bases::These(SPONSORED_PAIRS),
     Rounds::Scaled { most: 18, least: 7 },
-    webhook_data,
+    |input, ids| {
+        let data = [
+            json!({"campaign": "spring"}),
+            json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
+            json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
+            json!({"text": "x".repeat(500)}),
+            // Names that mean something to a document store, or to a language without other maps than objects.
+            json!({"$set": {"amount": 1}, "order.id": "a.b", "$where": "1"}),
+            json!({"__proto__": {"isAdmin": true}, "constructor": {"prototype": {}}, "hasOwnProperty": 1}),
+            json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
+            json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
+            json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),
+        ];
+        let data = item_of_round(input, &data).clone();
+        let empty = ("empty webhookData", with(input.base, SPONSORSHIP_INFO, "webhookData", json!({})));
+        let some = ("webhookData of some content", with(input.base, SPONSORSHIP_INFO, "webhookData", data));
+        if input.round.is_multiple_of(2) { compared(ids, empty, some) } else { compared(ids, some, empty) }
+    },
 );
 
 /// Each smart account of the profile.
@@ -48,7 +85,21 @@ pub static SMART_ACCOUNTS: Relation = Relation::new(
     "the same call with two of the smart accounts that the profile names",
     Bases::These(SPONSORED_PAIRS),
     Rounds::scaled(8),
-    smart_accounts,
+    // Two accounts of the profile in each group, so that a target which refuses one of them is found whatever account the base has.
+    |input, ids| {
+        let accounts = &Context::of(input.context).profile.accounts;
+        if accounts.len() < 2 {
+            return Vec::new();
+        }
+        let request = |round: u32| {
+            let account = item_of_round(&BuildInput { round, ..*input }, accounts);
+            let info = json!({"name": account.name, "version": account.version});
+            let label = format!("smart account {} {}", account.name, account.version);
+            (label, with(input.base, SPONSORSHIP_INFO, "smartAccountInfo", info))
+        };
+        let (_, base) = request(input.round);
+        compared(ids, ("the baseline", base), request(input.round.wrapping_add(1)))
+    },
 );
 
 /// Both info objects in one request, as published clients send them.
@@ -57,7 +108,19 @@ pub static BOTH_INFOS: Relation = Relation::new(
     "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
     Bases::EveryKind,
     Rounds::scaled(9),
-    both_infos,
+    |input, ids| {
+        let Some(pair) = input.pair else { return Vec::new() };
+        if input.round % 3 == 2 {
+            return in_the_other_mode(input, pair, ids);
+        }
+        let (name, info) = other_info(input, pair);
+        with_baseline(
+            input,
+            ids,
+            format!("{name} beside {}", Mode::of(pair)),
+            with(input.base, MODE, name, info),
+        )
+    },
 );
 
 /// The name of sponsored mode that every sample request sends.
@@ -75,7 +138,9 @@ pub static TOKEN_QUOTE_ROW: Relation = Relation::new(
     "the same quote in token mode with calculateGasLimits, and with mode and tokenInfo alone",
     Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
     Rounds::Fixed(6),
-    token_quote_row,
+    |input, ids| {
+        with_baseline(input, ids, "mode and tokenInfo alone", without(input.base, MODE, "calculateGasLimits"))
+    },
 );
 
 /// Sponsor requests that do not select a mode, which section 4.2 calls mandatory.
@@ -84,93 +149,23 @@ pub static WITHOUT_MODE: Relation = Relation::new(
     "sponsor requests without mode: of either mode, with both info objects, without calculateGasLimits",
     Bases::These(&[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::SPONSOR_ERC20)]),
     Rounds::scaled(6),
-    without_mode,
+    |input, ids| {
+        let Some(pair) = input.pair else { return Vec::new() };
+        let request = without(input.base, MODE, "mode");
+        let (label, request) = match input.round % 3 {
+            1 => {
+                let (name, info) = other_info(input, pair);
+                ("no mode, and both info objects", with(&request, MODE, name, info))
+            }
+            2 => ("no mode, and no calculateGasLimits", without(&request, MODE, "calculateGasLimits")),
+            _ => ("no mode", request),
+        };
+        vec![member(Role::Malformed, label, request, ids)]
+    },
 );
-
-fn without_mode(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    let request = without(input.base, MODE, "mode");
-    let (label, request) = match input.round % 3 {
-        1 => {
-            let (name, info) = other_info(input, pair);
-            ("no mode, and both info objects", with(&request, MODE, name, info))
-        }
-        2 => ("no mode, and no calculateGasLimits", without(&request, MODE, "calculateGasLimits")),
-        _ => ("no mode", request),
-    };
-    vec![member(Role::Malformed, label, request, ids)]
-}
-
-fn token_quote_row(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    with_baseline(input, ids, "mode and tokenInfo alone", without(input.base, MODE, "calculateGasLimits"))
-}
 
 fn sponsored_name(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_baseline(input, ids, "mode SPONSORED", with(input.base, MODE, "mode", Mode::Sponsored.name()))
-}
-
-fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let first = input.round.is_multiple_of(2);
-    let request = |value: bool| {
-        (format!("calculateGasLimits {value}"), with(input.base, MODE, "calculateGasLimits", value))
-    };
-    compared(ids, request(first), request(!first))
-}
-
-/// The baseline has by turns 300 seconds, the duration of the sample, and no duration.
-fn expiry_duration(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let seconds = *item_of_round(input, &[60_u32, 300, 3_599, 1_800, 61, 240, 127, 900]);
-    let plain = if input.round.is_multiple_of(2) {
-        with(input.base, MODE, "expiryDuration", 300)
-    } else {
-        without(input.base, MODE, "expiryDuration")
-    };
-    let request = with(input.base, MODE, "expiryDuration", seconds);
-    compared(ids, ("another expiryDuration, or none", plain), (format!("expiryDuration {seconds}"), request))
-}
-
-fn webhook_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let data = [
-        json!({"campaign": "spring"}),
-        json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
-        json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
-        json!({"text": "x".repeat(500)}),
-        // Names that mean something to a document store, or to a language without other maps than objects.
-        json!({"$set": {"amount": 1}, "order.id": "a.b", "$where": "1"}),
-        json!({"__proto__": {"isAdmin": true}, "constructor": {"prototype": {}}, "hasOwnProperty": 1}),
-        json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
-        json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
-        json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),
-    ];
-    let data = item_of_round(input, &data).clone();
-    let empty = ("empty webhookData", with(input.base, SPONSORSHIP_INFO, "webhookData", json!({})));
-    let some = ("webhookData of some content", with(input.base, SPONSORSHIP_INFO, "webhookData", data));
-    if input.round.is_multiple_of(2) { compared(ids, empty, some) } else { compared(ids, some, empty) }
-}
-
-/// Two accounts of the profile in each group, so that a target which refuses one of them is found whatever account the base has.
-fn smart_accounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let accounts = &Context::of(input.context).profile.accounts;
-    if accounts.len() < 2 {
-        return Vec::new();
-    }
-    let request = |round: u32| {
-        let account = item_of_round(&BuildInput { round, ..*input }, accounts);
-        let info = json!({"name": account.name, "version": account.version});
-        let label = format!("smart account {} {}", account.name, account.version);
-        (label, with(input.base, SPONSORSHIP_INFO, "smartAccountInfo", info))
-    };
-    let (_, base) = request(input.round);
-    compared(ids, ("the baseline", base), request(input.round.wrapping_add(1)))
-}
-
-fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
-    if input.round % 3 == 2 {
-        return in_the_other_mode(input, pair, ids);
-    }
-    let (name, info) = other_info(input, pair);
-    with_baseline(input, ids, format!("{name} beside {}", Mode::of(pair)), with(input.base, MODE, name, info))
 }
 
 /// The name and a value of the info object that only the other mode has.

@@ -25,7 +25,18 @@ pub static GAS_FIELDS: Relation = Relation::new(
     "all eight combinations of the three optional gas limits when sponsoring in token mode",
     Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
     Rounds::scaled(16),
-    gas_fields,
+    |input, ids| {
+        let left_out: Vec<&str> =
+            (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
+        if left_out.is_empty() {
+            return vec![baseline(input, ids)];
+        }
+        let mut request = input.base.clone();
+        for name in &left_out {
+            remove(&mut request, OPERATION, name);
+        }
+        with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
+    },
 )
 .first(4);
 
@@ -35,7 +46,16 @@ pub static LISTED_FIELDS: Relation = Relation::new(
     "the listed members of the operation alone, beside the same with signature and paymasterAndData",
     Bases::EveryKind,
     Rounds::Fixed(3),
-    listed_fields,
+    |input, ids| {
+        let full = with(input.base, OPERATION, "paymasterAndData", "0x");
+        let full = with(&full, OPERATION, "signature", "0x");
+        // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
+        compared(
+            ids,
+            ("with signature and paymasterAndData", full),
+            ("only the listed members of the operation", input.base.clone()),
+        )
+    },
 );
 
 /// Every row of the table of ordinary sizes: a request just inside it, one well within it, and one just beyond. What is beyond may be
@@ -99,7 +119,10 @@ pub static INIT_CODE: Relation = Relation::new(
     "the same call with an initCode that is not empty",
     Bases::EveryKind,
     Rounds::scaled(6),
-    init_code,
+    |input, ids| {
+        let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
+        changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
+    },
 );
 
 /// Call data from empty to large.
@@ -108,31 +131,18 @@ pub static CALL_DATA: Relation = Relation::new(
     "call data from none to 24 kilobytes",
     Bases::EveryKind,
     Rounds::scaled(7),
-    call_data,
+    |input, ids| {
+        let limit = Context::of(input.context).limits().call_data_bytes;
+        let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
+        let data = hex(bytes, input.round);
+        if input.round % 7 == 6 {
+            let upper = format!("0x{}", data[2..].to_ascii_uppercase());
+            return changed(input, ids, "callData", &upper, "call data in upper-case hex digits".to_owned());
+        }
+        changed(input, ids, "callData", &data, format!("call data of {bytes} bytes"))
+    },
 );
-
-fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let left_out: Vec<&str> = (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
-    if left_out.is_empty() {
-        return vec![baseline(input, ids)];
-    }
-    let mut request = input.base.clone();
-    for name in &left_out {
-        remove(&mut request, OPERATION, name);
-    }
-    with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
-}
-
-fn listed_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let full = with(input.base, OPERATION, "paymasterAndData", "0x");
-    let full = with(&full, OPERATION, "signature", "0x");
-    // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
-    compared(
-        ids,
-        ("with signature and paymasterAndData", full),
-        ("only the listed members of the operation", input.base.clone()),
-    )
-}
 
 /// Hex digits of the nonces, small ones first.
 const NONCES_HEX: &[&str] = &[
@@ -190,23 +200,6 @@ fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
 
 fn in_notation(context: &Context, name: &str, amount: &BigUint) -> String {
     if is_hex(name, context.dialect.amount_notation) { format!("{amount:#x}") } else { amount.to_string() }
-}
-
-fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
-    changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
-}
-
-fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let limit = Context::of(input.context).limits().call_data_bytes;
-    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
-    let data = hex(bytes, input.round);
-    if input.round % 7 == 6 {
-        let upper = format!("0x{}", data[2..].to_ascii_uppercase());
-        return changed(input, ids, "callData", &upper, "call data in upper-case hex digits".to_owned());
-    }
-    changed(input, ids, "callData", &data, format!("call data of {bytes} bytes"))
 }
 
 /// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.

@@ -23,7 +23,30 @@ pub static DIALECT_PROBES: Relation = Relation::new(
     "the same call in each reading of what the specification leaves open",
     Bases::EveryKind,
     Rounds::scaled(2),
-    dialects,
+    |input, ids| {
+        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let mut probes = vec![
+            (Probe::VERSION_2_0, with(base, "", "jsonrpc", "2.0")),
+            (Probe::VERSION_2_0_0, with(base, "", "jsonrpc", "2.0.0")),
+        ];
+        if Mode::of(pair) == Mode::Sponsored {
+            probes.push((Probe::MODE_SPONSORED, with(base, MODE, "mode", "SPONSORED")));
+            probes.push((Probe::MODE_SPONSORSHIP, with(base, MODE, "mode", "SPONSORSHIP")));
+        }
+        if pair == kinds::SPONSOR_ERC20 {
+            let own =
+                &base["params"][1]["tokenInfo"][Context::of(input.context).dialect.fee_token_member.as_str()];
+            for probe in [Probe::FEE_TOKEN_ADDRESS, Probe::TOKEN_ADDRESS] {
+                probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.0: own }))));
+            }
+        }
+        probes.extend([
+            (Probe::DECIMAL_AMOUNTS, rewritten(base, Notation::Decimal)),
+            (Probe::HEX_AMOUNTS, rewritten(base, Notation::Hex)),
+            (Probe::INTEGER_AMOUNTS, rewritten(base, Notation::Integer)),
+        ]);
+        probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.0, request)))
+    },
 );
 
 /// Calls about which the specification is silent.
@@ -32,79 +55,75 @@ pub static BEHAVIOUR_PROBES: Relation = Relation::new(
     "calls whose answer the specification does not show",
     Bases::EveryKind,
     Rounds::scaled(2),
-    behaviours,
+    |input, ids| {
+        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let with_token_info = |info| with(base, MODE, "tokenInfo", info);
+        let signed = with(base, OPERATION, "signature", "0x");
+        let mut probes = vec![(Probe::SIGNATURE.0, with(&signed, OPERATION, "paymasterAndData", "0x"))];
+        if pair != kinds::SPONSOR_ERC20 {
+            let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
+            let in_token_mode = "without the gas limits, in token mode";
+            let label =
+                if Mode::of(pair) == Mode::Sponsored { Probe::NO_GAS_LIMITS.0 } else { in_token_mode };
+            probes.push((label, request));
+        }
+        probes.push((Probe::NO_INIT_CODE.0, without(base, OPERATION, "initCode")));
+        let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
+        probes.push(("hex amounts, calculateGasLimits false", request));
+        if Mode::of(pair) == Mode::Sponsored {
+            let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
+            probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
+        }
+        if pair == kinds::SPONSOR_SPONSORED {
+            probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
+        }
+        if Method::of(pair) == Method::GetFeeQuoteOrData {
+            probes.push((Probe::NO_MODE.0, without(base, MODE, "mode")));
+        }
+        if pair == kinds::QUOTE_ERC20 {
+            probes.push((Probe::EMPTY_TOKEN_INFO.0, with_token_info(json!({}))));
+            probes.push((Probe::EMPTY_TOKEN_LIST.0, with_token_info(json!({"tokenList": []}))));
+            let supported = Context::of(input.context).tokens_with(Support::Supported).next();
+            let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
+            if let (Some(known), Some(unknown)) = (supported, unsupported) {
+                let info = json!({"tokenList": [known, unknown]});
+                probes.push((Probe::LIST_ALONE.0, with_token_info(info)));
+            }
+            if let Some(known) = supported {
+                let info = json!({"preferredToken": known, "tokenList": []});
+                probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
+                let info = json!({"preferredToken": null, "tokenList": [known]});
+                probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
+                let info = json!({"preferredToken": known, "tokenList": [known, known]});
+                probes.push((Probe::REPEATED_TOKEN.0, with_token_info(info)));
+            }
+        }
+        probed(input, ids, probes)
+    },
 );
 
-/// A probe that an observer evaluates. The other probes are only judged for the form of their answers.
+/// The label of a probe that an observer evaluates; the fingerprint shows it. The other probes are only judged for the form of their answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Probe {
-    Version20,
-    Version200,
-    ModeSponsored,
-    ModeSponsorship,
-    FeeTokenAddress,
-    TokenAddress,
-    DecimalAmounts,
-    HexAmounts,
-    IntegerAmounts,
-    EmptyTokenInfo,
-    EmptyTokenList,
-    NoMode,
-    Signature,
-    NoGasLimits,
-    NoInitCode,
-    ListAlone,
-    RepeatedToken,
-}
+pub(crate) struct Probe(pub(crate) &'static str);
 
 impl Probe {
-    /// The label of the request. The fingerprint shows it.
-    pub(crate) const fn label(self) -> &'static str {
-        match self {
-            Self::Version20 => "jsonrpc 2.0",
-            Self::Version200 => "jsonrpc 2.0.0",
-            Self::ModeSponsored => "mode SPONSORED",
-            Self::ModeSponsorship => "mode SPONSORSHIP",
-            Self::FeeTokenAddress => "feeTokenAddress",
-            Self::TokenAddress => "tokenAddress",
-            Self::DecimalAmounts => "decimal amounts",
-            Self::HexAmounts => "hex amounts",
-            Self::IntegerAmounts => "integer amounts",
-            Self::EmptyTokenInfo => "tokenInfo {}",
-            Self::EmptyTokenList => "an empty tokenList",
-            Self::NoMode => "no mode",
-            Self::Signature => "with signature and paymasterAndData",
-            Self::NoGasLimits => "without the gas limits",
-            Self::NoInitCode => "without initCode",
-            Self::ListAlone => "only tokenList, one of it unsupported",
-            Self::RepeatedToken => "a token asked for twice",
-        }
-    }
-}
-
-fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
-    let mut probes = vec![
-        (Probe::Version20, with(base, "", "jsonrpc", "2.0")),
-        (Probe::Version200, with(base, "", "jsonrpc", "2.0.0")),
-    ];
-    if Mode::of(pair) == Mode::Sponsored {
-        probes.push((Probe::ModeSponsored, with(base, MODE, "mode", "SPONSORED")));
-        probes.push((Probe::ModeSponsorship, with(base, MODE, "mode", "SPONSORSHIP")));
-    }
-    if pair == kinds::SPONSOR_ERC20 {
-        let own =
-            &base["params"][1]["tokenInfo"][Context::of(input.context).dialect.fee_token_member.as_str()];
-        for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
-            probes.push((probe, with(base, MODE, "tokenInfo", json!({ probe.label(): own }))));
-        }
-    }
-    probes.extend([
-        (Probe::DecimalAmounts, rewritten(base, Notation::Decimal)),
-        (Probe::HexAmounts, rewritten(base, Notation::Hex)),
-        (Probe::IntegerAmounts, rewritten(base, Notation::Integer)),
-    ]);
-    probed(input, ids, probes.into_iter().map(|(probe, request)| (probe.label(), request)))
+    pub(crate) const VERSION_2_0: Self = Self("jsonrpc 2.0");
+    pub(crate) const VERSION_2_0_0: Self = Self("jsonrpc 2.0.0");
+    pub(crate) const MODE_SPONSORED: Self = Self("mode SPONSORED");
+    pub(crate) const MODE_SPONSORSHIP: Self = Self("mode SPONSORSHIP");
+    pub(crate) const FEE_TOKEN_ADDRESS: Self = Self("feeTokenAddress");
+    pub(crate) const TOKEN_ADDRESS: Self = Self("tokenAddress");
+    pub(crate) const DECIMAL_AMOUNTS: Self = Self("decimal amounts");
+    pub(crate) const HEX_AMOUNTS: Self = Self("hex amounts");
+    pub(crate) const INTEGER_AMOUNTS: Self = Self("integer amounts");
+    pub(crate) const EMPTY_TOKEN_INFO: Self = Self("tokenInfo {}");
+    pub(crate) const EMPTY_TOKEN_LIST: Self = Self("an empty tokenList");
+    pub(crate) const NO_MODE: Self = Self("no mode");
+    pub(crate) const SIGNATURE: Self = Self("with signature and paymasterAndData");
+    pub(crate) const NO_GAS_LIMITS: Self = Self("without the gas limits");
+    pub(crate) const NO_INIT_CODE: Self = Self("without initCode");
+    pub(crate) const LIST_ALONE: Self = Self("only tokenList, one of it unsupported");
+    pub(crate) const REPEATED_TOKEN: Self = Self("a token asked for twice");
 }
 
 /// The baseline, and probes with their labels.
@@ -127,50 +146,4 @@ fn rewritten(base: &Value, notation: Notation) -> Value {
         }
     }
     request
-}
-
-fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
-    let with_token_info = |info| with(base, MODE, "tokenInfo", info);
-    let signed = with(base, OPERATION, "signature", "0x");
-    let mut probes = vec![(Probe::Signature.label(), with(&signed, OPERATION, "paymasterAndData", "0x"))];
-    if pair != kinds::SPONSOR_ERC20 {
-        let request = GAS.iter().fold(base.clone(), |request, name| without(&request, OPERATION, name));
-        let in_token_mode = "without the gas limits, in token mode";
-        let label =
-            if Mode::of(pair) == Mode::Sponsored { Probe::NoGasLimits.label() } else { in_token_mode };
-        probes.push((label, request));
-    }
-    probes.push((Probe::NoInitCode.label(), without(base, OPERATION, "initCode")));
-    let request = with(&rewritten(base, Notation::Hex), MODE, "calculateGasLimits", false);
-    probes.push(("hex amounts, calculateGasLimits false", request));
-    if Mode::of(pair) == Mode::Sponsored {
-        let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
-        probes.push(("webhookData 40 objects deep", with(base, SPONSORSHIP_INFO, "webhookData", deep)));
-    }
-    if pair == kinds::SPONSOR_SPONSORED {
-        probes.push(("expiryDuration 0", with(base, MODE, "expiryDuration", 0)));
-    }
-    if Method::of(pair) == Method::GetFeeQuoteOrData {
-        probes.push((Probe::NoMode.label(), without(base, MODE, "mode")));
-    }
-    if pair == kinds::QUOTE_ERC20 {
-        probes.push((Probe::EmptyTokenInfo.label(), with_token_info(json!({}))));
-        probes.push((Probe::EmptyTokenList.label(), with_token_info(json!({"tokenList": []}))));
-        let supported = Context::of(input.context).tokens_with(Support::Supported).next();
-        let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
-        if let (Some(known), Some(unknown)) = (supported, unsupported) {
-            let info = json!({"tokenList": [known, unknown]});
-            probes.push((Probe::ListAlone.label(), with_token_info(info)));
-        }
-        if let Some(known) = supported {
-            let info = json!({"preferredToken": known, "tokenList": []});
-            probes.push(("preferredToken beside an empty tokenList", with_token_info(info)));
-            let info = json!({"preferredToken": null, "tokenList": [known]});
-            probes.push(("preferredToken null beside a tokenList", with_token_info(info)));
-            let info = json!({"preferredToken": known, "tokenList": [known, known]});
-            probes.push((Probe::RepeatedToken.label(), with_token_info(info)));
-        }
-    }
-    probed(input, ids, probes)
 }

@@ -1,7 +1,7 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
+    case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds},
     edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
 };
 use paymaster_schemas::kinds;
@@ -23,7 +23,46 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation::new(
     "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
     Bases::These(&[base::unsupported_token(kinds::SPONSOR_ERC20)]),
     Rounds::Share(90),
-    unsupported_fee_token,
+    |input, ids| {
+        let mut request = input.base.clone();
+        // A quoted token is not always an address.
+        let mut known = Context::of(input.context).tokens_with(Support::Supported);
+        let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
+        let label = match (input.round % 10, known) {
+            (0, _) => {
+                in_other_version(&mut request);
+                "in the other version of JSON-RPC"
+            }
+            (2, _) => {
+                for name in GAS {
+                    remove(&mut request, OPERATION, name);
+                }
+                "without the gas limits"
+            }
+            (4, _) => {
+                remove(&mut request, OPERATION, GAS[input.round as usize / 10 % GAS.len()]);
+                "without a gas limit"
+            }
+            (6, Some(known)) => {
+                set(&mut request, TOKEN_INFO, "preferredToken", json!(known));
+                set(&mut request, TOKEN_INFO, "tokenList", json!([known]));
+                "beside supported tokens of a quote"
+            }
+            (8, Some(known)) => {
+                let name = Context::of(input.context).dialect.fee_token_member.as_str();
+                // Alternately: the round increases by ten from one to the next.
+                if (input.round / 10).is_multiple_of(2) {
+                    set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
+                    "a supported address and two digits more"
+                } else {
+                    set(&mut request, TOKEN_INFO, name, json!(known[..known.len() - 2]));
+                    "a supported address without its last two digits"
+                }
+            }
+            _ => "an unsupported token",
+        };
+        with_variations(input, request, label, ids)
+    },
 );
 
 /// Sponsoring in token mode without a token.
@@ -32,7 +71,37 @@ pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
     "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
     Bases::These(&[base::any_tokens(kinds::SPONSOR_ERC20)]),
     Rounds::Share(40),
-    absent_fee_token,
+    // The shapes of a request that names no token address, one a round. The gas limits are all there, all absent, or partly absent.
+    |input, ids| {
+        let mut request = input.base.clone();
+        let shapes = absent_tokens(input);
+        let (label, info) = item_of_round(input, &shapes);
+        match info {
+            Some(info) => set(&mut request, MODE, "tokenInfo", info.clone()),
+            None => remove(&mut request, MODE, "tokenInfo"),
+        }
+        if input.round % 5 == 4 {
+            set(
+                &mut request,
+                MODE,
+                "sponsorshipInfo",
+                Context::of(input.context).form_extras().sponsorship_info,
+            );
+        }
+        let left_out = match input.round % 4 {
+            1 => &GAS[..],
+            2 => &GAS[..1],
+            3 => &GAS[1..],
+            _ => &[],
+        };
+        for name in left_out {
+            remove(&mut request, OPERATION, name);
+        }
+        if input.round % 7 == 6 {
+            in_other_version(&mut request);
+        }
+        with_variations(input, request, label, ids)
+    },
 );
 
 /// Quotes for supported tokens alone, and the same with unsupported ones.
@@ -41,7 +110,39 @@ pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
     "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
     Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
     Rounds::scaled(24),
-    unsupported_in_quote,
+    |input, ids| {
+        let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
+            return Vec::new();
+        };
+        let mut request = input.base.clone();
+        let mut list = request["params"][1]["tokenInfo"]["tokenList"].as_array().cloned().unwrap_or_default();
+        let label = match input.round % 4 {
+            0 => {
+                list.insert(input.round as usize / 4 % (list.len() + 1), json!(first));
+                "an unsupported token in the list"
+            }
+            1 => {
+                set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
+                "an unsupported preferred token"
+            }
+            2 => {
+                list.push(json!(first));
+                list.insert(0, json!(second));
+                "two unsupported tokens in the list"
+            }
+            _ => {
+                set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
+                list = vec![json!(first), json!(second)];
+                "only unsupported tokens"
+            }
+        };
+        set(&mut request, TOKEN_INFO, "tokenList", Value::Array(list));
+        let mut members = with_baseline(input, ids, label, request);
+        let again = members.last().cloned();
+        members
+            .extend(again.map(|member| Member { label: format!("{label}, the same bytes again"), ..member }));
+        members
+    },
 );
 
 /// Different operations that are paid in the same token.
@@ -50,31 +151,29 @@ pub static TOKEN_DATA: Relation = Relation::new(
     "sponsor requests in token mode for three operations, paid in the same token",
     Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
     Rounds::Scaled { most: 6, least: 4 },
-    token_data,
-);
-
-/// The base, and two operations that differ in what every account's signature covers. An operation that only the profile's list
-/// has is changed in its fees alone, so that a target that simulates serves it.
-fn token_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
-    let is_listed = Context::of(input.context).profile.operations.accepts == Accepts::Listed;
-    let prefix = |name| {
-        if is_hex(name, Context::of(input.context).dialect.amount_notation) { "0x" } else { "" }
-    };
-    for (label, digit) in [("the second operation", "1"), ("the third operation", "2")] {
-        let mut request = input.base.clone();
-        if !is_listed {
-            set(&mut request, OPERATION, "sender", json!(address(input, 7)));
-            set(&mut request, OPERATION, "callData", json!(format!("0xb61d27f{digit}")));
-            let nonce = format!("{}{digit}", prefix("nonce"));
-            set(&mut request, OPERATION, "nonce", json!(nonce));
+    // The base, and two operations that differ in what every account's signature covers. An operation that only the profile's list
+    // has is changed in its fees alone, so that a target that simulates serves it.
+    |input, ids| {
+        let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
+        let is_listed = Context::of(input.context).profile.operations.accepts == Accepts::Listed;
+        let prefix = |name| {
+            if is_hex(name, Context::of(input.context).dialect.amount_notation) { "0x" } else { "" }
+        };
+        for (label, digit) in [("the second operation", "1"), ("the third operation", "2")] {
+            let mut request = input.base.clone();
+            if !is_listed {
+                set(&mut request, OPERATION, "sender", json!(address(input, 7)));
+                set(&mut request, OPERATION, "callData", json!(format!("0xb61d27f{digit}")));
+                let nonce = format!("{}{digit}", prefix("nonce"));
+                set(&mut request, OPERATION, "nonce", json!(nonce));
+            }
+            let fee = format!("{}{digit}0", prefix("maxPriorityFeePerGas"));
+            set(&mut request, OPERATION, "maxPriorityFeePerGas", json!(fee));
+            members.push(member(Role::Call, label, request, ids));
         }
-        let fee = format!("{}{digit}0", prefix("maxPriorityFeePerGas"));
-        set(&mut request, OPERATION, "maxPriorityFeePerGas", json!(fee));
-        members.push(member(Role::Call, label, request, ids));
-    }
-    members
-}
+        members
+    },
+);
 
 /// Quotes for short and long token lists.
 pub static LONG_TOKEN_LIST: Relation = Relation::new(
@@ -82,81 +181,28 @@ pub static LONG_TOKEN_LIST: Relation = Relation::new(
     "the same quote with lists of one token to 100",
     Bases::These(&[Base::accepted(kinds::QUOTE_ERC20)]),
     Rounds::Fixed(8),
-    long_token_list,
+    // The baseline has a short list with an unsupported token too, so that only the length differs.
+    |input, ids| {
+        let length = *item_of_round(input, &LENGTHS);
+        let known: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
+        if Context::of(input.context).unlisted_tokens == Support::Supported || known.is_empty() {
+            return Vec::new();
+        }
+        let of_length = |length: usize| {
+            // Every list but that of one token has an unsupported token.
+            let supported = known.iter().take(length.div_ceil(2)).map(|token| (*token).to_owned());
+            let mut list: Vec<String> = supported.collect();
+            list.extend((list.len()..length).map(|place| address(input, place as u64)));
+            (format!("a list of {length} tokens"), with(input.base, TOKEN_INFO, "tokenList", list))
+        };
+        compared(ids, of_length(2), of_length(length))
+    },
 );
-
-fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut request = input.base.clone();
-    // A quoted token is not always an address.
-    let mut known = Context::of(input.context).tokens_with(Support::Supported);
-    let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
-    let label = match (input.round % 10, known) {
-        (0, _) => {
-            in_other_version(&mut request);
-            "in the other version of JSON-RPC"
-        }
-        (2, _) => {
-            for name in GAS {
-                remove(&mut request, OPERATION, name);
-            }
-            "without the gas limits"
-        }
-        (4, _) => {
-            remove(&mut request, OPERATION, GAS[input.round as usize / 10 % GAS.len()]);
-            "without a gas limit"
-        }
-        (6, Some(known)) => {
-            set(&mut request, TOKEN_INFO, "preferredToken", json!(known));
-            set(&mut request, TOKEN_INFO, "tokenList", json!([known]));
-            "beside supported tokens of a quote"
-        }
-        (8, Some(known)) => {
-            let name = Context::of(input.context).dialect.fee_token_member.as_str();
-            // Alternately: the round increases by ten from one to the next.
-            if (input.round / 10).is_multiple_of(2) {
-                set(&mut request, TOKEN_INFO, name, json!(format!("{known}00")));
-                "a supported address and two digits more"
-            } else {
-                set(&mut request, TOKEN_INFO, name, json!(known[..known.len() - 2]));
-                "a supported address without its last two digits"
-            }
-        }
-        _ => "an unsupported token",
-    };
-    with_variations(input, request, label, ids)
-}
 
 /// A target that serves one version of JSON-RPC alone refuses the other: an error is lawful in any case.
 fn in_other_version(request: &mut Value) {
     let other = if request["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
     request["jsonrpc"] = json!(other);
-}
-
-/// The shapes of a request that names no token address, one a round. The gas limits are all there, all absent, or partly absent.
-fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut request = input.base.clone();
-    let shapes = absent_tokens(input);
-    let (label, info) = item_of_round(input, &shapes);
-    match info {
-        Some(info) => set(&mut request, MODE, "tokenInfo", info.clone()),
-        None => remove(&mut request, MODE, "tokenInfo"),
-    }
-    if input.round % 5 == 4 {
-        set(&mut request, MODE, "sponsorshipInfo", Context::of(input.context).form_extras().sponsorship_info);
-    }
-    let left_out = match input.round % 4 {
-        1 => &GAS[..],
-        2 => &GAS[..1],
-        3 => &GAS[1..],
-        _ => &[],
-    };
-    for name in left_out {
-        remove(&mut request, OPERATION, name);
-    }
-    if input.round % 7 == 6 {
-        in_other_version(&mut request);
-    }
-    with_variations(input, request, label, ids)
 }
 
 fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
@@ -188,55 +234,5 @@ fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
     (Context::of(input.context).unlisted_tokens != Support::Supported).then(|| address(input, salt + 100))
 }
 
-fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
-        return Vec::new();
-    };
-    let mut request = input.base.clone();
-    let mut list = request["params"][1]["tokenInfo"]["tokenList"].as_array().cloned().unwrap_or_default();
-    let label = match input.round % 4 {
-        0 => {
-            list.insert(input.round as usize / 4 % (list.len() + 1), json!(first));
-            "an unsupported token in the list"
-        }
-        1 => {
-            set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
-            "an unsupported preferred token"
-        }
-        2 => {
-            list.push(json!(first));
-            list.insert(0, json!(second));
-            "two unsupported tokens in the list"
-        }
-        _ => {
-            set(&mut request, TOKEN_INFO, "preferredToken", json!(first));
-            list = vec![json!(first), json!(second)];
-            "only unsupported tokens"
-        }
-    };
-    set(&mut request, TOKEN_INFO, "tokenList", Value::Array(list));
-    let mut members = with_baseline(input, ids, label, request);
-    let again = members.last().cloned();
-    members.extend(again.map(|member| Member { label: format!("{label}, the same bytes again"), ..member }));
-    members
-}
-
 /// The lengths of the token lists, one a round.
 const LENGTHS: [usize; 8] = [1, 2, 3, 9, 10, 11, 60, 100];
-
-/// The baseline has a short list with an unsupported token too, so that only the length differs.
-fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let length = *item_of_round(input, &LENGTHS);
-    let known: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
-    if Context::of(input.context).unlisted_tokens == Support::Supported || known.is_empty() {
-        return Vec::new();
-    }
-    let of_length = |length: usize| {
-        // Every list but that of one token has an unsupported token.
-        let supported = known.iter().take(length.div_ceil(2)).map(|token| (*token).to_owned());
-        let mut list: Vec<String> = supported.collect();
-        list.extend((list.len()..length).map(|place| address(input, place as u64)));
-        (format!("a list of {length} tokens"), with(input.base, TOKEN_INFO, "tokenList", list))
-    };
-    compared(ids, of_length(2), of_length(length))
-}

@@ -39,105 +39,77 @@ pub struct Extras {
 
 /// Every form.
 pub static CLIENT_FORMS: &[ClientForm] = &[
-    ClientForm {
-        name: "account 4.x",
-        clients: "@biconomy/account 4.x and @biconomy/paymaster 4.x",
-        rewrite: |request, pair, extras| {
-            in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
-            add_placeholders(request);
-            add_other_info(request, pair, extras);
-            // The smart account leaves the gas limits out in sponsored mode.
-            if Mode::of(pair) == Mode::Sponsored {
-                remove(request, &GAS);
-            }
-        },
-    },
-    ClientForm {
-        name: "paymaster 4.x",
-        clients: "@biconomy/paymaster 4.x with gas limits",
-        rewrite: |request, pair, extras| {
-            in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
-            add_placeholders(request);
-            add_other_info(request, pair, extras);
-        },
-    },
-    ClientForm {
-        name: "paymaster 3.1",
-        clients: "@biconomy/paymaster 3.1.x",
-        rewrite: |request, pair, extras| {
-            in_hex(request, &["nonce"], Hex::WholeBytes);
-            add_placeholders(request);
-            add_other_info(request, pair, extras);
-        },
-    },
-    ClientForm {
-        name: "viem",
-        clients: "the viem-based @biconomy/sdk 0.0.29",
-        rewrite: |request, _, _| {
-            // A deployed account has no initCode.
-            if request["params"][0]["initCode"] == "0x" {
-                remove(request, &["initCode"]);
-            }
-            set(request, 0, "paymasterPostOpGasLimit", json!("0"));
-            set(request, 0, "paymasterVerificationGasLimit", json!("0"));
-        },
-    },
-    ClientForm {
-        name: "hex amounts",
-        clients: "clients that write every amount in hex, as bundlers do",
-        rewrite: |request, _, _| {
-            in_hex(request, &["nonce"], Hex::Quantity);
-            in_hex(request, &FEES, Hex::Quantity);
-            in_hex(request, &GAS, Hex::Quantity);
-        },
-    },
-    ClientForm {
-        name: "signature and paymasterAndData",
-        clients: "every published client but the viem-based one",
-        rewrite: |request, _, _| add_placeholders(request),
-    },
-    ClientForm {
-        name: "both info objects",
-        clients: "@biconomy/account 4.x and @biconomy/paymaster",
-        rewrite: |request, pair, extras| {
-            let other = other_info(pair);
-            set(request, 1, other, other_value(pair, extras));
-        },
-    },
-    ClientForm {
-        name: "expiryDuration in a quote",
-        clients: "@biconomy/account 4.x and @biconomy/paymaster",
-        rewrite: |request, pair, _| {
-            if Method::of(pair) == Method::GetFeeQuoteOrData {
-                set(request, 1, "expiryDuration", json!(300));
-            }
-        },
-    },
+    form("account 4.x", "@biconomy/account 4.x and @biconomy/paymaster 4.x", |request, pair, extras| {
+        in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
+        add_placeholders(request);
+        add_other_info(request, pair, extras);
+        // The smart account leaves the gas limits out in sponsored mode.
+        if Mode::of(pair) == Mode::Sponsored {
+            remove(request, &GAS);
+        }
+    }),
+    form("paymaster 4.x", "@biconomy/paymaster 4.x with gas limits", |request, pair, extras| {
+        in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
+        add_placeholders(request);
+        add_other_info(request, pair, extras);
+    }),
+    form("paymaster 3.1", "@biconomy/paymaster 3.1.x", |request, pair, extras| {
+        in_hex(request, &["nonce"], Hex::WholeBytes);
+        add_placeholders(request);
+        add_other_info(request, pair, extras);
+    }),
+    form("viem", "the viem-based @biconomy/sdk 0.0.29", |request, _, _| {
+        // A deployed account has no initCode.
+        if request["params"][0]["initCode"] == "0x" {
+            remove(request, &["initCode"]);
+        }
+        set(request, 0, "paymasterPostOpGasLimit", json!("0"));
+        set(request, 0, "paymasterVerificationGasLimit", json!("0"));
+    }),
+    form("hex amounts", "clients that write every amount in hex, as bundlers do", |request, _, _| {
+        in_hex(request, &["nonce"], Hex::Quantity);
+        in_hex(request, &FEES, Hex::Quantity);
+        in_hex(request, &GAS, Hex::Quantity);
+    }),
+    form(
+        "signature and paymasterAndData",
+        "every published client but the viem-based one",
+        |request, _, _| add_placeholders(request),
+    ),
+    form("both info objects", "@biconomy/account 4.x and @biconomy/paymaster", |request, pair, extras| {
+        let other = other_info(pair);
+        set(request, 1, other, other_value(pair, extras));
+    }),
+    form("expiryDuration in a quote", "@biconomy/account 4.x and @biconomy/paymaster", |request, pair, _| {
+        if Method::of(pair) == Method::GetFeeQuoteOrData {
+            set(request, 1, "expiryDuration", json!(300));
+        }
+    }),
 ];
 
 /// Forms that leave out a member which the tables list and do not call mandatory. No published client sends them: they are lawful to
 /// refuse, and nothing warns of that.
 static WITHOUT_MEMBERS: &[ClientForm] = &[
-    ClientForm {
-        name: "without calculateGasLimits",
-        clients: "clients that leave calculateGasLimits out",
-        rewrite: |request, pair, _| {
-            // The row of a quote in token mode has none.
-            if pair != kinds::QUOTE_ERC20 {
-                leave_out(request, 1, "calculateGasLimits");
-            }
-        },
-    },
-    ClientForm {
-        name: "without expiryDuration",
-        clients: "clients that leave expiryDuration out",
-        rewrite: |request, pair, _| {
-            if pair == kinds::SPONSOR_SPONSORED {
-                leave_out(request, 1, "expiryDuration");
-            }
-        },
-    },
+    form("without calculateGasLimits", "clients that leave calculateGasLimits out", |request, pair, _| {
+        // The row of a quote in token mode has none.
+        if pair != kinds::QUOTE_ERC20 {
+            leave_out(request, 1, "calculateGasLimits");
+        }
+    }),
+    form("without expiryDuration", "clients that leave expiryDuration out", |request, pair, _| {
+        if pair == kinds::SPONSOR_SPONSORED {
+            leave_out(request, 1, "expiryDuration");
+        }
+    }),
 ];
+
+const fn form(
+    name: &'static str,
+    clients: &'static str,
+    rewrite: fn(&mut Value, Kind, &Extras),
+) -> ClientForm {
+    ClientForm { name, clients, rewrite }
+}
 
 /// Every form that discovery sends: those of [`CLIENT_FORMS`] first.
 pub(crate) fn all_forms() -> impl Iterator<Item = &'static ClientForm> {

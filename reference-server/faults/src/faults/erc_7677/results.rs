@@ -25,6 +25,14 @@ const fn changed(clause: &'static str, name: &'static str, about: &'static str) 
     fault
 }
 
+const fn unreadable(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
+    changed(clause, name, about).also(UNREADABLE)
+}
+
+const fn in_stubs(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
+    changed(clause, name, about).when(|view| view.is_stub())
+}
+
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed("stub.post-op-gas-07", "stub-post-op-gas-missing", "leaves paymasterPostOpGasLimit out for 0.7")
         .on_result(|_, result| remove(result, POST_OP))
@@ -36,33 +44,31 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .on_result(|_, result| remove(result, POST_OP))
     .when(|view| view.is_stub() && is_eip_712(view)),
-    changed(GAS_LIMIT, "gas-limit-decimal", "writes paymasterPostOpGasLimit in decimal digits")
-        .on_result(|_, result| change(result, POST_OP, |_| json!("40000")))
-        .also(UNREADABLE),
-    changed(GAS_LIMIT, "gas-limit-number", "paymasterPostOpGasLimit is a number")
-        .on_result(|_, result| change(result, POST_OP, |_| json!(40_000)))
-        .also(UNREADABLE),
-    changed(GAS_LIMIT, "gas-limit-without-digits", "paymasterVerificationGasLimit is 0x")
-        .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x")))
-        .also(UNREADABLE),
-    changed("result.null-member", "gas-limit-null", "paymasterVerificationGasLimit is null")
-        .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| Value::Null))
-        .when(|view| view.is_stub()),
+    unreadable(GAS_LIMIT, "gas-limit-decimal", "writes paymasterPostOpGasLimit in decimal digits")
+        .on_result(|_, result| change(result, POST_OP, |_| json!("40000"))),
+    unreadable(GAS_LIMIT, "gas-limit-number", "paymasterPostOpGasLimit is a number")
+        .on_result(|_, result| change(result, POST_OP, |_| json!(40_000))),
+    unreadable(GAS_LIMIT, "gas-limit-without-digits", "paymasterVerificationGasLimit is 0x")
+        .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x"))),
+    in_stubs("result.null-member", "gas-limit-null", "paymasterVerificationGasLimit is null")
+        .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| Value::Null)),
     changed("stub.members-06", "stub-06-as-07", "answers 0.6 with paymaster and paymasterData in the stub")
         .on_result(|_, result| later_members(result))
         .when(|view| view.is_stub() && is_06(view)),
-    changed("data.members-06", "data-06-as-07", "answers 0.6 with paymaster and paymasterData in the data")
-        .on_result(|_, result| later_members(result))
-        .when(|view| view.is_data() && is_06(view))
-        .also(UNREADABLE),
+    unreadable(
+        "data.members-06",
+        "data-06-as-07",
+        "answers 0.6 with paymaster and paymasterData in the data",
+    )
+    .on_result(|_, result| later_members(result))
+    .when(|view| view.is_data() && is_06(view)),
     changed("stub.members-07", "stub-07-as-06", "answers 0.7 with paymasterAndData in the stub")
         .on_result(|_, result| older_members(result))
         .when(|view| view.is_stub() && view.entry_point() == Some(EntryPoint::V07))
         .also(&["stub.post-op-gas-07"]),
-    changed("data.members-07", "data-07-as-06", "answers 0.7 with paymasterAndData in the data")
+    unreadable("data.members-07", "data-07-as-06", "answers 0.7 with paymasterAndData in the data")
         .on_result(|_, result| older_members(result))
-        .when(|view| view.is_data() && view.entry_point() == Some(EntryPoint::V07))
-        .also(UNREADABLE),
+        .when(|view| view.is_data() && view.entry_point() == Some(EntryPoint::V07)),
     changed("stub.members-07", "entry-point-08-as-06", "answers 0.8 and 0.9 as 0.6")
         .on_result(|_, result| older_members(result))
         .when(is_eip_712)
@@ -74,7 +80,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             result.extend(both);
         })
         .when(is_later),
-    changed(
+    unreadable(
         "result.address-once",
         "address-in-the-data",
         "writes the address of the paymaster into paymasterData again",
@@ -83,80 +89,59 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let address = text_of(&result["paymaster"]);
         change_data(result, |digits| format!("{}{digits}", address.trim_start_matches("0x")));
     })
-    .when(is_later)
-    .also(UNREADABLE),
-    changed("result.address-once", "address-twice", "paymasterAndData has the address twice")
+    .when(is_later),
+    unreadable("result.address-once", "address-twice", "paymasterAndData has the address twice")
         .on_result(|_, result| {
             let address = text_of(&result["paymasterAndData"])[2..42].to_owned();
             change_data(result, |digits| format!("{address}{digits}"));
         })
-        .when(is_06)
-        .also(UNREADABLE),
-    changed(BYTES, "data-half-a-byte", "the data have an odd number of digits")
-        .on_result(|_, result| change_data(result, |digits| digits[1..].to_owned()))
-        .also(UNREADABLE),
-    changed(BYTES, "data-without-prefix", "paymasterData has no 0x")
-        .on_result(|_, result| {
-            change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")))
-        })
-        .also(UNREADABLE),
-    changed(PAYMASTER, "paymaster-of-nineteen-bytes", "the address of the paymaster has 19 bytes")
-        .on_result(|_, result| change(result, "paymaster", |address| json!(text_of(address)[..40])))
-        .also(UNREADABLE),
-    changed(PAYMASTER, "paymaster-of-a-word", "pads the address of the paymaster to 32 bytes")
-        .on_result(|_, result| {
+        .when(is_06),
+    unreadable(BYTES, "data-half-a-byte", "the data have an odd number of digits")
+        .on_result(|_, result| change_data(result, |digits| digits[1..].to_owned())),
+    unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x").on_result(|_, result| {
+        change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")))
+    }),
+    unreadable(PAYMASTER, "paymaster-of-nineteen-bytes", "the address of the paymaster has 19 bytes")
+        .on_result(|_, result| change(result, "paymaster", |address| json!(text_of(address)[..40]))),
+    unreadable(PAYMASTER, "paymaster-of-a-word", "pads the address of the paymaster to 32 bytes").on_result(
+        |_, result| {
             change(result, "paymaster", |address| json!(format!("0x{:0>64}", &text_of(address)[2..])))
-        })
-        .also(UNREADABLE),
-    changed(PAYMASTER, "paymaster-zero", "the paymaster is the zero address")
-        .on_result(|_, result| replace(result, "paymaster", ZERO_ADDRESS))
-        .also(UNREADABLE),
-    changed(
+        },
+    ),
+    unreadable(PAYMASTER, "paymaster-zero", "the paymaster is the zero address")
+        .on_result(|_, result| replace(result, "paymaster", ZERO_ADDRESS)),
+    unreadable(
         "result.paymaster-and-data",
         "paymaster-and-data-zero",
         "paymasterAndData begins with the zero address",
     )
     .on_result(|_, result| {
         change(result, "paymasterAndData", |data| json!(format!("{ZERO_ADDRESS}{}", &text_of(data)[42..])))
-    })
-    .also(UNREADABLE),
+    }),
     changed("result.operation-members", "own-gas-limits-returned", "returns a callGasLimit of its own")
         .on_result(|_, result| set(result, "callGasLimit", "0x249f0")),
-    changed("sponsor-member.name", "sponsor-without-name", "leaves the name of the sponsor out")
-        .on_result(|_, result| {
+    in_stubs("sponsor-member.name", "sponsor-without-name", "leaves the name of the sponsor out").on_result(
+        |_, result| {
             set(result, "sponsor", json!({ "icon": "data:image/png;base64,iVBORw0KGgo=" }));
-        })
-        .when(|view| view.is_stub()),
-    changed("sponsor-member.name", "sponsor-name-number", "the name of the sponsor is a number")
-        .on_result(|_, result| set(result, "sponsor", json!({ "name": 7 })))
-        .when(|view| view.is_stub()),
-    changed(ICON, "icon-https", "the icon is an https URL")
-        .on_result(|_, result| {
-            set(
-                result,
-                "sponsor",
-                json!({ "name": "Paymaster", "icon": "https://paymaster.example/icon.png" }),
-            )
-        })
-        .when(|view| view.is_stub()),
-    changed(ICON, "icon-without-comma", "the data URI of the icon has no comma")
-        .on_result(|_, result| {
-            set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64" }));
-        })
-        .when(|view| view.is_stub()),
-    changed(ICON, "icon-broken-base64", "the data URI of the icon has no base64")
-        .on_result(|_, result| {
-            set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64,iVBO*w" }));
-        })
-        .when(|view| view.is_stub()),
+        },
+    ),
+    in_stubs("sponsor-member.name", "sponsor-name-number", "the name of the sponsor is a number")
+        .on_result(|_, result| set(result, "sponsor", json!({ "name": 7 }))),
+    in_stubs(ICON, "icon-https", "the icon is an https URL").on_result(|_, result| {
+        set(result, "sponsor", json!({ "name": "Paymaster", "icon": "https://paymaster.example/icon.png" }))
+    }),
+    in_stubs(ICON, "icon-without-comma", "the data URI of the icon has no comma").on_result(|_, result| {
+        set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64" }));
+    }),
+    in_stubs(ICON, "icon-broken-base64", "the data URI of the icon has no base64").on_result(|_, result| {
+        set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64,iVBO*w" }));
+    }),
     changed(IS_FINAL, "is-final-text", "isFinal is a string")
         .on_result(|_, result| replace(result, "isFinal", "true")),
     changed(IS_FINAL, "is-final-number", "isFinal is 1").on_result(|_, result| replace(result, "isFinal", 1)),
-    changed(LENGTH, "stub-without-signature", "the stub has no signature")
-        .on_result(|_, result| {
-            change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned())
-        })
-        .when(|view| view.is_stub()),
+    in_stubs(LENGTH, "stub-without-signature", "the stub has no signature").on_result(|_, result| {
+        change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned())
+    }),
     changed(LENGTH, "data-signature-compact", "the data have a signature of 64 bytes, the stub one of 65")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_data()),
@@ -166,15 +151,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(LENGTH, "stub-without-context-short", "the stub is shorter when the context is null")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_stub() && view.request["params"][3].is_null()),
-    changed(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only")
-        .on_result(|_, result| {
+    in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only").on_result(
+        |_, result| {
             change_data(result, |digits| {
                 let terms = &digits[..digits.len() - SIGNATURE_DIGITS];
                 format!("{terms}{}", "00".repeat(65))
             });
-        })
-        .when(|view| view.is_stub()),
-    changed(
+        },
+    ),
+    in_stubs(
         ZERO_BYTES,
         "stub-window-zero",
         "the stub has a window of zeros and a placeholder signature with some",
@@ -184,8 +169,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let window = digits.len() - SIGNATURE_DIGITS;
             format!("{}00000000{}", "00".repeat(window / 2), &digits[window + 8..])
         });
-    })
-    .when(|view| view.is_stub()),
+    }),
 ];
 
 const ZERO_ADDRESS: &str = "0x0000000000000000000000000000000000000000";

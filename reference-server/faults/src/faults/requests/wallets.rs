@@ -11,7 +11,10 @@ use crate::injection::{RequestView, WireResponse, replace_refusal, set};
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
 const CALLS_SERVED: Fault = SERVED.depends_on("/params/0/callData");
 const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored").injects(SPONSOR_NOTHING);
-const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x");
+/// An operation is sponsored that must not be.
+const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x")
+    .on_result(|_, result| replace_refusal(result, SOME_DATA))
+    .also(DECISION);
 const SIZES: Fault = Fault::breaking("request.sizes");
 const UNSUPPORTED: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
 const WEBHOOK: Fault =
@@ -142,25 +145,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.names_unsupported_fee_token() && view.is_one_in(200)),
     fault(UNSUPPORTED, "unsupported-token-served-to-2-0-0", "serves any token to requests of jsonrpc 2.0.0")
         .when(|view| view.names_unsupported_fee_token() && view.request["jsonrpc"] == "2.0.0"),
-    refused_is_sponsored(
-        "refused-sponsored-without-gas",
-        "sponsors a refused sender that sends gas limits of 0",
-    )
-    .when(|view| {
-        let limits = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-        limits.iter().all(|name| view.amount(name) == Some(U256::ZERO))
-    }),
-    refused_is_sponsored(
-        "refused-sponsored-with-signature",
-        "sponsors a refused sender that sends a signature",
-    )
-    .when(|view| view.byte_count("signature") == 65),
-    refused_is_sponsored(
-        "refused-sponsored-as-sponsorship",
-        "sponsors a refused sender in the mode SPONSORSHIP",
-    )
-    .when(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
-    refused_is_sponsored(
+    fault(REFUSED, "refused-sponsored-without-gas", "sponsors a refused sender that sends gas limits of 0")
+        .when(|view| {
+            let limits = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+            limits.iter().all(|name| view.amount(name) == Some(U256::ZERO))
+        }),
+    fault(REFUSED, "refused-sponsored-with-signature", "sponsors a refused sender that sends a signature")
+        .when(|view| view.byte_count("signature") == 65),
+    fault(REFUSED, "refused-sponsored-as-sponsorship", "sponsors a refused sender in the mode SPONSORSHIP")
+        .when(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
+    fault(
+        REFUSED,
         "refused-sponsored-above-2-64",
         "sponsors a refused sender whose gas costs above 2^64 wei",
     )
@@ -168,11 +163,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let [gas, fee] = ["callGasLimit", "maxFeePerGas"].map(|name| view.amount(name).unwrap_or_default());
         gas.saturating_mul(fee) >= U256::ONE << 64
     }),
-    refused_is_sponsored("refused-sponsored-for-safe", "sponsors a refused sender whose account is a Safe")
+    fault(REFUSED, "refused-sponsored-for-safe", "sponsors a refused sender whose account is a Safe")
         .when(|view| view.sponsorship_info()["smartAccountInfo"]["name"] == "SAFE"),
-    refused_is_sponsored("refused-sponsored-in-viem-form", "sponsors a refused sender as viem writes it")
+    fault(REFUSED, "refused-sponsored-in-viem-form", "sponsors a refused sender as viem writes it")
         .when(|view| view.operation().get("paymasterPostOpGasLimit").is_some()),
-    refused_is_sponsored("refused-sponsored-in-batches", "sponsors a refused sender that sends a batch")
+    fault(REFUSED, "refused-sponsored-in-batches", "sponsors a refused sender that sends a batch")
         .when(|view| calls_of_batch(view) > 0),
     fault(WEBHOOK, "webhook-keys-with-dollar-refused", "refuses webhookData with a name that begins with $")
         .refuses(|view| webhook_names(view).any(|name| name.starts_with('$'))),
@@ -208,11 +203,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null))
         .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
-
-/// A fault that sponsors an operation which must not be sponsored, of which the condition follows.
-const fn refused_is_sponsored(name: &'static str, about: &'static str) -> Fault {
-    fault(REFUSED, name, about).on_result(|_, result| replace_refusal(result, SOME_DATA)).also(DECISION)
-}
 
 fn fail(response: &mut WireResponse) {
     response.replace(500, "text/plain", "internal server error");

@@ -2,31 +2,25 @@
 
 use serde_json::json;
 
-use crate::faults::Fault;
+use crate::faults::{Fault, fault};
 use crate::injection::{MemberChange::Set, each_quote, replace, set};
 
+const PAYMASTER_ADDRESS: Fault = Fault::breaking("plausibility.paymaster-address").also(&[TOKEN_DATA.clause]);
+const TOKEN_DATA: Fault = Fault::breaking("plausibility.token-data").when(|view| view.is_token_mode());
+
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        "plausibility.paymaster-address",
-        "paymaster-address-zero",
-        "paymasterAddress is the zero address",
-    )
-    .on_result(|_, result| {
-        replace(result, "paymasterAddress", json!(format!("0x{}", "0".repeat(40))));
-    })
-    .also(&["plausibility.token-data"]),
-    Fault::new(
-        "plausibility.paymaster-address",
-        "paymaster-address-changes",
-        "paymasterAddress is another one each time",
-    )
-    .on_result(|view, result| {
-        if result.contains_key("paymasterAddress") {
-            let address = format!("0x{:040x}", view.memory.count() + 1);
-            set(result, "paymasterAddress", json!(address));
-        }
-    })
-    .also(&["plausibility.token-data"]),
+    fault(PAYMASTER_ADDRESS, "paymaster-address-zero", "paymasterAddress is the zero address").on_result(
+        |_, result| {
+            replace(result, "paymasterAddress", json!(format!("0x{}", "0".repeat(40))));
+        },
+    ),
+    fault(PAYMASTER_ADDRESS, "paymaster-address-changes", "paymasterAddress is another one each time")
+        .on_result(|view, result| {
+            if result.contains_key("paymasterAddress") {
+                let address = format!("0x{:040x}", view.memory.count() + 1);
+                set(result, "paymasterAddress", json!(address));
+            }
+        }),
     Fault::new(
         "plausibility.token-price",
         "fee-in-the-smallest-unit",
@@ -74,15 +68,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new("plausibility.gas", "gas-limits-of-zero", "callGasLimit is 0 in sponsored mode")
         .on_result(|_, result| replace(result, "callGasLimit", json!(0)))
         .when(|view| view.is_sponsored_mode()),
-    Fault::new(
-        "plausibility.token-data",
-        "token-data-of-one-byte",
-        "paymasterAndData is one byte in token mode",
-    )
-    .on_result(|_, result| replace(result, "paymasterAndData", "0x01"))
-    .when(|view| view.is_token_mode()),
-    Fault::new(
-        "plausibility.token-data",
+    fault(TOKEN_DATA, "token-data-of-one-byte", "paymasterAndData is one byte in token mode")
+        .on_result(|_, result| replace(result, "paymasterAndData", "0x01")),
+    fault(
+        TOKEN_DATA,
         "token-data-of-another-paymaster",
         "paymasterAndData in token mode begins with another address than quotes name",
     )
@@ -92,8 +81,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let data = format!("0x{}{rest}", "ab".repeat(20));
             set(result, "paymasterAndData", json!(data));
         }
-    })
-    .when(|view| view.is_token_mode()),
+    }),
     Fault::new(
         "plausibility.token-data-differs",
         "token-data-of-a-sample",

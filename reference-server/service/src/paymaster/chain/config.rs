@@ -39,7 +39,8 @@ impl ChainConfig {
             insecure: self.insecure,
         };
         Connector::new(target, &trust, &Proxies::default())
-            .map_err(|cause| ConfigError::Chain(with_our_flags(&cause.to_string())))
+            .map_err(|cause| with_our_flags(&format!("the chain cannot be asked: {cause}")))
+            .map_err(ConfigError)
     }
 }
 
