@@ -32,9 +32,7 @@ pub struct TargetSetup {
 pub async fn read(
     args: &RunArgs,
     url: Option<&str>,
-    embedded: impl FnOnce(
-        &Specification,
-    ) -> Result<(String, Arc<dyn Knowledge>), Box<dyn std::error::Error + Send + Sync>>,
+    embedded: impl FnOnce(&Specification) -> Result<(String, Arc<dyn Knowledge>), SetupError>,
 ) -> Result<TargetSetup, SetupError> {
     let setup = which::read(args, url, &Environment::of_process()).await?;
     let load = setup.load.clone();
@@ -43,7 +41,7 @@ pub async fn read(
     let (setup, url) = if let Some(url) = named {
         (setup, url)
     } else {
-        let (url, profile) = embedded(setup.profile.known.specification()).map_err(SetupError::Embedded)?;
+        let (url, profile) = embedded(setup.profile.known.specification())?;
         (setup.for_embedded(&*profile), url)
     };
     let RunSetup { settings, redactor, .. } = setup.settings(&url)?;

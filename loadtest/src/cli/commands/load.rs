@@ -92,10 +92,12 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
 async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
     let start = |specification: &Specification| {
-        let server = embedded.insert(Embedded::start(&args.deviations)?);
+        let server = embedded.insert(
+            Embedded::start(&args.deviations).map_err(|cause| format!("the embedded server: {cause}"))?,
+        );
         Ok((server.url.clone(), profile_of(specification, &Config::default(), &[])))
     };
-    Ok(target::read(&args.options.sending.of_run(args.options.seed), args.url.as_deref(), start).await?)
+    target::read(&args.options.sending.of_run(args.options.seed), args.url.as_deref(), start).await
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.
