@@ -3,7 +3,7 @@
 use crate::{
     args::RunArgs,
     settings::{
-        Settings,
+        Settings, ShownTarget,
         environment::Environment,
         file::LoadTable,
         setup::{RunSetup, SetupError},
@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub struct TargetSetup {
     /// Transport, profile, seed and limits; [`Settings::rate`] is the limit of the profile.
     pub settings: Settings,
+    /// The target as reports may show it. The embedded server has no URL there, because it ends with the run.
+    pub shown_target: ShownTarget,
     /// Replaces the secrets in outputs.
     pub redactor: Redactor,
     /// The `[load]` table of the configuration file.
@@ -46,6 +48,7 @@ pub async fn read(
         let (url, profile) = embedded(setup.profile.known.specification()).map_err(SetupError::Embedded)?;
         (setup.for_embedded(&*profile), url)
     };
-    let RunSetup { settings, redactor, .. } = setup.settings(&url)?;
-    Ok(TargetSetup { settings, redactor, load, embedded: is_embedded })
+    let RunSetup { settings, mut shown_target, redactor } = setup.settings(&url)?;
+    shown_target.literal.take_if(|_| is_embedded);
+    Ok(TargetSetup { settings, shown_target, redactor, load, embedded: is_embedded })
 }
