@@ -4,7 +4,8 @@ use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
     embedded::profile_of,
-    exit as codes, output as out,
+    exit as codes,
+    output::{self as out, curl::CurlCommand},
     settings::{
         file::LoadTable,
         target::{self, TargetSetup},
@@ -37,6 +38,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     }
     let options = options(args, &setup.load)?;
     let command = command_line::of_target(args.url.as_deref(), &options.sending.target.headers, &setup);
+    let curl = CurlCommand::of(&setup.shown_target);
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
@@ -49,7 +51,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     });
     drop(embedded);
     let (summary, server, mut interrupts) = done?;
-    let summary = RunSummary { command, ..summary };
+    let summary = RunSummary { command, curl, ..summary };
     let finished = finish(args, &reports, earlier.as_ref(), &summary);
     runtime.block_on(args.metrics.close(server, &mut interrupts));
     finished
