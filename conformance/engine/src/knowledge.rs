@@ -4,6 +4,7 @@ use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -14,6 +15,19 @@ use crate::{
     specification::Specification,
     spending::SpendingLimits,
 };
+
+/// Which operations a target accepts, by its profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accepts {
+    /// Nothing is known of operations that are not listed: a well-formed one may get a result or an error.
+    #[default]
+    Unknown,
+    /// Any well-formed operation gets a result, but for those listed as refused.
+    Any,
+    /// Only the listed ones get a result: the target simulates operations on a chain, or has a strict policy.
+    Listed,
+}
 
 /// Draws base requests: none where nothing known of the target makes such a request.
 pub type BaseSource = Box<dyn FnMut(&Base) -> Option<Value>>;

@@ -24,20 +24,8 @@ pub enum CallOutcome {
 
 /// Why the outcome of an `eth_call` is unknown.
 #[derive(Debug, thiserror::Error)]
-pub enum NodeError {
-    /// The body is not JSON.
-    #[error("the answer is not that of a JSON-RPC node")]
-    NotJson(#[source] serde_json::Error),
-    /// The result is not a hex string.
-    #[error("the node's result is not hex")]
-    NotHex,
-    /// The node returned an error other than a revert, with this message.
-    #[error("the node says: {0}")]
-    Refused(String),
-    /// The body has neither a result nor an error with a message.
-    #[error("the node's answer has neither result nor error")]
-    NoResult,
-}
+#[error("{0}")]
+pub struct NodeError(String);
 
 impl CallOutcome {
     /// Reads the body of a node's answer to `eth_call`.
@@ -45,9 +33,11 @@ impl CallOutcome {
     /// # Errors
     /// When the body shows neither what the call returned nor that it reverted.
     pub fn read(body: &[u8]) -> Result<Self, NodeError> {
-        let reply: Value = serde_json::from_slice(body).map_err(NodeError::NotJson)?;
+        let unclear = |text: &str| NodeError(text.to_owned());
+        let reply: Value =
+            serde_json::from_slice(body).map_err(|_| unclear("the answer is not that of a JSON-RPC node"))?;
         if let Some(text) = reply["result"].as_str() {
-            return bytes(text).map(Self::Returned).ok_or(NodeError::NotHex);
+            return bytes(text).map(Self::Returned).ok_or_else(|| unclear("the node's result is not hex"));
         }
         let error = &reply["error"];
         // Nodes put the data of a revert here, one level deeper, or after the word `Reverted`.
@@ -60,8 +50,8 @@ impl CallOutcome {
             (Some(data), _) => Ok(Self::Reverted(data)),
             (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
             (None, Some(message)) if is_out_of_gas(message) => Ok(Self::OutOfGas),
-            (None, Some(message)) => Err(NodeError::Refused(beginning(message))),
-            (None, None) => Err(NodeError::NoResult),
+            (None, Some(message)) => Err(NodeError(format!("the node says: {}", beginning(message)))),
+            (None, None) => Err(unclear("the node's answer has neither result nor error")),
         }
     }
 }

@@ -6,10 +6,7 @@ use crate::settings::{
     environment::{Environment, VariableError},
     file,
 };
-use paymaster_client::{
-    network::target::{Target, UrlError},
-    redact::Redactor,
-};
+use paymaster_client::{network::target::Target, redact::Redactor};
 
 /// A header to send.
 #[derive(Clone, Debug)]
@@ -31,37 +28,18 @@ pub enum HeaderError {
     /// A variable in the value cannot be used.
     #[error(transparent)]
     Variable(#[from] VariableError),
-    #[error("a header is written `Name: value`")]
-    NoColon,
     /// The name has characters that no name has.
     #[error("the name of a header is malformed")]
     Name(#[source] InvalidHeaderName),
-    /// The transport sets this header itself.
-    #[error("the header {name} is set by the transport")]
-    Reserved { name: HeaderName },
-    /// A `${` is not closed.
-    #[error("{name}: `${{` without `}}`")]
-    Unclosed { name: HeaderName },
+    /// It has no colon, a `${` that is not closed, or the name of a header that the transport sets itself.
+    #[error("{0}")]
+    Refused(String),
     /// A variable in the value is not set.
     #[error("{name}: the environment variable {variable} is not set")]
     NotSet { name: HeaderName, variable: String },
     /// The value has characters that no value has.
     #[error("the value of the header {name} is malformed")]
     Value { name: HeaderName, source: InvalidHeaderValue },
-}
-
-/// Why the headers of the configuration file are not sent to a target: they may be keys of another one.
-#[derive(Debug, thiserror::Error)]
-pub enum OriginError {
-    /// `target.url` cannot be read.
-    #[error("target.url: {0}")]
-    Url(#[source] UrlError),
-    /// The target has another origin than `target.url`, or there is none.
-    #[error(
-        "target.headers ({names}) are not sent to {origin}: {}; give them for this run with -H or PAYMASTER_HEADERS, or set target.url to a URL of {origin}",
-        own.as_ref().map_or("without target.url, nothing says which host they are for".to_owned(), |own| format!("they are for {own}, the origin of target.url"))
-    )]
-    Other { names: String, origin: String, own: Option<String> },
 }
 
 impl Header {
@@ -100,33 +78,41 @@ pub(crate) fn merged(
     Ok(merged)
 }
 
-/// Checks that the headers of the profile are sent to the origin (scheme, host and port) of its `target.url` alone.
+/// Checks that the headers of the profile are sent to the origin (scheme, host and port) of its `target.url` alone: they may be keys of
+/// another target. The error is a text.
 pub(crate) fn check_origin(
     headers: &[Header],
     profile: &file::Target,
     target: &Target,
-) -> Result<(), OriginError> {
+) -> Result<(), String> {
     let of_profile = headers.iter().filter(|header| header.of_profile);
     let names: Vec<&str> = of_profile.map(|header| header.name.as_str()).collect();
     if names.is_empty() {
         return Ok(());
     }
     let own = profile.url.as_deref().map(Target::parse).transpose();
-    let own = own.map_err(OriginError::Url)?.map(|own| own.origin());
+    let own = own.map_err(|cause| format!("target.url: {cause}"))?.map(|own| own.origin());
     let origin = target.origin();
     if own.as_ref() == Some(&origin) {
         return Ok(());
     }
     let names = names.join(", ");
-    Err(OriginError::Other { names, origin, own })
+    let reason = own.map_or("without target.url, nothing says which host they are for".to_owned(), |own| {
+        format!("they are for {own}, the origin of target.url")
+    });
+    Err(format!(
+        "target.headers ({names}) are not sent to {origin}: {reason}; give them for this run with -H or PAYMASTER_HEADERS, or set target.url to a URL of {origin}"
+    ))
 }
 
 /// The name and the value of `Name: value`, as written.
 fn split(line: &str) -> Result<(HeaderName, &str), HeaderError> {
-    let (name, written) = line.split_once(':').ok_or(HeaderError::NoColon)?;
+    let (name, written) = line
+        .split_once(':')
+        .ok_or_else(|| HeaderError::Refused("a header is written `Name: value`".to_owned()))?;
     let name: HeaderName = name.trim().parse().map_err(HeaderError::Name)?;
     if name == "content-length" || name == "transfer-encoding" || name == "connection" {
-        return Err(HeaderError::Reserved { name });
+        return Err(HeaderError::Refused(format!("the header {name} is set by the transport")));
     }
     Ok((name, written.trim()))
 }
@@ -164,7 +150,7 @@ fn substitute(
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((variable, behind)) = after.split_once('}') else {
-            return Err(HeaderError::Unclosed { name: name.clone() });
+            return Err(HeaderError::Refused(format!("{name}: `${{` without `}}`")));
         };
         let value = environment
             .get(variable)?

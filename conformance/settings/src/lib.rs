@@ -1,4 +1,4 @@
-//! What the command lines of the paymaster tools share.
+//! What the command lines of the paymaster tools share, and the frame of their HTML pages.
 
 pub mod args;
 pub mod duration;

@@ -1,5 +1,7 @@
 //! Standard output and standard error. A closed pipe is no error: the reader has read enough.
 
+pub mod curl;
+pub mod page;
 pub mod report_file;
 pub mod shell;
 pub mod terminal;

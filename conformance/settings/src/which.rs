@@ -16,7 +16,7 @@ use crate::{
         environment::Environment,
         setup::{Setup, SetupError},
     },
-    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS},
+    specifications::{self, DEFAULT_SPECIFICATION, SPECIFICATIONS},
 };
 
 /// A method that cannot exist. Its answer is what a target answers to a method that it does not know.
@@ -29,7 +29,7 @@ const TIMES: usize = 2;
 ///
 /// # Errors
 ///
-/// Those of [`Setup::read`], and [`SetupError::Undecided`] where the target answers every method alike.
+/// Those of [`Setup::read`], and one where the target answers every method alike.
 pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Setup, SetupError> {
     let mut setup = Setup::read(args, url, environment)?;
     let Some(url) = setup.merged.url.clone().filter(|_| !setup.profile.is_named) else {
@@ -39,7 +39,10 @@ pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) 
     setup.asked = asked;
     let served = match served {
         Served::These(served) => served,
-        Served::Undecided(answer) => return Err(SetupError::Undecided { answer: escape_controls(&answer) }),
+        Served::Undecided(answer) => {
+            let (answer, names) = (escape_controls(&answer), specifications::names());
+            return Err(format!("the target answers every method alike ({answer:?}): name the specification that it serves with --spec ({names})").into());
+        }
         // What the target answers instead is for the run to say.
         Served::Nothing => return Ok(setup),
     };

@@ -4,12 +4,15 @@ use paymaster_schemas::Basis;
 
 use crate::{
     cli::{args::ChainArgs, process::CommandError},
-    report::text::curl,
     run::{Chain, ChainError},
 };
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_engine::rules::Rule;
-use paymaster_settings::{Setup, shown_url};
+use paymaster_settings::{
+    Setup,
+    output::{curl::RPC_VARIABLE, shell},
+    shown_url,
+};
 
 impl ChainArgs {
     /// A transport to the node, where one is given.
@@ -35,8 +38,7 @@ impl ChainArgs {
             return String::new();
         };
         let public = Target::parse(url).is_ok_and(|target| shown_url(&target, redactor, &[]).1);
-        let url =
-            if public { paymaster_settings::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
+        let url = if public { shell::word(url) } else { RPC_VARIABLE.to_owned() };
         let entry_point = self.entry_point.map(|address| format!(" --entry-point {address}"));
         format!(" --rpc-url {url}{}", entry_point.unwrap_or_default())
     }

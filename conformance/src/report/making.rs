@@ -19,7 +19,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::{Exchange, HeaderSet};
 use paymaster_schemas::{Basis, Kind, member_validator};
-use paymaster_settings::{ShownTarget, escape_controls, exit};
+use paymaster_settings::{ShownTarget, escape_controls, exit, output::curl};
 use serde_json::{Number, Value};
 
 use crate::report::{
@@ -30,7 +30,7 @@ use crate::report::{
         Header, JudgedRule, KnownFailure, Link, RecordedTraffic, Report, ReportedSpecification, Request,
         Response, Skipped, Tool, Unjudged,
     },
-    text::{contradictions, curl, words},
+    text::{contradictions, words},
 };
 
 /// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.

@@ -13,7 +13,6 @@ pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
 pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, every_deviation};
 
 use std::{
-    io,
     num::NonZero,
     sync::{
         Arc,
@@ -34,19 +33,10 @@ use paymaster_engine::{
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;
 
-/// Why a selftest could not be run.
+/// Why a selftest could not be run: a runtime or a reference server could not be started, or a thread panicked.
 #[derive(Debug, thiserror::Error)]
-pub enum SelftestError {
-    /// A runtime could not be started.
-    #[error("the runtime: {0}")]
-    Runtime(#[source] io::Error),
-    /// A reference server could not be started; the text says why.
-    #[error("the embedded reference server: {0}")]
-    Server(String),
-    /// A thread panicked.
-    #[error("a thread of the selftest failed")]
-    Thread,
-}
+#[error("{0}")]
+pub struct SelftestError(String);
 
 /// How many calls of each pair the runs of a selftest send.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +142,10 @@ fn on_every_core<T: Send>(
     let next = AtomicUsize::new(0);
     let one_thread = || {
         // Each thread has a runtime of its own, so that server and client of a trial share a core.
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(SelftestError::Runtime)?;
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|cause| SelftestError(format!("the runtime: {cause}")))?;
         let mut done = Vec::new();
         loop {
             let taken = next.fetch_add(1, Ordering::Relaxed);
@@ -172,7 +165,11 @@ fn on_every_core<T: Send>(
         let threads: Vec<_> = (0..cores * THREADS_PER_CORE).map(|_| scope.spawn(one_thread)).collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or(Err(SelftestError::Thread)))
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err(SelftestError("a thread of the selftest failed".to_owned())))
+            })
             .collect::<Result<Vec<_>, _>>()
     })?;
     let mut done: Vec<(usize, T)> = parts.into_iter().flatten().collect();

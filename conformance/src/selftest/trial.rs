@@ -294,7 +294,7 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, S
 }
 
 pub(super) fn server_error(cause: impl std::fmt::Display) -> SelftestError {
-    SelftestError::Server(cause.to_string())
+    SelftestError(format!("the embedded reference server: {cause}"))
 }
 
 /// A part of the profile of the embedded reference server.

@@ -41,13 +41,13 @@ async function load(args, expected) {
 
 /** The boxes of all labels of the plots, each with its text, its size and its plot. */
 function labels(page) {
-  return page.locator(".plot span").evaluateAll((spans) => spans.map((span) => {
-    const { left, right, top, bottom } = span.getBoundingClientRect();
-    const figure = span.closest("figure");
+  return page.locator(".axes text").evaluateAll((texts) => texts.map((text) => {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    const figure = text.closest("figure");
     const outer = figure.getBoundingClientRect();
-    const axis = span.parentElement.className;
-    return { left, right, top, bottom, axis, plot: figure.querySelector("figcaption").firstChild.data, text: span.textContent,
-      size: parseFloat(getComputedStyle(span).fontSize), inside: left >= outer.left && right <= outer.right && bottom <= outer.bottom };
+    const axis = text.parentElement.getAttribute("class");
+    return { left, right, top, bottom, axis, plot: figure.querySelector(".title").textContent, text: text.textContent,
+      size: parseFloat(getComputedStyle(text).fontSize), inside: left >= outer.left && right <= outer.right && bottom <= outer.bottom };
   }));
 }
 
@@ -57,6 +57,9 @@ for (const name of ["good", "broken"]) {
       test(`readable and in shape: ${name}, ${colorScheme}, ${width} px`, async () => {
         const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
         const page = await context.newPage();
+        const faults = [];
+        page.on("console", (message) => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
+        page.on("pageerror", (cause) => faults.push(String(cause)));
         await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
         await page.screenshot({ path: join(pictures, `load-${name}-${colorScheme}-${width}.png`), fullPage: true });
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, "the page is too wide");
@@ -81,9 +84,14 @@ for (const name of ["good", "broken"]) {
         assert.deepEqual(axis("Users"), axis("Arrivals and answers a second"), "the same time axis");
         assert.deepEqual(axis("Users"), axis("Latency over time"), "the same time axis");
         await page.evaluate(axe.source);
-        const { violations } = await page.evaluate(() => window.axe.run());
-        const told = violations.map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
+        // As it is, and with everything open that folds.
+        const asItIs = await page.evaluate(() => window.axe.run());
+        await page.evaluate(() => { for (const fold of document.querySelectorAll("details")) fold.open = true; });
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, "with all open, the page is too wide");
+        const opened = await page.evaluate(() => window.axe.run());
+        const told = [...asItIs.violations, ...opened.violations].map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
         assert.deepEqual(told, []);
+        assert.deepEqual(faults, []);
         await context.close();
       });
     }
@@ -94,11 +102,54 @@ test("date, command and verdict stand above the figures, and a defect has at mos
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(pathToFileURL(join(folder, "broken.html")).href);
-  assert.match(await page.locator(".facts").innerText(), /began\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\s+command\s+paymaster-loadtest --rate 40/);
-  assert.equal(await page.locator(".wrong").count(), 1, "one defect");
-  const examples = await page.locator(".wrong .example").count();
+  assert.match(await page.locator(".tool").innerText(), /, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+  assert.match(await page.locator(".facts").innerText(), /command\s+paymaster-loadtest --rate 40/);
+  assert.equal(await page.locator(".defect").count(), 1, "one defect");
+  const examples = await page.locator(".defect .exchange").count();
   assert.ok(examples >= 2 && examples <= 3, `${examples} examples`);
+  assert.match(await page.locator(".exchange figure + figure mark").first().innerText(), /^"decimal": "\d+"$/);
+  assert.match(await page.locator("#curl-1").innerText(), /^curl -sS "\$PAYMASTER_URL" .* --data-raw '\{/);
+  await page.setViewportSize({ width: 420, height: 900 });
+  const lines = await page.locator(".said").evaluate((said) => said.clientHeight / parseFloat(getComputedStyle(said).lineHeight));
+  assert.ok(lines < 2.1, `a headline of ${lines} lines`);
   await page.goto(pathToFileURL(join(folder, "good.html")).href);
-  assert.match(await page.locator("h1").innerText(), /PASSED\s+every answer was right$/);
+  assert.match(await page.locator("h1").innerText(), /PASSED\s+every answer was right\s+http:/);
+  await context.close();
+});
+
+test("the values of a plot are shown at the pointer and by the arrow keys, and stand in the table behind it", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(join(folder, "good.html")).href);
+  const plot = page.locator(".plot").first();
+  const rows = await plot.locator("tbody tr").evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.equal(rows.length, 4, "a row for each second");
+  const names = await plot.locator(".key").allInnerTexts();
+  const told = ([time, ...values]) => [time, ...values.map((value, line) => `${names[line]}: ${value}`)].join(" · ");
+  const drawing = plot.locator(".drawing");
+  const { width, height } = await drawing.boundingBox();
+  await drawing.hover({ position: { x: width * 0.6, y: height / 2 } });
+  assert.equal(await plot.locator(".values").innerText(), told(rows[2]));
+  await drawing.focus();
+  for (const [key, row] of [["Home", 0], ["ArrowLeft", 0], ["ArrowRight", 1], ["End", 3], ["ArrowRight", 3]]) {
+    await page.keyboard.press(key);
+    assert.equal(await plot.locator(".values").innerText(), told(rows[row]), key);
+  }
+  assert.equal(await plot.locator("tbody").isVisible(), false);
+  await plot.locator("summary").click();
+  assert.ok(await plot.locator("tbody").isVisible());
+  await context.close();
+});
+
+test("lines that lie on each other differ in more than their colour", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(join(folder, "broken.html")).href);
+  for (const plot of await page.locator(".plot").all()) {
+    const dashes = await plot.locator("polyline").evaluateAll((all) => all.map((line) => getComputedStyle(line).strokeDasharray));
+    assert.equal(new Set(dashes).size, dashes.length, dashes.join("; "));
+    const keys = await plot.locator(".key").evaluateAll((all) => all.map((key) => getComputedStyle(key, "::before").borderTopStyle));
+    assert.equal(new Set(keys).size, keys.length, keys.join());
+  }
   await context.close();
 });

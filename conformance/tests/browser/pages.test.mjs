@@ -157,7 +157,7 @@ test("the copied line is the whole line, and it works", async () => {
 
 /** The exchange of a defect's first finding, or of one that is folded below it, whose answer has this mark. */
 async function marked(page, text) {
-  const mark = page.locator(".answer mark", { hasText: text }).first();
+  const mark = page.locator("figure + figure mark", { hasText: text }).first();
   await mark.evaluate((mark) => {
     for (let outer = mark.closest("details"); outer; outer = outer.parentElement.closest("details")) outer.open = true;
   });

@@ -67,8 +67,11 @@ pub struct WrongKey {
     pub pointer: String,
 }
 
-/// An answer that breaks a rule, and its request. Bodies are cut after 4096 bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Bytes of request and response bodies that are kept with a wrong answer. Longer ones are cut.
+pub const LONGEST_BODY: usize = 4_096;
+
+/// An answer that breaks a rule, and its request.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     /// The value that the rule requires.
     pub expected: String,
@@ -80,6 +83,9 @@ pub struct Example {
     pub status: Option<u16>,
     /// The body of the answer.
     pub response: String,
+    /// The JSON pointer to the value in this answer; empty for the whole answer, and in reports of earlier versions.
+    #[serde(default)]
+    pub pointer: String,
 }
 
 /// Wrong answers of one kind.
@@ -259,13 +265,7 @@ mod tests {
             figures.add_failure(format!("failure {n}"));
             figures.add_wrong(
                 WrongKey { rule: "r".to_owned(), label: format!("{n}"), pointer: String::new() },
-                || Example {
-                    expected: String::new(),
-                    actual: String::new(),
-                    request: String::new(),
-                    status: None,
-                    response: String::new(),
-                },
+                Example::default,
             );
         }
         assert_eq!(figures.failures.values().sum::<u64>(), 200);

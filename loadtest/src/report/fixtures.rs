@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use paymaster_settings::{ShownTarget, output::curl::CurlCommand};
+
 use crate::{
     figures::{Example, Figures, Sample, WrongKey, outcome::Outcome},
     results::{
@@ -38,6 +40,7 @@ fn figures(wrong_one_in: u64) -> Figures {
                 request: "{\"jsonrpc\":\"2.0\"}".to_owned(),
                 status: Some(200),
                 response: "{\"jsonrpc\":\"2.0\",\"result\":{}}".to_owned(),
+                pointer: "/result/feeQuotes/0/maxGasFee".to_owned(),
             });
         }
     }
@@ -52,6 +55,7 @@ fn summary(mut figures: Figures) -> RunSummary {
         began: 1_772_366_400,
         command: "paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95<200ms'".to_owned(),
         target: "http://127.0.0.1:3000/***".to_owned(),
+        curl: CurlCommand::of(&ShownTarget::default()),
         scenarios: vec!["quote-erc20".to_owned(), "journey".to_owned()],
         model: LoadModel { users: 10, ..LoadModel::default() },
         seed: 1,

@@ -2,22 +2,19 @@
 
 use std::fmt::Write as _;
 
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::output::terminal::{cut, escape_controls};
 
 use super::{
     ReportError, advice,
-    phrases::{answered, arrivals, in_no_figure, verdict},
-    rows::{self, MAXIMUM},
+    phrases::{answered, arrivals, verdict},
+    tables::{self, Cell, Table, Tone},
     workers,
     wrong::{WrongGroup, groups},
 };
 use crate::{
     figures::outcome::Outcome,
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
-    text::{count, date, number, rate, seconds, share},
+    results::{compare::RunComparison, summary::RunSummary},
+    text::{count, date, number, rate, seconds},
 };
 
 pub(super) fn render(
@@ -55,41 +52,11 @@ pub(super) fn render(
     for group in groups(&summary.figures.wrong) {
         wrong(&mut out, &group, total.judged)?;
     }
-    if summary.verdict != RunVerdict::CouldNotTest {
-        writeln!(out, "\n| threshold | observed | |\n|---|---:|---|")?;
-        for judged in &summary.thresholds {
-            let mark = if judged.met { "met" } else { "**missed**" };
-            writeln!(out, "| `{}` | {} | {mark} |", judged.threshold, judged.observed)?;
-        }
-    }
-    for (place, mut row) in rows::figures(summary).into_iter().enumerate() {
-        row.remove(MAXIMUM);
-        let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
-        let line = format!("| {} |", cells.join(" | "));
-        if place == 0 {
-            writeln!(out, "\n{line}\n|---|{}", "---:|".repeat(cells.len() - 1))?;
-        } else {
-            writeln!(out, "{line}")?;
-        }
-    }
-    for line in in_no_figure(summary) {
-        writeln!(out, "\n{line}.")?;
-    }
-    if let Some(comparison) = comparison {
-        writeln!(
-            out,
-            "\n| compared with {} | before | now | | |\n|---|---:|---:|---|---|",
-            escaped(&comparison.before)
-        )?;
-        for row in &comparison.rows {
-            let bold = if row.direction == Change::Worse { "**" } else { "" };
-            let mark = row.direction.word();
-            writeln!(
-                out,
-                "| {} | {} | {} | {bold}{mark}{bold} | {} |",
-                row.name, row.before, row.after, row.note
-            )?;
-        }
+    let compared = comparison.map(tables::compared);
+    let tables =
+        [tables::failures(summary, usize::MAX), tables::thresholds(summary), tables::scenarios(summary)];
+    for table in tables.iter().chain(&compared).filter(|table| !table.rows.is_empty()) {
+        self::table(&mut out, table)?;
     }
     for (title, lines) in [("Workers", workers::lines(summary)), ("Next", advice::next(summary))] {
         if !lines.is_empty() {
@@ -102,16 +69,27 @@ pub(super) fn render(
     Ok(out)
 }
 
-/// Wrong answers of one group, with an example of each of its first kinds.
-fn wrong(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Result {
+fn table(out: &mut String, table: &Table) -> std::fmt::Result {
+    let columns = table.columns.join(" | ");
     writeln!(
         out,
-        "\n**{}** in {}: {} ({})",
-        escaped(group.rule),
-        escaped(&group.labels().join(", ")),
-        count(group.times, "answer"),
-        share(group.times, judged)
+        "\n## {}\n\n| {columns} |\n|---|{}",
+        escaped(&table.title),
+        "---:|".repeat(table.columns.len() - 1)
     )?;
+    for row in &table.rows {
+        for Cell { text, tone } in row {
+            let bold = if *tone == Tone::Bad { "**" } else { "" };
+            write!(out, "| {bold}{}{bold} ", escaped(text))?;
+        }
+        writeln!(out, "|")?;
+    }
+    table.notes.iter().try_for_each(|note| writeln!(out, "\n{}.", escaped(note)))
+}
+
+/// Wrong answers of one group, with an example of each of its first kinds.
+fn wrong(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Result {
+    writeln!(out, "\n**{}**", escaped(&group.headline(judged)))?;
     for kind in group.examples() {
         let place = match kind.key.pointer.as_str() {
             "" => "the whole answer".to_owned(),
@@ -144,14 +122,9 @@ fn escaped(raw: &str) -> String {
     safe
 }
 
-/// A text for use in backticks, cut after 600 characters.
+/// A text for use in backticks, of at most 600 characters.
 fn code(raw: &str) -> String {
-    let mut short = escape_controls(raw).replace('`', "'");
-    if let Some((cut, _)) = short.char_indices().nth(600) {
-        short.truncate(cut);
-        short.push_str("...");
-    }
-    short
+    cut(&escape_controls(raw).replace('`', "'"), 600)
 }
 
 #[cfg(test)]
@@ -164,7 +137,7 @@ mod tests {
         let page = render(&fixtures::failed(), None).unwrap();
         assert!(page.starts_with("# Load test: FAILED: 2 thresholds missed\n"), "{page}");
         assert!(page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'), "{page}");
-        assert!(page.contains("| `wrong-rate<=0%` | "), "{page}");
+        assert!(page.contains("| wrong-rate\\<=0% (default) | "), "{page}");
         assert!(
             page.contains("\nBegan 2026-03-01 12:00:00 UTC.\n")
                 && page
@@ -172,7 +145,7 @@ mod tests {
             "{page}"
         );
         // The same rule at the same place in three scenarios.
-        assert_eq!(page.matches("**fee-quote.maxGasFee** in ").count(), 1, "{page}");
+        assert_eq!(page.matches("**fee-quote.maxGasFee in ").count(), 1, "{page}");
         assert_eq!(page.matches("- got ").count(), 3, "{page}");
     }
 }

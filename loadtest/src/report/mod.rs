@@ -10,7 +10,7 @@ mod json;
 mod junit;
 mod markdown;
 mod phrases;
-mod rows;
+mod tables;
 pub mod terminal;
 mod workers;
 mod wrong;

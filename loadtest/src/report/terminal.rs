@@ -2,22 +2,22 @@
 
 use std::fmt::Write as _;
 
-use paymaster_settings::output::terminal::{Paint, escape_controls, wrapped};
+use paymaster_settings::output::terminal::{Paint, cut, escape_controls, wrapped};
 
 use super::{
     advice,
-    phrases::{answered, arrivals, in_no_figure, load, verdict},
-    rows, workers,
+    phrases::{answered, arrivals, load, verdict},
+    tables::{self, Cell, Table, Tone},
+    workers,
     wrong::{WrongGroup, groups},
 };
 use crate::{
     figures::outcome::Outcome,
-    number::float,
     results::{
-        compare::{Change, RunComparison},
+        compare::RunComparison,
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, latency, number, rate, seconds, share},
+    text::{count, latency, number, rate, seconds},
 };
 
 /// The width of text in columns.
@@ -32,16 +32,21 @@ pub fn render(summary: &RunSummary, comparison: Option<&RunComparison>, paint: P
     let mut out = String::new();
     headline(&mut out, summary, paint);
     wrong_answers(&mut out, summary, paint);
-    failures(&mut out, summary, paint);
-    thresholds(&mut out, summary, paint);
-    if !summary.figures.labels.is_empty() {
-        figures(&mut out, summary, paint);
+    table(&mut out, &tables::failures(summary, SHOWN), paint);
+    table(&mut out, &tables::thresholds(summary), paint);
+    let scenarios = tables::scenarios(summary);
+    table(&mut out, &scenarios, paint);
+    if !scenarios.rows.is_empty() {
+        let load = load(summary, ", latency from the intended start");
+        for line in [&load].into_iter().chain(&scenarios.notes) {
+            let _ = writeln!(out, "{}", escape_controls(line));
+        }
     }
-    list(&mut out, "workers", &workers::lines(summary), paint);
+    list(&mut out, "Workers", &workers::lines(summary), paint);
     if let Some(comparison) = comparison {
         compared(&mut out, comparison, paint);
     }
-    list(&mut out, "next", &advice::next(summary), paint);
+    list(&mut out, "Next", &advice::next(summary), paint);
     out
 }
 
@@ -125,15 +130,7 @@ fn one_group(out: &mut String, group: &WrongGroup<'_>, judged: u64, paint: Paint
     } else {
         format!(" at {}", escape_controls(&wrong.key.pointer))
     };
-    let _ = writeln!(
-        out,
-        "{} {} in {}: {} ({} of judged answers)",
-        paint.bad("WRONG"),
-        paint.name(group.rule),
-        group.labels().join(", "),
-        count(group.times, "answer"),
-        share(group.times, judged),
-    );
+    let _ = writeln!(out, "{} {}", paint.bad("WRONG"), escape_controls(&group.headline(judged)));
     let example = &wrong.example;
     for (name, text) in [
         ("expected", format!("{}{place}", example.expected)),
@@ -147,97 +144,39 @@ fn one_group(out: &mut String, group: &WrongGroup<'_>, judged: u64, paint: Paint
             },
         ),
     ] {
-        let _ = writeln!(out, "  {:>8}  {}", paint.dim(name), excerpt(&text));
+        let _ = writeln!(out, "  {:>8}  {}", paint.dim(name), cut(&escape_controls(&text), EXCERPT));
     }
 }
 
-fn excerpt(text: &str) -> String {
-    let text = escape_controls(text);
-    match text.char_indices().nth(EXCERPT) {
-        None => text,
-        Some((cut, _)) => format!("{}... ({} bytes)", &text[..cut], text.len()),
-    }
+/// Renders a comparison: the output of `compare`.
+pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
+    table(out, &tables::compared(comparison), paint);
 }
 
-fn failures(out: &mut String, summary: &RunSummary, paint: Paint) {
-    let counts = summary.figures.total(None).counts;
-    for (place, (outcome, times)) in counts.without_answer().enumerate() {
-        if place == 0 {
-            let _ = writeln!(out, "\n{}", paint.bold("without a good answer"));
-        }
-        let (what, share) = (outcome.description(), share(times, counts.all()));
-        let _ = writeln!(out, "  {what:<18} {:>10}  {share}", number(times));
-    }
-    for (description, times) in summary.figures.failures.iter().take(SHOWN) {
-        let _ = writeln!(out, "  {:>10} x {}", number(*times), escape_controls(description));
-    }
-}
-
-fn thresholds(out: &mut String, summary: &RunSummary, paint: Paint) {
-    if summary.thresholds.is_empty() || summary.verdict == RunVerdict::CouldNotTest {
+/// A table: names on the left, everything else on the right of its column. Nothing without rows.
+fn table(out: &mut String, table: &Table, paint: Paint) {
+    if table.rows.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\n{}", paint.bold("thresholds"));
-    for judged in &summary.thresholds {
-        let mark = if judged.met { paint.good("met   ") } else { paint.bad("missed") };
-        let note = if judged.by_default { paint.dim("  (default)") } else { String::new() };
-        let _ = writeln!(out, "  {mark} {:<28} {}{note}", judged.threshold, judged.observed);
-    }
-}
-
-fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
-    let mut rows = rows::figures(summary);
-    if summary.figures.labels.len() == 1 {
-        // The sum of one scenario is the scenario.
-        rows.pop();
-    }
-    let widest = rows.iter().map(|row| row[0].len()).max().unwrap_or(0);
-    for (place, row) in rows.iter().enumerate() {
-        let mut line = format!("{:<widest$}", row[0]);
-        for (column, cell) in row.iter().enumerate().skip(1) {
-            let width = if column < 3 { 10 } else { 8 };
-            let _ = write!(line, " {cell:>width$}");
+    let clean = |row: &[Cell]| row.iter().map(|cell| escape_controls(&cell.text)).collect::<Vec<_>>();
+    let rows: Vec<Vec<String>> =
+        [table.columns.clone()].into_iter().chain(table.rows.iter().map(|row| clean(row))).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
+    let _ = writeln!(out, "\n{}", paint.bold(&escape_controls(&table.title)));
+    for (number, row) in rows.iter().enumerate() {
+        for (column, (text, width)) in row.iter().zip(&widths).enumerate() {
+            let text = if column == 0 { format!("  {text:<width$}") } else { format!("  {text:>width$}") };
+            let tone = number.checked_sub(1).map(|number| table.rows[number][column].tone);
+            out.push_str(&match tone {
+                None => paint.dim(&text),
+                Some(Tone::Plain) => text,
+                Some(Tone::Good) => paint.good(&text),
+                Some(Tone::Bad) => paint.bad(&text),
+                Some(Tone::Odd) => paint.odd(&text),
+            });
         }
-        let _ = if place == 0 { writeln!(out, "\n{}", paint.bold(&line)) } else { writeln!(out, "{line}") };
-    }
-    let _ = writeln!(out);
-    let _ = writeln!(out, "{}", load(summary, ", latency from the intended start"));
-    for line in in_no_figure(summary) {
-        let _ = writeln!(out, "{line}");
-    }
-    let one_line = workers::generators(&summary.generators);
-    if let Some(line) = &one_line {
-        let _ = writeln!(out, "{line}");
-    }
-    for generator in summary.generators.iter().filter(|_| one_line.is_none()) {
-        if let (Some(own), Some(cpu)) = (generator.cpu_share, generator.cpu_seconds) {
-            let each = cpu * 1e6 / float(summary.figures.total(None).counts.all().max(1));
-            let _ = writeln!(
-                out,
-                "the generator used {:.0} % of {} cores, {each:.1} us a request",
-                own * 100.0,
-                generator.cores
-            );
-        }
-    }
-    for cause in &summary.left_out {
-        let _ = writeln!(out, "left out: {}", escape_controls(cause));
-    }
-}
-
-/// Renders a comparison: a part of the report, and the output of `compare`.
-pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
-    let _ =
-        writeln!(out, "\n{}", paint.bold(&format!("compared with {}", escape_controls(&comparison.before))));
-    for row in &comparison.rows {
-        let word = format!("{:<6}", row.direction.word());
-        let mark = match row.direction {
-            Change::Worse => paint.bad(&word),
-            Change::Better => paint.good(&word),
-            Change::Same => word,
-            Change::Unclear => paint.odd(&word),
-        };
-        let _ =
-            writeln!(out, "  {mark} {:<28} {:>12} -> {:>12}  {}", row.name, row.before, row.after, row.note);
+        out.truncate(out.trim_end().len());
+        out.push('\n');
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     figures::cpu::GeneratorUsage,
+    number::float,
     results::summary::RunSummary,
     text::{count, number, share},
 };
@@ -41,19 +42,23 @@ pub(super) fn lines(summary: &RunSummary) -> Vec<String> {
     lines
 }
 
-/// The CPU use of many load generators in one line; none if there are few.
-pub(super) fn generators(all: &[GeneratorUsage]) -> Option<String> {
-    let shares = all.iter().filter_map(|generator| generator.cpu_share);
-    let (least, most) =
-        shares.fold((f64::MAX, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)));
-    (all.len() > GENERATORS && least <= most).then(|| {
-        format!(
-            "{} load generators used {:.0} to {:.0} % of their cores",
-            number(all.len() as u64),
-            least * 100.0,
-            most * 100.0
-        )
-    })
+/// The CPU use of the load generators, which sent so many requests: a line each, or one for many.
+pub(super) fn generators(all: &[GeneratorUsage], requests: u64) -> Vec<String> {
+    let shares = || all.iter().filter_map(|generator| generator.cpu_share);
+    if all.len() > GENERATORS {
+        let (least, most) =
+            shares().fold((1.0_f64, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)));
+        let (count, least, most) = (number(all.len() as u64), least * 100.0, most * 100.0);
+        return vec![format!("{count} load generators used {least:.0} to {most:.0} % of their cores")];
+    }
+    let known = all
+        .iter()
+        .filter_map(|generator| Some((generator.cpu_share?, generator.cpu_seconds?, generator.cores)));
+    let lines = known.map(|(share, cpu, cores)| {
+        let each = cpu * 1e6 / float(requests.max(1));
+        format!("the generator used {:.0} % of {cores} cores, {each:.1} us a request", share * 100.0)
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
@@ -86,9 +91,9 @@ mod tests {
     #[test]
     fn many_generators_are_one_line() {
         let generator = |share: f64| GeneratorUsage { cpu_share: Some(share), ..GeneratorUsage::default() };
-        assert_eq!(generators(&[generator(0.5)]), None);
+        let one = GeneratorUsage { cpu_seconds: Some(2.0), cores: 4, ..generator(0.5) };
+        assert_eq!(generators(&[one], 1_000), ["the generator used 50 % of 4 cores, 2000.0 us a request"]);
         let many: Vec<_> = [0.1, 0.2, 0.3, 0.4, 0.5].into_iter().map(generator).collect();
-        let line = generators(&many).unwrap();
-        assert!(line.contains("5 load generators used 10 to 50 %"), "{line}");
+        assert_eq!(generators(&many, 1), ["5 load generators used 10 to 50 % of their cores"]);
     }
 }

@@ -1,6 +1,9 @@
 //! Wrong answers, grouped: the kinds that one defect most likely causes stand together, with a few examples.
 
-use crate::figures::WrongAnswers;
+use crate::{
+    figures::WrongAnswers,
+    text::{count, share},
+};
 
 /// Most examples of a group that are shown.
 pub(super) const EXAMPLES: usize = 3;
@@ -12,7 +15,7 @@ pub(super) struct WrongGroup<'a> {
     pub(super) rule: &'a str,
     /// How many answers break it.
     pub(super) times: u64,
-    /// The kinds, by scenario and place, the most frequent first.
+    /// The kinds, by scenario and place: first the one whose example has the shortest request, then the most frequent ones.
     pub(super) kinds: Vec<&'a WrongAnswers>,
 }
 
@@ -27,6 +30,12 @@ impl WrongGroup<'_> {
     /// The kinds of which an example is shown.
     pub(super) fn examples(&self) -> &[&WrongAnswers] {
         &self.kinds[..self.kinds.len().min(EXAMPLES)]
+    }
+
+    /// The rule, where it is broken, and how often: of so many judged answers.
+    pub(super) fn headline(&self, judged: u64) -> String {
+        let (answers, share) = (count(self.times, "answer"), share(self.times, judged));
+        format!("{} in {}: {answers} ({share} of judged answers)", self.rule, self.labels().join(", "))
     }
 
     /// How many kinds are not shown.
@@ -58,6 +67,10 @@ pub(super) fn groups(wrong: &[WrongAnswers]) -> Vec<WrongGroup<'_>> {
             None => groups.push(WrongGroup { rule: &kind.key.rule, times: kind.times, kinds: vec![kind] }),
         }
     }
+    for group in &mut groups {
+        let smallest = (0..group.kinds.len()).min_by_key(|place| group.kinds[*place].example.request.len());
+        group.kinds[..=smallest.unwrap_or_default()].rotate_right(1);
+    }
     groups.sort_by_key(|group| std::cmp::Reverse(group.times));
     groups
 }
@@ -71,13 +84,7 @@ mod tests {
         WrongAnswers {
             key: WrongKey { rule: rule.to_owned(), label: label.to_owned(), pointer: pointer.to_owned() },
             times,
-            example: Example {
-                expected: expected.to_owned(),
-                actual: String::new(),
-                request: String::new(),
-                status: Some(200),
-                response: String::new(),
-            },
+            example: Example { expected: expected.to_owned(), ..Example::default() },
         }
     }
 

@@ -89,6 +89,7 @@ pub fn merge(
         began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
         merged_commands: commands.take(COMMANDS).cloned().collect(),
         target: first.target.clone(),
+        curl: first.curl.clone(),
         embedded: runs.iter().any(|run| run.embedded),
         scenarios: if others.iter().all(|other| other.scenarios == first.scenarios) {
             first.scenarios.clone()

@@ -3,7 +3,7 @@
 use std::{error::Error, path::Path, time::Duration};
 
 use paymaster_client::files;
-use paymaster_settings::embedded::EMBEDDED_WARNING;
+use paymaster_settings::{embedded::EMBEDDED_WARNING, output::curl::CurlCommand};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -95,6 +95,9 @@ pub struct RunSummary {
     pub merged_commands: Vec<String>,
     /// The URL of the target, with secrets redacted.
     pub target: String,
+    /// What sends a request to the target again; empty in reports of earlier versions.
+    #[serde(default)]
+    pub curl: CurlCommand,
     /// Whether the target is the embedded reference server, so that the report is about no other service.
     #[serde(default)]
     pub embedded: bool,

@@ -53,7 +53,10 @@ impl<'a> RequestGenerator<'a> {
             _ => (0..self.size).map(|_| self.calls(scenario)).collect(),
         };
         let sequences = sequences.filter(|sequences: &Vec<_>| !sequences.is_empty());
-        sequences.ok_or(ScenarioError::ProfileTooSmall { scenario: scenario.id })
+        sequences.ok_or_else(|| {
+            let scenario = scenario.id;
+            ScenarioError(format!("{scenario}: the profile has nothing to make such requests from: add tokens.supported (token mode) or operations.sponsorable"))
+        })
     }
 
     /// Calls that the target should accept; `None` if the profile names nothing to make one from.

@@ -48,7 +48,7 @@ impl Mix {
             }
         }
         if scenarios.is_empty() {
-            return Err(ScenarioError::NoneUsable(left_out));
+            return Err(ScenarioError::none_usable(&left_out));
         }
         Ok(Self::assemble(scenarios, &weights_used, generator.seed, left_out))
     }
@@ -135,7 +135,7 @@ pub(crate) fn chosen(
         .filter(|(_, weight)| *weight > 0)
         .collect();
     if chosen.is_empty() {
-        return Err(ScenarioError::NoWeight);
+        return Err(ScenarioError("every weight is 0: nothing would be sent".to_owned()));
     }
     Ok(chosen)
 }

@@ -94,6 +94,7 @@ impl Load {
         };
         let facts = RunSummary {
             command: worker.command.clone(),
+            curl: worker.curl.clone(),
             target: target.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
             left_out: corpus.mix.left_out.iter().map(ToString::to_string).collect(),

@@ -19,7 +19,7 @@ mod state;
 use std::{collections::BTreeSet, future::Future, pin::pin, time::Duration};
 
 use clap::Args;
-use paymaster_settings::{duration, settings::target::TargetSetup};
+use paymaster_settings::{duration, output::curl::CurlCommand, settings::target::TargetSetup};
 use tokio::time::Instant;
 
 use self::{
@@ -106,7 +106,7 @@ pub async fn serve(
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<(), WorkerError> {
-    let TargetSetup { settings: target, redactor, .. } = setup;
+    let TargetSetup { settings: target, shown_target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
     let (known, _) = tokio::select! {
@@ -119,6 +119,7 @@ pub async fn serve(
     let mut worker = Worker {
         options,
         command,
+        curl: CurlCommand::of(&shown_target),
         reports,
         target,
         redactor,

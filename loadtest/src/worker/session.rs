@@ -457,7 +457,7 @@ async fn drawn(
     let done = task.await;
     *drawing = None;
     // A panic has printed its own message.
-    done.unwrap_or_else(|_| Err(ScenarioError::NoneUsable(Vec::new())))
+    done.unwrap_or_else(|_| Err(ScenarioError::none_usable(&[])))
 }
 
 /// Bytes of a page of memory.

@@ -12,7 +12,8 @@ use clap::ValueEnum as _;
 use paymaster_client::redact::Redactor;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::{
-    output as out, output::terminal::escape_controls, settings::Settings as TargetSettings,
+    output::{self as out, curl::CurlCommand, terminal::escape_controls},
+    settings::Settings as TargetSettings,
 };
 use tokio::time::Instant;
 
@@ -45,6 +46,8 @@ pub(super) struct Worker {
     pub(super) options: WorkerOptions,
     /// The command line of the worker, without secrets: its reports name it.
     pub(super) command: String,
+    /// What sends a request to the target again, for its reports.
+    pub(super) curl: CurlCommand,
     /// Where the worker writes its own report at the end of each run.
     pub(super) reports: Vec<RequestedReport>,
     pub(super) target: TargetSettings,

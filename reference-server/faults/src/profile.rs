@@ -18,13 +18,16 @@ const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.
 /// The version for other account names.
 const OTHER_VERSION: &str = "1.0.0";
 
+/// A table whose values are texts, in the order of their keys.
+type Texts<'a> = BTreeMap<&'static str, &'a str>;
+
 #[derive(Serialize)]
 struct Profile<'a> {
     tokens: Tokens<'a>,
     operations: Operations<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Limits>,
-    accounts: Vec<Account<'a>>,
+    accounts: Vec<Texts<'a>>,
 }
 
 #[derive(Serialize)]
@@ -59,12 +62,6 @@ struct Limits {
     max_fee_gwei: i64,
     expiry_seconds: u32,
     webhook_data_bytes: u32,
-}
-
-#[derive(Serialize)]
-struct Account<'a> {
-    name: &'a str,
-    version: &'a str,
 }
 
 /// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration with these variants by a specification.
@@ -132,7 +129,7 @@ fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErr
             .account_names
             .iter()
             .filter(|_| has_accounts)
-            .map(|name| Account { name, version: version(name) })
+            .map(|name| Texts::from([("name", name.as_str()), ("version", version(name))]))
             .collect(),
     };
     let text = toml::to_string(&profile)?;
@@ -153,14 +150,7 @@ struct PaymasterService<'a> {
     entry_points: &'a [EntryPoint],
     chain_id: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<PolicyContext>,
-}
-
-/// The context of a server that requires one.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PolicyContext {
-    policy_id: &'static str,
+    context: Option<Texts<'a>>,
 }
 
 #[derive(Serialize)]
@@ -168,7 +158,7 @@ struct PaymasterOperations<'a> {
     accepts: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sponsorable: Vec<Sponsorable>,
-    refused: Vec<RefusedSender<'a>>,
+    refused: Vec<Texts<'a>>,
 }
 
 /// An operation that the server sponsors.
@@ -176,7 +166,7 @@ struct PaymasterOperations<'a> {
 #[serde(rename_all = "kebab-case")]
 struct Sponsorable {
     entry_point: EntryPoint,
-    operation: BTreeMap<&'static str, &'static str>,
+    operation: Texts<'static>,
 }
 
 /// An ordinary call of an account that exists.
@@ -192,14 +182,9 @@ const OPERATION: [(&str, &str); 8] = [
 ];
 
 #[derive(Serialize)]
-struct RefusedSender<'a> {
-    sender: &'a str,
-}
-
-#[derive(Serialize)]
 struct Contract {
     /// Version of EntryPoint, then the contract.
-    kind: BTreeMap<&'static str, &'static str>,
+    kind: Texts<'static>,
     signer: String,
 }
 
@@ -228,12 +213,17 @@ fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErro
         service: PaymasterService {
             entry_points: served,
             chain_id: config.signing.chain_id,
-            context: (!is_true(Statement::NoContext)).then_some(PolicyContext { policy_id: "p-1" }),
+            context: (!is_true(Statement::NoContext)).then(|| Texts::from([("policyId", "p-1")])),
         },
         operations: PaymasterOperations {
             accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
             sponsorable: sponsorable.collect(),
-            refused: config.policy.denied_senders.iter().map(|sender| RefusedSender { sender }).collect(),
+            refused: config
+                .policy
+                .denied_senders
+                .iter()
+                .map(|sender| Texts::from([("sender", sender.as_str())]))
+                .collect(),
         },
         contract: is_signed.then(|| Contract { kind: kind.collect(), signer }),
     };

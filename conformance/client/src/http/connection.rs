@@ -78,7 +78,7 @@ impl Connection {
             return Ok(Self::http1(connected.stream).await?);
         }
         let tap = Arc::new(Tap::default());
-        let stream = TokioIo::new(TappedStream::new(connected.stream, Arc::clone(&tap)));
+        let stream = TokioIo::new(tap.on(connected.stream));
         let (sender, connection) = http2::Builder::new(TokioExecutor::new())
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
@@ -94,7 +94,7 @@ impl Connection {
     /// HTTP/1.1 on a stream.
     pub(crate) async fn http1(stream: BoxedStream) -> Result<Self, hyper::Error> {
         let tap = Arc::new(Tap::default());
-        let stream = TokioIo::new(TappedStream::new(stream, Arc::clone(&tap)));
+        let stream = TokioIo::new(tap.on(stream));
         let (sender, driver) =
             http1::Builder::new().max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD).handshake(stream).await?;
         Ok(Self::new(Sender::Http1(sender), Some(Box::pin(driver)), tap))

@@ -3,36 +3,17 @@
 //! hyper shows no bytes of a response that it cannot parse. The count decides whether a request may be sent again, and the first bytes
 //! show what was sent in place of HTTP, such as TLS.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    task::{Context, Poll},
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::io::InspectReader;
 
 use crate::network::stream::BoxedStream;
 
 /// A stream with a [`Tap`].
-pub(crate) struct TappedStream {
-    stream: BoxedStream,
-    tap: Arc<Tap>,
-}
-
-impl TappedStream {
-    pub(crate) fn new(stream: BoxedStream, tap: Arc<Tap>) -> Self {
-        Self { stream, tap }
-    }
-
-    /// The stream without the tap.
-    pub(crate) fn into_inner(self) -> BoxedStream {
-        self.stream
-    }
-}
+pub(crate) type TappedStream = InspectReader<BoxedStream, Box<dyn FnMut(&[u8]) + Send>>;
 
 /// What was read from a stream.
 #[derive(Debug, Default)]
@@ -55,6 +36,12 @@ const BEGINNING: usize = 16;
 const END: usize = 512;
 
 impl Tap {
+    /// A stream whose reads are noted here.
+    pub(crate) fn on(self: &Arc<Self>, stream: BoxedStream) -> TappedStream {
+        let tap = Arc::clone(self);
+        InspectReader::new(stream, Box::new(move |read| tap.note(read)))
+    }
+
     /// Bytes received so far.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
@@ -85,6 +72,9 @@ impl Tap {
     }
 
     fn note(&self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         end.clear();
@@ -102,47 +92,5 @@ impl Tap {
 
     fn collected<T>(&self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         change(&mut self.beginning.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl AsyncRead for TappedStream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        let read = &buffer.filled()[before..];
-        if !read.is_empty() {
-            self.tap.note(read);
-        }
-        polled
-    }
-}
-
-impl AsyncWrite for TappedStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
     }
 }

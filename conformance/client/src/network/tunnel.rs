@@ -45,7 +45,7 @@ pub(crate) async fn open(
     let destination: Uri = address.parse().map_err(|cause| failed(&cause))?;
     let tap = Arc::new(Tap::default());
     tap.begin();
-    let connected = Connected(Some(TokioIo::new(TappedStream::new(stream, Arc::clone(&tap)))));
+    let connected = Connected(Some(TokioIo::new(tap.on(stream))));
     let tunnelled = match &proxy.kind {
         ProxyKind::Http { authorization } => {
             let mut tunnel = Tunnel::new(proxy.uri(), connected);

@@ -60,6 +60,19 @@ pub fn escape_controls(text: &str) -> String {
     clean
 }
 
+/// Cuts a text in the middle where it is longer than `longest` characters.
+pub fn cut(text: &str, longest: usize) -> String {
+    let count = text.chars().count();
+    if count <= longest {
+        return text.to_owned();
+    }
+    let note = format!("...({count} characters)...");
+    let keep = longest.saturating_sub(note.len());
+    let head: String = text.chars().take(keep.div_ceil(2)).collect();
+    let tail: String = text.chars().skip(count - keep / 2).collect();
+    format!("{head}{note}{tail}")
+}
+
 /// Breaks a text into lines of at most `width` columns, at spaces where there are any.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();

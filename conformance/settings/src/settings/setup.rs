@@ -1,27 +1,26 @@
 //! Merges the settings of all sources, and makes of them a transport, a profile and the description of the target in reports.
 
-use std::{path::PathBuf, time::Duration};
+use std::{error::Error, path::PathBuf, time::Duration};
 
 use crate::{
     args::RunArgs,
-    headers::{self, Header, HeaderError, OriginError},
+    headers::{self, Header},
     output::shell,
     settings::{
         Settings, ShownTarget,
-        environment::{Environment, VariableError},
-        file::{self, FileError, LoadTable, TargetProfile},
-        merged::{Merged, SettingError},
+        environment::Environment,
+        file::{self, LoadTable, TargetProfile},
+        merged::Merged,
         profile_file::ProfileFile,
         public_words::is_common,
     },
-    specifications,
 };
 use paymaster_client::{
     http::transport::Transport,
     network::{
         connector::{Connector, ConnectorError},
-        proxies::{Proxies, ProxyError},
-        target::{Target, UrlError},
+        proxies::Proxies,
+        target::Target,
         tls::Trust,
     },
     redact::Redactor,
@@ -40,50 +39,8 @@ pub const QUICK: Duration = Duration::from_mins(1);
 /// The default number of requests for shrinking one failure.
 pub const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 
-/// Why the settings cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupError {
-    /// The configuration file.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// A variable of the environment.
-    #[error(transparent)]
-    Variable(#[from] VariableError),
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    /// A request header.
-    #[error(transparent)]
-    Header(#[from] HeaderError),
-    /// A proxy of the environment.
-    #[error(transparent)]
-    Proxy(#[from] ProxyError),
-    /// The URL of the target.
-    #[error(transparent)]
-    Url(#[from] UrlError),
-    /// The connector to the target: TLS or its proxy.
-    #[error(transparent)]
-    Connector(#[from] ConnectorError),
-    /// The headers of the configuration file are for another target.
-    #[error("{}{source}", file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
-    Origin {
-        /// The configuration file.
-        file: Option<PathBuf>,
-        /// Why they are not sent.
-        source: OriginError,
-    },
-    /// The target answers every method alike, one that cannot exist included.
-    #[error(
-        "the target answers every method alike ({answer:?}): name the specification that it serves with --spec ({})",
-        specifications::names()
-    )]
-    Undecided {
-        /// The message of its answers.
-        answer: String,
-    },
-    /// The embedded server does not start.
-    #[error("the embedded server: {0}")]
-    Embedded(Box<dyn std::error::Error + Send + Sync>),
-}
+/// Why the settings cannot be used: the error of what was read or built, as the user reads it.
+pub type SetupError = Box<dyn Error + Send + Sync>;
 
 /// The merged settings of all sources.
 #[derive(Debug)]
@@ -148,8 +105,10 @@ impl Setup {
     /// The target at a URL. An error where headers of the configuration file may not be sent to it.
     pub fn target(&self, url: &str) -> Result<Target, SetupError> {
         let target = Target::parse(url)?;
-        headers::check_origin(&self.headers, &self.profile.target, &target)
-            .map_err(|source| SetupError::Origin { file: self.config.clone(), source })?;
+        headers::check_origin(&self.headers, &self.profile.target, &target).map_err(|cause| {
+            let file = self.config.as_ref().map(|file| format!("{}: ", file.display()));
+            format!("{}{cause}", file.unwrap_or_default())
+        })?;
         Ok(target)
     }
 

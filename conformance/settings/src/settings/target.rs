@@ -3,7 +3,7 @@
 use crate::{
     args::RunArgs,
     settings::{
-        Settings,
+        Settings, ShownTarget,
         environment::Environment,
         file::LoadTable,
         setup::{RunSetup, SetupError},
@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub struct TargetSetup {
     /// Transport, profile, seed and limits; [`Settings::rate`] is the limit of the profile.
     pub settings: Settings,
+    /// The target as reports may show it. The embedded server has no URL there, because it ends with the run.
+    pub shown_target: ShownTarget,
     /// Replaces the secrets in outputs.
     pub redactor: Redactor,
     /// The `[load]` table of the configuration file.
@@ -32,9 +34,7 @@ pub struct TargetSetup {
 pub async fn read(
     args: &RunArgs,
     url: Option<&str>,
-    embedded: impl FnOnce(
-        &Specification,
-    ) -> Result<(String, Arc<dyn Knowledge>), Box<dyn std::error::Error + Send + Sync>>,
+    embedded: impl FnOnce(&Specification) -> Result<(String, Arc<dyn Knowledge>), SetupError>,
 ) -> Result<TargetSetup, SetupError> {
     let setup = which::read(args, url, &Environment::of_process()).await?;
     let load = setup.load.clone();
@@ -43,9 +43,10 @@ pub async fn read(
     let (setup, url) = if let Some(url) = named {
         (setup, url)
     } else {
-        let (url, profile) = embedded(setup.profile.known.specification()).map_err(SetupError::Embedded)?;
+        let (url, profile) = embedded(setup.profile.known.specification())?;
         (setup.for_embedded(&*profile), url)
     };
-    let RunSetup { settings, redactor, .. } = setup.settings(&url)?;
-    Ok(TargetSetup { settings, redactor, load, embedded: is_embedded })
+    let RunSetup { settings, mut shown_target, redactor } = setup.settings(&url)?;
+    shown_target.literal.take_if(|_| is_embedded);
+    Ok(TargetSetup { settings, shown_target, redactor, load, embedded: is_embedded })
 }

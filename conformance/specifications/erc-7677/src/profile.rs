@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::Address;
+pub use paymaster_engine::knowledge::Accepts;
 use paymaster_engine::{specification::ProfileError, spending::Wei};
 use paymaster_ethereum::{ContractKind, EntryPointVersion};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
@@ -34,19 +35,6 @@ pub struct Service {
     /// The context that requests have; `{}` by default.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-}
-
-/// Which operations get a result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Accepts {
-    /// Nothing is known of operations that are not listed.
-    #[default]
-    Unknown,
-    /// Any well-formed operation that is not listed as refused.
-    Any,
-    /// Only the listed ones: the target simulates operations, or has a strict policy.
-    Listed,
 }
 
 /// Which operations the target sponsors.

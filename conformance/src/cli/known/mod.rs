@@ -30,7 +30,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::cli::{
     args::KnownArgs,
-    process::{CommandError, PathError, at},
+    process::{CommandError, at},
 };
 
 /// The file to update where none is named.
@@ -78,7 +78,7 @@ impl KnownFailures {
                 code
             }
             Err(cause) => {
-                output::error(&cause.to_string());
+                output::error(&cause.message);
                 exit::USAGE
             }
         }
@@ -101,15 +101,6 @@ pub(super) struct NewEntries {
     pub(super) expires: NaiveDate,
 }
 
-/// Why the list is not updated.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum UpdateError {
-    #[error(transparent)]
-    File(#[from] PathError),
-    #[error("{}: entries cannot be added to this list: {source}", path.display())]
-    Unreadable { path: PathBuf, source: toml_edit::TomlError },
-}
-
 /// Adds entries for what failed and is not listed. Returns a message for the user.
 pub(super) fn write(
     path: &Path,
@@ -117,7 +108,7 @@ pub(super) fn write(
     known: &KnownFailureList,
     summary: &Summary,
     strictness: Strictness,
-) -> Result<String, UpdateError> {
+) -> Result<String, CommandError> {
     let new: Vec<&Key> = summary
         .places
         .iter()
@@ -152,7 +143,7 @@ pub(super) fn write(
         text.push_str(&block(kind, row(key, reason, owner.clone(), entries.expires)));
     }
     text.parse::<DocumentMut>()
-        .map_err(|source| UpdateError::Unreadable { path: path.to_owned(), source })?;
+        .map_err(|cause| format!("{}: entries cannot be added to this list: {cause}", path.display()))?;
     report_file::write(path, &text).map_err(at(path))?;
     let written = format!("{}: wrote {}", path.display(), count(new.len()));
     Ok(if unexplained == 0 {

@@ -8,11 +8,14 @@ use paymaster_schemas::find_clause;
 use crate::report::{
     comparison::badge,
     counts::{Counts, RuleState},
-    html::{id, mark, observed, shell},
+    html::{mark, observed},
     model::Report,
     text::{sections, words},
 };
-use paymaster_settings::EMBEDDED_WARNING;
+use paymaster_settings::{
+    EMBEDDED_WARNING,
+    output::page::{self, Head, Own, id},
+};
 
 /// A report and the name of its column.
 #[derive(Debug)]
@@ -24,21 +27,25 @@ pub(crate) struct Column {
 /// The page.
 pub(crate) fn page(columns: &[Column]) -> String {
     let rows = rows(columns);
+    let top = Head {
+        tool: concat!("paymaster-conformance ", env!("CARGO_PKG_VERSION")),
+        state: "compared",
+        word: &format!("{} side by side", words::count(columns.len() as u128, "implementation")),
+        limits: "",
+        target: "",
+    };
+    let below = html! {
+        p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
+        p.counts {
+            @for state in RuleState::ALL {
+                span.legend { (mark(state)) (state.word()) }
+            }
+            span.legend { "empty: not in that report" }
+        }
+    };
     let body = html! {
         a.skip href="#matrix" { "Skip to the table" }
-        header.verdict.plain {
-            div.inner {
-                p.tool { "paymaster-conformance" }
-                h1 { span.word { (words::count(columns.len() as u128, "implementation")) " side by side" } }
-                p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
-                p.counts {
-                    @for state in RuleState::ALL {
-                        span.legend { (mark(state)) (state.word()) }
-                    }
-                    span.legend { "empty: not in that report" }
-                }
-            }
-        }
+        (page::head(top, &below))
         main {
             section #matrix {
                 h2 { "Clauses" }
@@ -68,7 +75,7 @@ pub(crate) fn page(columns: &[Column]) -> String {
         }
         footer { p { "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION")) "." } }
     };
-    shell::document("Paymaster conformance, side by side", &body)
+    page::document("Paymaster conformance, side by side", Own::default(), &body)
 }
 
 /// The same in Markdown: the totals, and the clauses in which the reports differ, each with its text.

@@ -3,10 +3,11 @@
 
 use maud::{Markup, html};
 use paymaster_engine::cases::case::Role;
+use paymaster_settings::output::page::{code_spans, copyable, expectation, id, side};
 
 use crate::report::{
     counts::RuleState,
-    html::{Page, escape_controls, json, marks},
+    html::{Page, escape_controls},
     model::{Attempt, Defect, Exchanged, Finding, JudgedRule, Request},
     text::{compact::cut, words},
 };
@@ -73,7 +74,7 @@ impl Page<'_> {
                     details.more {
                         summary { "The same at " (words::count(others.len() as u128, "other place")) }
                         @for (number, finding) in others {
-                            p.label { (finding.call()) " at " code { (escape_controls(finding.at())) } ", " (marks::id(&finding.rule)) }
+                            p.label { (finding.call()) " at " code { (escape_controls(finding.at())) } ", " (id(&finding.rule)) }
                             (self.finding(*number, finding))
                         }
                     }
@@ -95,7 +96,6 @@ fn contrast(finding: &Finding) -> Markup {
                     request_marks: finding.deciding(),
                     exchange: contrast.exchanges.get(contrast.member),
                     answer_marks: Vec::new(),
-                    wrong: false,
                 }))
             }
         }
@@ -105,30 +105,25 @@ fn contrast(finding: &Finding) -> Markup {
 /// The statement that a rule checks, with a link to the rule.
 fn rule_line(rule: &JudgedRule) -> Markup {
     html! {
-        (marks::code_spans(&rule.text)) " "
-        a.rule-id href=(format!("#{}", rule.id)) { (marks::id(&rule.id)) }
+        (code_spans(&rule.text)) " "
+        a.rule-id href=(format!("#{}", rule.id)) { (id(&rule.id)) }
         " " span.held { "section " (rule.section) ", " (rule.basis) }
     }
 }
-
-/// The longest text that is not JSON, in characters; longer ones are cut.
-const LONGEST_TEXT: usize = 2000;
 
 /// Of larger groups only the baseline and the member that breaks the rule are shown.
 const MOST_MEMBERS: usize = 4;
 
 /// A request, its answer, and what is marked in both.
-pub(super) struct Shown<'a> {
+struct Shown<'a> {
     /// The request.
-    pub(super) sent: &'a Request,
+    sent: &'a Request,
     /// The places that are marked in it, as JSON pointers.
-    pub(super) request_marks: Vec<&'a str>,
+    request_marks: Vec<&'a str>,
     /// What came back; none where it was not kept.
-    pub(super) exchange: Option<&'a Exchanged>,
+    exchange: Option<&'a Exchanged>,
     /// The places that are marked in the answer, as JSON pointers.
-    pub(super) answer_marks: Vec<&'a str>,
-    /// Whether it breaks the rule.
-    pub(super) wrong: bool,
+    answer_marks: Vec<&'a str>,
 }
 
 impl Page<'_> {
@@ -145,7 +140,7 @@ impl Page<'_> {
     }
 
     /// How often it was seen again, and the lines that repeat it.
-    pub(super) fn repeat(&self, number: usize, finding: &Finding) -> Markup {
+    fn repeat(&self, number: usize, finding: &Finding) -> Markup {
         let (line, replay) = (&finding.curl, &finding.details.replay);
         html! {
             (attempts(finding))
@@ -164,13 +159,12 @@ impl Page<'_> {
 }
 
 /// What was expected and found, and where.
-pub(super) fn facts(finding: &Finding) -> Markup {
+fn facts(finding: &Finding) -> Markup {
     html! {
         @if let Some(member) = words::recorded(finding) {
             div { dt { "recorded" } dd { (escape_controls(&member.label)) } }
         }
-        div.expected { dt { "expected" } dd { code { (escape_controls(&finding.expected)) } } }
-        div.actual { dt { "found" } dd { code { (cut(&escape_controls(&finding.actual), LONGEST_TEXT)) } " at " code.at { (escape_controls(finding.at())) } } }
+        (expectation(&finding.expected, &finding.actual, finding.at()))
         div { dt { "call" } dd {
             @if let Some(call) = &finding.details.call_in_words { (call) ", " }
             (words::seen(finding))
@@ -179,7 +173,7 @@ pub(super) fn facts(finding: &Finding) -> Markup {
 }
 
 /// The requests with their answers.
-pub(super) fn evidence(finding: &Finding) -> Markup {
+fn evidence(finding: &Finding) -> Markup {
     let shown = shown(finding);
     html! {
         @for member in &shown {
@@ -200,8 +194,7 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
     let (request_marks, answer_marks) =
         if wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { (Vec::new(), Vec::new()) };
     let title = html! { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) };
-    let pair =
-        pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong });
+    let pair = pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks });
     html! {
         @if !wrong {
             details.more { summary { (title) } (pair) }
@@ -213,26 +206,20 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
 }
 
 /// A request and its answer, side by side where there is room.
-pub(super) fn pair(shown: &Shown<'_>) -> Markup {
+fn pair(shown: &Shown<'_>) -> Markup {
+    let client = shown.sent.client.as_ref().map(|client| format!(", with the headers of {client}"));
+    let (title, answer) = match shown.exchange {
+        None => (html! { "Answer" }, Err("not kept")),
+        Some(Exchanged { answer: Err(failure), .. }) => (html! { "No answer" }, Err(failure.as_str())),
+        Some(Exchanged { answer: Ok(response), .. }) => {
+            let body = (response.body.text.as_str(), shown.answer_marks.as_slice());
+            (html! { "Answer, HTTP " (response.status) }, Ok(body))
+        }
+    };
     html! {
         div.exchange {
-            figure.request[shown.wrong] {
-                figcaption { "Request" @if let Some(client) = &shown.sent.client { ", with the headers of " (client) } }
-                (body(&shown.sent.body.text, &shown.request_marks))
-            }
-            figure.answer[shown.wrong] {
-                @match shown.exchange {
-                    None => { figcaption { "Answer" } p.none { "not kept" } },
-                    Some(Exchanged { answer: Err(failure), .. }) => {
-                        figcaption { "No answer" }
-                        p.none { (escape_controls(failure)) }
-                    },
-                    Some(Exchanged { answer: Ok(response), .. }) => {
-                        figcaption { "Answer, HTTP " (response.status) }
-                        @if response.body.text.is_empty() { p.none { "empty body" } } @else { (body(&response.body.text, &shown.answer_marks)) }
-                    },
-                }
-            }
+            (side(&html! { "Request" (client.unwrap_or_default()) }, Ok((&shown.sent.body.text, &shown.request_marks))))
+            (side(&title, answer))
         }
     }
 }
@@ -249,30 +236,6 @@ fn attempts(finding: &Finding) -> Markup {
                 summary { "The same bytes sent again: " (words::reproduced(finding)) }
                 ol { @for attempt in &finding.attempts { li { (gist(attempt)) } } }
             }
-        }
-    }
-}
-
-/// A body: JSON in lines with these places marked, or the text as it is.
-fn body(text: &str, pointers: &[&str]) -> Markup {
-    html! {
-        pre tabindex="0" {
-            code {
-                @match json::marked(text, pointers) {
-                    Some(marked) => (marked),
-                    None => (cut(&escape_controls(text), LONGEST_TEXT)),
-                }
-            }
-        }
-    }
-}
-
-/// A command, and a button that copies it.
-fn copyable(id: &str, name: &str, line: &str) -> Markup {
-    html! {
-        div.command {
-            div.top { span { (name) } button.copy type="button" data-copy=(id) { "Copy" span.quiet { " the " (name) " line" } } }
-            pre id=(id) tabindex="0" { code { (line) } }
         }
     }
 }

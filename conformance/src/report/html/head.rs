@@ -6,59 +6,49 @@ use maud::{Markup, html};
 
 use crate::report::{
     counts::RuleState,
-    html::{Page, escape_controls, shell},
+    html::{Page, escape_controls},
     machine::moment,
     text::words,
 };
 use paymaster_engine::verdict::conclusion::Conclusion;
+use paymaster_settings::output::page;
 
 impl Page<'_> {
     pub(super) fn head(&self) -> Markup {
         let report = self.report;
         let conclusion = report.conclusion;
         let counts = &self.verdict.counts;
-        html! {
-            header.verdict data-conclusion=(conclusion.name()) {
-                div.inner {
-                    p.tool { "paymaster-conformance " (env!("CARGO_PKG_VERSION")) ", " time { (now()) } }
-                    h1 {
-                        span.word { (conclusion.headline()) }
-                        @let limits = self.verdict.qualification();
-                        @if !limits.is_empty() { span.limits { (limits.trim_start_matches([':', ';', ' '])) } }
-                        " "
-                        span.target { (report.target) }
-                    }
-                    p.meaning { (self.meaning()) }
-                    (shell::bar(counts))
-                    p.counts {
-                        @for state in RuleState::ALL {
-                            @let number = counts.get(state);
-                            @if number > 0 {
-                                span.count data-state=(state.name()) { b { (number) } " " (state.word()) }
-                            }
-                        }
-                    }
-                    dl.facts {
-                        div { dt { "specification" } dd { (report.details.specification) } }
-                        div { dt { "profile" } dd { (escape_controls(&report.details.profile)) } }
-                        @if let Some(recorded) = &report.recorded {
-                            div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
-                        } @else {
-                            div { dt { "seed" } dd { (report.seed) } }
-                            div { dt { "requests" } dd { (report.requests) } }
-                            div { dt { "duration" } dd { (words::time(report.details.took)) } }
-                        }
-                        div { dt { "exit code" } dd { (report.exit_code) } }
-                        @if report.strict { div { dt { "strict" } dd { "yes" } } }
-                    }
-                    @for (title, limit) in words::limits(report) { p.note { b { (title) ": " } (limit) } }
-                    (self.contradictions())
-                    @if let Some((about, line)) = &report.details.missing_line {
-                        div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
-                    }
+        let limits = self.verdict.qualification();
+        let head = page::Head {
+            tool: &format!("paymaster-conformance {}, {}", env!("CARGO_PKG_VERSION"), now()),
+            state: state(conclusion).name(),
+            word: conclusion.headline(),
+            limits: limits.trim_start_matches([':', ';', ' ']),
+            target: &report.target,
+        };
+        let below = html! {
+            p.meaning { (self.meaning()) }
+            (page::counts(RuleState::ALL.into_iter().map(|state| (state.name(), state.word(), counts.get(state) as u64))))
+            dl.facts {
+                div { dt { "specification" } dd { (report.details.specification) } }
+                div { dt { "profile" } dd { (escape_controls(&report.details.profile)) } }
+                @if let Some(recorded) = &report.recorded {
+                    div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
+                } @else {
+                    div { dt { "seed" } dd { (report.seed) } }
+                    div { dt { "requests" } dd { (report.requests) } }
+                    div { dt { "duration" } dd { (words::time(report.details.took)) } }
                 }
+                div { dt { "exit code" } dd { (report.exit_code) } }
+                @if report.strict { div { dt { "strict" } dd { "yes" } } }
             }
-        }
+            @for (title, limit) in words::limits(report) { p.note { b { (title) ": " } (limit) } }
+            (self.contradictions())
+            @if let Some((about, line)) = &report.details.missing_line {
+                div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
+            }
+        };
+        page::head(head, &below)
     }
 
     /// Where profile and target contradict each other.
@@ -102,6 +92,15 @@ impl Page<'_> {
                 "Look at the cause below: whether the target is running, and whether host, port, path, headers and key are right; then run again."
             }
         }
+    }
+}
+
+/// The state whose colour the verdict has.
+const fn state(conclusion: Conclusion) -> RuleState {
+    match conclusion {
+        Conclusion::Conforms => RuleState::Passed,
+        Conclusion::NothingBroken | Conclusion::Incomplete => RuleState::Inconclusive,
+        Conclusion::ListOutOfDate | Conclusion::Violations | Conclusion::CouldNotTest => RuleState::Broken,
     }
 }
 

@@ -1,28 +1,9 @@
-//! Small pieces of the page that its parts share: ids, code in texts, signs of states.
+//! The signs of states, and the legend that explains them.
 
 use maud::{Markup, html};
 use paymaster_schemas::Basis;
 
 use crate::report::counts::RuleState;
-
-/// An id that a narrow window breaks after a dot, never in a word.
-pub(crate) fn id(id: &str) -> Markup {
-    html! {
-        @for (place, part) in id.split('.').enumerate() {
-            @if place > 0 { "." wbr; }
-            (part)
-        }
-    }
-}
-
-/// A text of our own in which backticks mark code.
-pub(super) fn code_spans(text: &str) -> Markup {
-    html! {
-        @for (place, part) in text.split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
 
 /// The sign of a state, in its colour.
 pub(crate) fn mark(state: RuleState) -> Markup {

@@ -3,12 +3,10 @@
 
 mod defect;
 mod head;
-pub(crate) mod json;
 mod marks;
-pub(crate) mod shell;
 mod tree;
 
-pub(crate) use marks::{id, mark};
+pub(crate) use marks::mark;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +16,15 @@ use crate::report::{
     model::{KnownFailure, Report},
     text::words::{self, NotJudged},
 };
-use marks::code_spans;
 use paymaster_engine::verdict::{
     conclusion::{Conclusion, Verdict},
     line::VerdictLine,
 };
 use paymaster_schemas::find_clause;
-use paymaster_settings::escape_controls;
+use paymaster_settings::{
+    escape_controls,
+    output::page::{Own, code_spans, document, id},
+};
 
 /// The page.
 pub(crate) fn page(report: &Report) -> String {
@@ -47,7 +47,7 @@ pub(crate) fn page(report: &Report) -> String {
         }
     };
     let title = format!("{} · {}", page.verdict.heading(), report.target);
-    shell::document(&title, &body)
+    document(&title, Own::default(), &body)
 }
 
 /// The data of the page. Control characters are escaped where a text of the target is written, as markup is.

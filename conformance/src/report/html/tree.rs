@@ -9,12 +9,13 @@ use crate::report::{
     counts::{Counts, RuleState},
     html::{
         Page, escape_controls,
-        marks::{code_spans, id, legend, mark},
+        marks::{legend, mark},
     },
     model::JudgedRule,
     text::{sections, words},
 };
 use paymaster_engine::verdict::conclusion::Verdict;
+use paymaster_settings::output::page::{code_spans, id};
 
 impl Page<'_> {
     pub(super) fn rules(&self) -> Markup {

@@ -1,5 +1,6 @@
 //! JSON for people: on one line where it fits, otherwise on several; long strings and lists are cut.
 
+pub(crate) use paymaster_settings::output::terminal::cut;
 use serde_json::Value;
 
 /// The longest string, in characters; longer ones are cut in the middle.
@@ -174,19 +175,6 @@ pub(crate) fn inline(value: &Value) -> String {
 
 fn string(text: &str) -> String {
     Value::from(cut(text, LONGEST_STRING)).to_string()
-}
-
-/// Cuts a text in the middle where it is longer than `longest` characters.
-pub(crate) fn cut(text: &str, longest: usize) -> String {
-    let count = text.chars().count();
-    if count <= longest {
-        return text.to_owned();
-    }
-    let note = format!("...({count} characters)...");
-    let keep = longest.saturating_sub(note.len());
-    let head: String = text.chars().take(keep.div_ceil(2)).collect();
-    let tail: String = text.chars().skip(count - keep / 2).collect();
-    format!("{head}{note}{tail}")
 }
 
 #[cfg(test)]

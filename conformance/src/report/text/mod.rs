@@ -2,7 +2,5 @@
 
 pub(crate) mod compact;
 pub(crate) mod contradictions;
-pub(crate) mod curl;
-pub(crate) mod raw_json;
 pub(crate) mod sections;
 pub(crate) mod words;

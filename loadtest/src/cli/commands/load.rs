@@ -4,7 +4,8 @@ use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
     embedded::profile_of,
-    exit as codes, output as out,
+    exit as codes,
+    output::{self as out, curl::CurlCommand},
     settings::{
         file::LoadTable,
         target::{self, TargetSetup},
@@ -37,6 +38,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     }
     let options = options(args, &setup.load)?;
     let command = command_line::of_target(args.url.as_deref(), &options.sending.target.headers, &setup);
+    let curl = CurlCommand::of(&setup.shown_target);
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
@@ -49,7 +51,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     });
     drop(embedded);
     let (summary, server, mut interrupts) = done?;
-    let summary = RunSummary { command, ..summary };
+    let summary = RunSummary { command, curl, ..summary };
     let finished = finish(args, &reports, earlier.as_ref(), &summary);
     runtime.block_on(args.metrics.close(server, &mut interrupts));
     finished
@@ -92,10 +94,12 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
 async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
     let start = |specification: &Specification| {
-        let server = embedded.insert(Embedded::start(&args.deviations)?);
+        let server = embedded.insert(
+            Embedded::start(&args.deviations).map_err(|cause| format!("the embedded server: {cause}"))?,
+        );
         Ok((server.url.clone(), profile_of(specification, &Config::default(), &[])))
     };
-    Ok(target::read(&args.options.sending.of_run(args.options.seed), args.url.as_deref(), start).await?)
+    target::read(&args.options.sending.of_run(args.options.seed), args.url.as_deref(), start).await
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.

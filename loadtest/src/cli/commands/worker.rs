@@ -7,7 +7,7 @@ use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     exit as codes,
     output::{self as out, report_file},
-    settings::{file::FileError, setup::SetupError, target},
+    settings::target,
     specifications::{DEFAULT_SPECIFICATION, specification},
 };
 
@@ -54,14 +54,11 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
     let (run_args, url) = (args.options.sending.of_run(args.options.seed), args.url.as_deref());
     let runtime = runtime()?;
-    let no_embedded = |_: &Specification| Err("a worker has no embedded server".into());
-    let setup = runtime.block_on(target::read(&run_args, url, no_embedded)).map_err(|cause| match cause {
-        // There is an embedded server for the runs of one machine only.
-        SetupError::Embedded(_) => {
-            "a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile".into()
-        }
-        cause => CommandError::from(cause),
-    })?;
+    // There is an embedded server for the runs of one machine only.
+    let no_embedded = |_: &Specification| {
+        Err("a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile".into())
+    };
+    let setup = runtime.block_on(target::read(&run_args, url, no_embedded))?;
     let mut options = args.options.clone();
     options.sending.i_own_this_target |= setup.load.own_target;
     let command = command_line::of_target(url, &options.sending.target.headers, &setup);
@@ -79,10 +76,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
 /// `locustfile`: writes the locustfile of the master.
 pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
     let named = args.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification);
-    let text = locustfile::render(
-        named.map_err(|cause| SetupError::from(FileError::from(cause)))?,
-        &args.weights.iter().cloned().collect(),
-    )?;
+    let text = locustfile::render(named?, &args.weights.iter().cloned().collect())?;
     match &args.output {
         None => out::print(&text)?,
         Some(path) => {

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     engine::state::{EndReason, Pacing, RunState},
-    figures::{Example, Sample, WrongKey, outcome::Outcome},
+    figures::{Example, LONGEST_BODY, Sample, WrongKey, outcome::Outcome},
     judging::{self, Assessment, SentRequest},
 };
 
@@ -29,8 +29,6 @@ use crate::{
 const SLICE: Duration = Duration::from_millis(100);
 /// How long a user sleeps if it has no iteration to start.
 const IDLE: Duration = Duration::from_millis(2);
-/// Bytes of request and response bodies that are kept with a wrong answer.
-const KEPT: usize = 4_096;
 /// The pause after a user's first failed connection. It doubles with each further failure in a row.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// The longest pause after failed connections.
@@ -331,7 +329,7 @@ fn count(
 /// A wrong answer for the report.
 fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -> Example {
     let redacted = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT)]);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST_BODY)]);
         run.settings.redactor.apply(&text).into_owned()
     };
     let response = exchange.and_then(|exchange| exchange.outcome.as_ref().ok());
@@ -341,6 +339,7 @@ fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -
         request: exchange.map(|exchange| redacted(&exchange.request)).unwrap_or_default(),
         status: response.map(|response| response.status),
         response: response.map(|response| redacted(&response.body)).unwrap_or_default(),
+        pointer: redacted(violation.pointer.as_bytes()),
     }
 }
 

@@ -1,106 +1,92 @@
-//! Wrong answers: one part for each defect, with at most three examples.
+//! Wrong answers: each defect as the report of a conformance run shows one, with at most three examples.
 
-use paymaster_settings::specifications::find_rule;
-use std::fmt::Write as _;
-
-use super::escaped;
-use crate::{
-    figures::{Example, WrongAnswers},
-    report::wrong::{WrongGroup, groups},
-    results::summary::RunSummary,
-    text::{count, number, share},
+use maud::{Markup, html};
+use paymaster_settings::{
+    escape_controls,
+    output::{
+        page::{code_spans, copyable, expectation, id, side},
+        shell::quoted,
+        terminal::cut,
+    },
+    specifications::find_rule,
 };
 
-/// Characters of a body that are shown.
-const EXCERPT: usize = 1_200;
+use crate::{
+    figures::{Example, LONGEST_BODY, WrongAnswers},
+    report::wrong::{WrongGroup, groups},
+    results::summary::RunSummary,
+    text::count,
+};
+
+/// Longer values are cut in titles, in characters.
+const LONGEST_VALUE: usize = 60;
 
 /// The wrong answers.
-pub(super) fn write(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+pub(super) fn section(summary: &RunSummary) -> Markup {
     let groups = groups(&summary.figures.wrong);
-    if groups.is_empty() {
-        return Ok(());
+    html! {
+        @if !groups.is_empty() {
+            section #wrong {
+                h2 { "Wrong answers" }
+                @for (place, group) in groups.iter().enumerate() { (defect(summary, place + 1, group)) }
+            }
+        }
     }
-    out.push_str("<h2>Wrong answers</h2>\n");
+}
+
+fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>) -> Markup {
+    let Some((first, others)) = group.examples().split_first() else { return html! {} };
+    let Example { expected, actual, .. } = &first.example;
     let judged = summary.figures.total(None).judged;
-    for group in &groups {
-        defect(out, group, judged)?;
-    }
-    Ok(())
-}
-
-fn defect(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Result {
-    let statement = find_rule(group.rule).map_or("", |rule| rule.clause().text);
-    writeln!(
-        out,
-        "<div class=\"wrong\"><h3>{} <code class=\"soft\">{}</code></h3>\n<p>{} of the judged answers ({}), in {}</p>",
-        code_spans(statement),
-        escaped(group.rule),
-        number(group.times),
-        share(group.times, judged),
-        escaped(&group.labels().join(", ")),
-    )?;
-    for (place, kind) in group.examples().iter().enumerate() {
-        if place == 0 {
-            example(out, kind)?;
-        } else {
-            writeln!(
-                out,
-                "<details><summary>in {}, {}: {}</summary>",
-                escaped(&kind.key.label),
-                place_of(kind),
-                count(kind.times, "answer")
-            )?;
-            example(out, kind)?;
-            out.push_str("</details>\n");
+    html! {
+        article.defect id=(format!("defect-{place}")) data-state="broken" {
+            h3 {
+                span.number { "Defect " (place) }
+                span.said { "expected " (escape_controls(expected)) ", got " (cut(&escape_controls(actual), LONGEST_VALUE)) }
+                span.held { (escape_controls(&group.headline(judged))) }
+            }
+            dl.what {
+                (expectation(expected, actual, place_of(first)))
+                @if let Some(rule) = find_rule(group.rule) {
+                    div { dt { "breaks" } dd { (code_spans(rule.clause().text)) " " span.rule-id { (id(rule.id)) } } }
+                    @if !rule.hint.is_empty() { div { dt { "hint" } dd { (rule.hint) } } }
+                } @else {
+                    div { dt { "breaks" } dd.rule-id { (escape_controls(group.rule)) } }
+                }
+            }
+            (example(summary, &format!("curl-{place}"), first))
+            @for (number, kind) in others.iter().enumerate() {
+                details.more {
+                    summary { "in " (escape_controls(&kind.key.label)) ", " (escape_controls(place_of(kind))) ": " (count(kind.times, "answer")) }
+                    dl.what { (expectation(&kind.example.expected, &kind.example.actual, place_of(kind))) }
+                    (example(summary, &format!("curl-{place}-{number}"), kind))
+                }
+            }
+            @if group.hidden() > 0 {
+                p.meta { (count(group.hidden(), "more example")) " of other scenarios or places: see the JSON report" }
+            }
         }
     }
-    if group.hidden() > 0 {
-        writeln!(
-            out,
-            "<p class=\"soft\">{} of other scenarios or places: see the JSON report</p>",
-            count(group.hidden(), "more example")
-        )?;
-    }
-    out.push_str("</div>\n");
-    Ok(())
 }
 
-fn example(out: &mut String, kind: &WrongAnswers) -> std::fmt::Result {
-    let Example { expected, actual, request, status, response } = &kind.example;
-    let http = status.filter(|status| *status != 200);
-    let http = http.map_or_else(String::new, |status| format!("HTTP {status} "));
-    writeln!(
-        out,
-        "<dl class=\"example\"><dt>where</dt><dd><code>{}</code></dd><dt>expected</dt><dd>{}</dd><dt>got</dt><dd>{}</dd><dt>request</dt><dd><code>{}</code></dd><dt>answer</dt><dd><code>{http}{}</code></dd></dl>",
-        place_of(kind),
-        escaped(expected),
-        escaped(actual),
-        excerpt(request),
-        excerpt(response)
-    )
-}
-
-fn place_of(kind: &WrongAnswers) -> String {
-    if kind.key.pointer.is_empty() { "the whole answer".to_owned() } else { escaped(&kind.key.pointer) }
-}
-
-fn excerpt(raw: &str) -> String {
-    match raw.char_indices().nth(EXCERPT) {
-        None => escaped(raw),
-        Some((cut, _)) => format!("{}... ({} bytes)", escaped(&raw[..cut]), raw.len()),
-    }
-}
-
-/// A text of ours in which backticks mark code.
-fn code_spans(text: &str) -> String {
-    let mut html = String::new();
-    for (place, part) in text.split('`').enumerate() {
-        if place % 2 == 1 {
-            // Writing to a String cannot fail.
-            let _ = write!(html, "<code>{}</code>", escaped(part));
-        } else {
-            html.push_str(&escaped(part));
+/// A request beside its answer, and the command that sends it again, whose id on the page is `curl`.
+fn example(summary: &RunSummary, curl: &str, kind: &WrongAnswers) -> Markup {
+    let Example { request, status, response, pointer, .. } = &kind.example;
+    let status = status.map_or_else(|| "No answer".to_owned(), |status| format!("Answer, HTTP {status}"));
+    html! {
+        div.exchange {
+            (side(&html! { "Request" }, Ok((request, &[]))))
+            (side(&html! { (status) }, Ok((response, &[pointer]))))
+        }
+        @if summary.curl.without_body.is_empty() || request.len() >= LONGEST_BODY {
+            p.meta { "The request is too long for this report, or was sent by an earlier version." }
+        } @else {
+            div.commands { (copyable(curl, "cURL", &format!("{} --data-raw {}", summary.curl.without_body, quoted(request)))) }
+            @if let Some(names) = &summary.curl.needs { p.meta { "Export " code { (names) } " first." } }
         }
     }
-    html
+}
+
+fn place_of(kind: &WrongAnswers) -> &str {
+    if kind.key.pointer.is_empty() { "the whole answer" } else { &kind.key.pointer }
 }

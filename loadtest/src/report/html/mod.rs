@@ -1,19 +1,22 @@
-//! The HTML report: one file without scripts and without network access, light or dark by the preference of the reader.
+//! The HTML report: one file without network access, in the look of the page of a conformance run, light or dark by the preference of the
+//! reader.
 //!
 //! The report of goose loads its plots from a CDN and distinguishes failed requests only. `--goose-report` writes it as well.
 
 mod defects;
 mod plot;
 mod plots;
-mod tables;
 
-use std::fmt::Write as _;
-
-use paymaster_settings::output::terminal::escape_controls;
+use maud::{Markup, html};
+use paymaster_settings::{
+    escape_controls,
+    output::page::{self, Head, Own},
+};
 
 use super::{
     ReportError, advice,
     phrases::{arrivals, load, verdict},
+    tables::{self, Cell, Table, Tone},
     workers,
 };
 use crate::{
@@ -25,126 +28,151 @@ use crate::{
     text::{date, latency, number, rate, seconds, share},
 };
 
-const STYLE: &str = include_str!("page.css");
+const OWN: Own = Own { style: include_str!("page.css"), script: include_str!("page.js") };
 
+#[expect(clippy::unnecessary_wraps, reason = "the signature of every format")]
 pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
 ) -> Result<String, ReportError> {
-    let mut out = String::new();
-    head(&mut out, summary)?;
-    tiles(&mut out, summary)?;
-    defects::write(&mut out, summary)?;
-    tables::failures(&mut out, summary)?;
-    tables::thresholds(&mut out, summary)?;
-    if let Some(comparison) = comparison {
-        tables::compared(&mut out, comparison)?;
-    }
-    plots::write(&mut out, summary)?;
-    tables::table(&mut out, summary)?;
-    list(&mut out, "Workers", &workers::lines(summary))?;
-    list(&mut out, "Next", &advice::next(summary))?;
-    writeln!(
-        out,
-        "<footer>Written by paymaster-loadtest {}. Secrets of the URL and of headers are replaced by ***.</footer>\n</main></body></html>",
-        env!("CARGO_PKG_VERSION")
-    )?;
-    Ok(out)
+    let words = verdict(summary);
+    let body = html! {
+        (head(summary, &words))
+        main {
+            (defects::section(summary))
+            (table(&tables::failures(summary, usize::MAX)))
+            (table(&tables::thresholds(summary)))
+            @if let Some(comparison) = comparison { (table(&tables::compared(comparison))) }
+            (plots::section(summary))
+            (table(&tables::scenarios(summary)))
+            (list("Workers", &workers::lines(summary)))
+            (list("Next", &advice::next(summary)))
+        }
+        footer {
+            p { "Written by paymaster-loadtest " (env!("CARGO_PKG_VERSION")) ". Secrets of the URL and of headers are replaced by ***." }
+        }
+    };
+    Ok(page::document(&format!("{words}: load test"), OWN, &body))
 }
 
-/// The verdict, and under which conditions the run was made.
-fn head(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
-    let words = verdict(summary);
-    let class = match summary.verdict {
-        RunVerdict::Passed => "good",
-        RunVerdict::Failed => "bad",
-        RunVerdict::Incomplete | RunVerdict::CouldNotTest => "odd",
+/// The verdict, the most important figures, and under which conditions the run was made.
+fn head(summary: &RunSummary, words: &str) -> Markup {
+    let (word, limits) = words.split_once(": ").unwrap_or((words, ""));
+    let began = date(summary.began).map(|date| format!(", {date}"));
+    let top = Head {
+        tool: &format!("paymaster-loadtest {}{}", env!("CARGO_PKG_VERSION"), began.unwrap_or_default()),
+        state: match summary.verdict {
+            RunVerdict::Passed => "passed",
+            RunVerdict::Failed => "broken",
+            RunVerdict::Incomplete | RunVerdict::CouldNotTest => "inconclusive",
+        },
+        word,
+        limits,
+        target: &summary.target,
     };
-    let (word, details) = words.split_once(": ").unwrap_or((&words, ""));
-    writeln!(
-        out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{words}: load test</title><style>\n{STYLE}</style></head><body><main>\n<h1><span class=\"{class}\">{word}</span>"
-    )?;
-    if !details.is_empty() {
-        writeln!(out, "<span class=\"details\">{details}</span>")?;
+    let counts = summary.figures.total(None).counts;
+    let outcomes = Outcome::all().map(|outcome| {
+        let state = match outcome {
+            Outcome::Good => "passed",
+            Outcome::Wrong => "broken",
+            _ => "warned",
+        };
+        (state, outcome.description(), counts.of(outcome))
+    });
+    let commands = [("command", &summary.command)].into_iter().filter(|(_, command)| !command.is_empty());
+    let commands = commands.chain(summary.merged_commands.iter().map(|command| ("merged", command)));
+    page::head(
+        top,
+        &html! {
+            (tiles(summary))
+            (page::counts(outcomes))
+            dl.facts {
+                div { dt { "scenarios" } dd { (escape_controls(&summary.scenarios.join(", "))) } }
+                div { dt { "load" } dd { (escape_controls(&load(summary, ""))) } }
+                @for (name, command) in commands { div { dt { (name) } dd { code { (escape_controls(command)) } } } }
+            }
+            @if let Some(sentence) = arrivals(&summary.figures.arrivals) { p.note { (sentence) } }
+            @if let Some(why) = &summary.cut_short { p.note { b { "Cut short: " } (escape_controls(why)) } }
+        },
+    )
+}
+
+/// A section with a table; nothing without rows.
+fn table(table: &Table) -> Markup {
+    let title = escape_controls(&table.title);
+    html! {
+        @if !table.rows.is_empty() {
+            section {
+                h2 { (title) }
+                (numbers(&title, &table.columns, table.rows.iter().map(|row| (None, row.clone()))))
+                @for note in &table.notes { p.meta { (escape_controls(note)) } }
+            }
+        }
     }
-    out.push_str("</h1>\n<dl class=\"facts\">\n");
-    let mut facts = vec![
-        ("target", format!("<code>{}</code>", escaped(&summary.target))),
-        ("scenarios", escaped(&summary.scenarios.join(", "))),
-        ("load", escaped(&load(summary, ""))),
-    ];
-    facts.extend(date(summary.began).map(|date| ("began", date)));
-    let commands = [&summary.command].into_iter().filter(|command| !command.is_empty());
-    facts.extend(commands.map(|command| ("command", format!("<code>{}</code>", escaped(command)))));
-    let merged = summary.merged_commands.iter();
-    facts.extend(merged.map(|command| ("merged", format!("<code>{}</code>", escaped(command)))));
-    for (name, value) in facts {
-        writeln!(out, "<dt>{name}</dt><dd>{value}</dd>")?;
+}
+
+/// A table that scrolls where it has no room. A row may have a place in a drawing.
+fn numbers(
+    title: &str,
+    columns: &[impl maud::Render],
+    rows: impl Iterator<Item = (Option<String>, Vec<Cell>)>,
+) -> Markup {
+    let state = |tone| match tone {
+        Tone::Plain => None,
+        Tone::Good => Some("passed"),
+        Tone::Bad => Some("broken"),
+        Tone::Odd => Some("warned"),
+    };
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(title) {
+            table.numbers {
+                thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                tbody {
+                    @for (place, row) in rows {
+                        tr data-at=[place] {
+                            @for (column, Cell { text, tone }) in row.iter().enumerate() {
+                                @if column == 0 { th scope="row" { (escape_controls(text)) } }
+                                @else { td data-state=[state(*tone)] { (escape_controls(text)) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
-    out.push_str("</dl>\n");
-    if let Some(sentence) = arrivals(&summary.figures.arrivals) {
-        let class = if summary.figures.arrivals.is_reached() { "soft" } else { "odd" };
-        writeln!(out, "<p class=\"{class}\">{sentence}</p>")?;
-    }
-    if let Some(why) = &summary.cut_short {
-        writeln!(out, "<p class=\"odd\">Cut short: {}</p>", escaped(why))?;
-    }
-    Ok(())
 }
 
 /// A list with a title; nothing if it is empty.
-fn list(out: &mut String, title: &str, lines: &[String]) -> std::fmt::Result {
-    if lines.is_empty() {
-        return Ok(());
+fn list(title: &str, lines: &[String]) -> Markup {
+    html! {
+        @if !lines.is_empty() {
+            section { h2 { (title) } ul.advice { @for line in lines { li { (page::code_spans(&escape_controls(line))) } } } }
+        }
     }
-    writeln!(out, "<h2>{title}</h2><ul>")?;
-    for line in lines {
-        writeln!(out, "<li>{}</li>", escaped(line))?;
-    }
-    out.push_str("</ul>\n");
-    Ok(())
 }
 
-fn tiles(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+fn tiles(summary: &RunSummary) -> Markup {
     let total = summary.figures.total(None);
     let p = |percent| latency(total.latency.percentile(percent));
     let wrong = total.counts.of(Outcome::Wrong);
-    out.push_str("<div class=\"tiles\">\n");
-    for (value, name, class) in [
-        (rate(summary.rate()), "answers", ""),
-        (p(50.0), "p50", ""),
-        (p(95.0), "p95", ""),
-        (p(99.0), "p99", ""),
-        (share(wrong, total.judged), "wrong of judged", if wrong > 0 { "bad" } else { "good" }),
+    let failed = total.counts.failed() - wrong;
+    let tiles = [
+        (rate(summary.rate()), "answers", None),
+        (p(50.0), "p50", None),
+        (p(95.0), "p95", None),
+        (p(99.0), "p99", None),
+        (share(wrong, total.judged), "wrong of judged", Some(if wrong > 0 { "broken" } else { "passed" })),
         (
-            share(total.counts.failed() - wrong, total.counts.all()),
+            share(failed, total.counts.all()),
             "failed otherwise",
-            if total.counts.failed() > wrong { "odd" } else { "good" },
+            Some(if failed > 0 { "warned" } else { "passed" }),
         ),
-        (number(total.counts.all()), "requests", ""),
-        (seconds(summary.seconds), "measured", ""),
-    ] {
-        writeln!(out, "<div><b class=\"{class}\">{value}</b><span>{name}</span></div>")?;
+        (number(total.counts.all()), "requests", None),
+        (seconds(summary.seconds), "measured", None),
+    ];
+    html! {
+        div.tiles { @for (value, name, state) in tiles { div { b data-state=[state] { (value) } span { (name) } } } }
     }
-    out.push_str("</div>\n");
-    Ok(())
-}
-
-/// Escapes a text for HTML.
-fn escaped(raw: &str) -> String {
-    let mut safe = String::new();
-    for letter in escape_controls(raw).chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }
 
 #[cfg(test)]
@@ -156,9 +184,9 @@ mod tests {
     fn the_page_has_no_references_and_texts_of_the_target_are_escaped() {
         let page = render(&fixtures::failed(), None).unwrap();
         assert!(page.contains("FAILED: 2 thresholds missed"));
-        assert_eq!(page.matches("<figure>").count(), 4);
-        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>\u{1b}"));
-        for outside in ["<script", "http-equiv", "src=", "@import", "url("] {
+        assert_eq!(page.matches("<figure class=\"plot\">").count(), 4);
+        assert!(page.contains("&lt;b&gt;") && !page.contains('\u{1b}'));
+        for outside in [" src=", "@import", "url(", "<link", "fetch(", " style="] {
             assert!(!page.contains(outside), "{outside}");
         }
     }
@@ -166,12 +194,12 @@ mod tests {
     #[test]
     fn date_command_and_the_verdict_in_words_stand_at_the_top() {
         let page = render(&fixtures::passed(), None).unwrap();
-        let top = page.split("<div class=\"tiles\">").next().unwrap();
+        let top = page.split("</header>").next().unwrap();
         for part in [
-            "<span class=\"good\">PASSED</span>",
-            "<span class=\"details\">every answer was right</span>",
-            "<dt>began</dt><dd>2026-03-01 12:00:00 UTC</dd>",
-            "<dt>command</dt><dd><code>paymaster-loadtest &#39;http://127.0.0.1:3000/***&#39; -t &#39;p95&lt;200ms&#39;</code></dd>",
+            "<span class=\"word\">PASSED</span>",
+            "<span class=\"limits\">every answer was right</span>",
+            ", 2026-03-01 12:00:00 UTC</p>",
+            "<dt>command</dt><dd><code>paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95&lt;200ms'</code></dd>",
         ] {
             assert!(top.contains(part), "{part}: {top}");
         }
@@ -195,11 +223,11 @@ mod tests {
             })
             .collect();
         let page = render(&summary, None).unwrap();
-        assert_eq!(page.matches("<div class=\"wrong\">").count(), 1);
-        assert_eq!(page.matches("<dl class=\"example\">").count(), 3);
-        assert!(page.contains("in scenario0, scenario1, scenario2, scenario3, scenario4</p>"), "{page}");
+        assert_eq!(page.matches("<article class=\"defect\"").count(), 1);
+        assert_eq!(page.matches("<div class=\"exchange\">").count(), 3);
+        assert!(page.contains(" in scenario0, scenario1, scenario2, scenario3, scenario4: "), "{page}");
         assert!(page.contains("2 more examples of other scenarios or places"), "{page}");
-        let times = format!("<p>{} of the judged answers", first.times * 5);
+        let times = format!(": {} answers (", first.times * 5);
         assert!(page.contains(&times), "{times}: {page}");
     }
 

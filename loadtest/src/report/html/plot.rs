@@ -1,17 +1,24 @@
-//! Line plots: lines as SVG and labels as HTML, so that the report needs no script and no network access, and the labels keep their size
-//! at any width.
+//! Line plots: lines as SVG, labels that keep their size at any width, and the values of the lines as a table behind each plot. The script
+//! of the page reads a row of this table to whoever points at a place of the plot.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
+
+use super::numbers;
+use crate::report::tables::plain;
 
 /// The width and the height of the drawing in its own units. The browser stretches it to the room that there is.
 const SIZE: f64 = 1_000.0;
 
-/// A line of a plot: its name, its class in the style sheet and its points `(x, y)`.
-#[derive(Debug)]
-pub(super) struct Line<'a> {
-    pub(super) name: &'a str,
-    pub(super) class: &'a str,
-    pub(super) points: Vec<(f64, f64)>,
+/// A place on the x axis with the value of each line there.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Sample {
+    /// Where it begins and ends; the same for a point.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// What the table calls it.
+    pub(super) name: String,
+    /// In the order of the lines; none where nothing was measured.
+    pub(super) values: Vec<Option<f64>>,
 }
 
 /// The scale of the y axis.
@@ -23,28 +30,34 @@ pub(super) enum Scale {
 }
 
 #[derive(Debug)]
-pub(super) struct Plot<'a> {
-    pub(super) title: &'a str,
+pub(super) struct Plot {
+    pub(super) title: &'static str,
     /// A sentence below the title.
-    pub(super) note: Option<&'a str>,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(super) note: Option<&'static str>,
+    /// The title of the first column of the table.
+    pub(super) place: &'static str,
+    /// The names of the lines.
+    pub(super) lines: Vec<&'static str>,
+    pub(super) samples: Vec<Sample>,
+    /// Whether a line stays at its value from the beginning of a sample to its end, instead of a point in the middle.
+    pub(super) is_stepped: bool,
     pub(super) scale: Scale,
-    /// Formats a label of the y axis, with its unit.
+    /// Formats a value, with its unit.
     pub(super) shown: fn(f64) -> String,
     /// Marks of the x axis: value and label, with its unit. The axis spans them and every point.
     pub(super) x: Vec<(f64, String)>,
 }
 
-impl Plot<'_> {
+impl Plot {
     /// The plot as an HTML figure; empty if no line has two points.
-    pub(super) fn figure(&self) -> String {
-        let points = || self.lines.iter().flat_map(|line| line.points.iter().copied());
+    pub(super) fn figure(&self) -> Markup {
+        let lines: Vec<_> = (0..self.lines.len()).map(|line| self.points(line)).collect();
+        let points = || lines.iter().flatten().copied();
         let (x_low, x_high) = ends(points().map(|(x, _)| x).chain(self.x.iter().map(|(x, _)| *x)));
         let drawable = |y: &f64| self.scale != Scale::Logarithmic || *y > 0.0;
         let (y_low, y_high) = ends(points().map(|(_, y)| y).filter(drawable));
-        let has_a_line = self.lines.iter().any(|line| line.points.len() > 1);
-        if !has_a_line || x_high <= x_low || !y_high.is_finite() {
-            return String::new();
+        if lines.iter().all(|line| line.len() < 2) || x_high <= x_low || !y_high.is_finite() {
+            return html! {};
         }
         let marks = self.marks(y_low, y_high);
         let (bottom, top) = ends(marks.iter().copied());
@@ -53,45 +66,63 @@ impl Plot<'_> {
             Scale::Linear(_) => 1.0 - (y - bottom) / (top - bottom),
             Scale::Logarithmic => 1.0 - (y.max(bottom) / bottom).log10() / (top / bottom).log10(),
         };
-        let mut figure = format!("<figure><figcaption>{}<span class=\"legend\">", self.title);
-        for line in &self.lines {
-            let _ = write!(figure, "<span class=\"key {}\">{}</span>", line.class, line.name);
+        let drawn = |line: &[(f64, f64)]| {
+            let points = line.iter().map(|(x, y)| format!("{:.1},{:.1}", right(*x) * SIZE, down(*y) * SIZE));
+            points.collect::<Vec<_>>().join(" ")
+        };
+        html! {
+            figure.plot {
+                figcaption {
+                    span.title { (self.title) }
+                    @for (number, name) in self.lines.iter().enumerate() { span.key data-line=(number) { (name) } }
+                }
+                @if let Some(note) = self.note { p.meta { (note) } }
+                p.values role="status" {}
+                div.axes {
+                    svg.y aria-hidden="true" {
+                        @for mark in &marks { text x="100%" y=(format!("{:.2}%", down(*mark) * 100.0)) { (rounded((self.shown)(*mark))) } }
+                    }
+                    svg.drawing viewBox=(format!("0 0 {SIZE} {SIZE}")) preserveAspectRatio="none" role="img" aria-label=(self.title) {
+                        @for y in marks.iter().map(|mark| format!("{:.1}", down(*mark) * SIZE)) {
+                            line.grid x1="0" x2=(SIZE) y1=(y) y2=(y) {}
+                        }
+                        @for (number, line) in lines.iter().enumerate() { polyline data-line=(number) points=(drawn(line)) {} }
+                        line.cursor y1="0" y2=(SIZE) {}
+                    }
+                    svg.x aria-hidden="true" {
+                        @for (x, label) in self.x.iter().filter(|(_, label)| !label.is_empty()) {
+                            text x=(format!("{:.2}%", right(*x) * 100.0)) y="1.3em" { (label) }
+                        }
+                    }
+                }
+                (self.table(|sample| right(f64::midpoint(sample.from, sample.to)) * SIZE))
+            }
         }
-        figure.push_str("</span></figcaption>");
-        if let Some(note) = self.note {
-            let _ = write!(figure, "<p class=\"soft\">{note}</p>");
+    }
+
+    /// The points of a line.
+    fn points(&self, line: usize) -> Vec<(f64, f64)> {
+        let measured = self.samples.iter().filter_map(|sample| Some((sample, sample.values[line]?)));
+        let places = |Sample { from, to, .. }: &Sample| {
+            if self.is_stepped { vec![*from, *to] } else { vec![f64::midpoint(*from, *to)] }
+        };
+        measured.flat_map(|(sample, y)| places(sample).into_iter().map(move |x| (x, y))).collect()
+    }
+
+    /// The values as a table. Each row has its place in the drawing.
+    fn table(&self, place: impl Fn(&Sample) -> f64) -> Markup {
+        let shown = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), self.shown);
+        let columns: Vec<&str> = [self.place].into_iter().chain(self.lines.iter().copied()).collect();
+        let rows = self.samples.iter().map(|sample| {
+            let values = sample.values.iter().map(|value| plain(shown(value)));
+            (Some(format!("{:.1}", place(sample))), [plain(&sample.name)].into_iter().chain(values).collect())
+        });
+        html! {
+            details.more {
+                summary { "The values as a table" }
+                (numbers(&format!("{}: values", self.title), &columns, rows))
+            }
         }
-        figure.push_str("<div class=\"plot\"><div class=\"y\">");
-        for mark in &marks {
-            let (top, label) = (down(*mark) * 100.0, (self.shown)(*mark));
-            let _ = write!(figure, "<span style=\"top:{top:.2}%\">{label}</span>");
-        }
-        let _ = write!(
-            figure,
-            "</div><svg viewBox=\"0 0 {SIZE} {SIZE}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
-            self.title
-        );
-        for mark in &marks {
-            let y = down(*mark) * SIZE;
-            let _ =
-                write!(figure, "<line class=\"grid\" x1=\"0\" x2=\"{SIZE}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
-        }
-        for line in &self.lines {
-            let points = line.points.iter();
-            let points = points.map(|(x, y)| format!("{:.1},{:.1}", right(*x) * SIZE, down(*y) * SIZE));
-            let _ = write!(
-                figure,
-                "<polyline class=\"{}\" points=\"{}\"/>",
-                line.class,
-                points.collect::<Vec<_>>().join(" ")
-            );
-        }
-        figure.push_str("</svg><div class=\"x\">");
-        for (x, label) in self.x.iter().filter(|(_, label)| !label.is_empty()) {
-            let _ = write!(figure, "<span style=\"left:{:.2}%\">{label}</span>", right(*x) * 100.0);
-        }
-        figure.push_str("</div></div></figure>\n");
-        figure
     }
 
     /// The marks of the y axis, from its bottom to its top.
@@ -104,6 +135,16 @@ impl Plot<'_> {
             }
             Scale::Logarithmic => logarithmic_marks(low, high),
         }
+    }
+}
+
+/// The label of a mark: marks are round numbers, so their decimals are zeros.
+fn rounded(label: String) -> String {
+    let (number, unit) = label.split_at(label.find([' ', '/']).unwrap_or(label.len()));
+    if number.contains('.') {
+        format!("{}{unit}", number.trim_end_matches('0').trim_end_matches('.'))
+    } else {
+        label
     }
 }
 
@@ -140,19 +181,29 @@ mod tests {
     use super::*;
 
     fn plot(points: Vec<(f64, f64)>, scale: Scale) -> String {
+        let samples = points.into_iter().map(|(x, y)| Sample {
+            from: x,
+            to: x,
+            name: format!("at {x}"),
+            values: vec![Some(y), None],
+        });
         Plot {
             title: "t",
             note: None,
-            lines: vec![Line { name: "n", class: "c", points }],
+            place: "x",
+            lines: vec!["n", "never measured"],
+            samples: samples.collect(),
+            is_stepped: false,
             scale,
             shown: |value| format!("{value} units"),
             x: vec![(0.0, "0 s".to_owned()), (10.0, String::new())],
         }
         .figure()
+        .into_string()
     }
 
     fn labels(figure: &str) -> Vec<&str> {
-        let labels = figure.split("<span style=\"top:").skip(1);
+        let labels = figure.split("<text x=\"100%\"").skip(1);
         labels.map(|rest| rest.split(['>', '<']).nth(1).unwrap()).collect()
     }
 
@@ -170,14 +221,33 @@ mod tests {
         }
     }
 
-    /// Text in a drawing shrinks with it, so that nobody can read it on a phone.
+    /// Text in a drawing that is stretched shrinks with it, so that nobody can read it on a phone.
     #[test]
     fn labels_are_no_part_of_the_drawing() {
         let figure = plot(vec![(0.0, 1.0), (10.0, 4.0)], Scale::Linear(1.0));
-        assert!(!figure.contains("<text"), "{figure}");
+        let drawing = figure.split("<svg class=\"drawing\"").nth(1).unwrap().split("</svg>").next().unwrap();
+        assert!(!drawing.contains("<text"), "{drawing}");
         assert_eq!(labels(&figure), ["0 units", "1 units", "2 units", "3 units", "4 units"]);
-        assert!(figure.contains("<span style=\"left:0.00%\">0 s</span>"), "{figure}");
-        assert_eq!(figure.matches("left:").count(), 1);
+        assert!(figure.contains("<text x=\"0.00%\" y=\"1.3em\">0 s</text>"), "{figure}");
+        assert_eq!(figure.matches("y=\"1.3em\"").count(), 1);
+    }
+
+    /// The policy of the page forbids attributes with styles.
+    #[test]
+    fn values_are_a_table_and_nothing_has_a_style_of_its_own() {
+        let figure = plot(vec![(0.0, 1.25), (10.0, 4.0)], Scale::Linear(0.0));
+        let row = "<tr data-at=\"0.0\"><th scope=\"row\">at 0</th><td>1.25 units</td><td>-</td></tr>";
+        assert!(figure.contains(row) && figure.contains("data-at=\"1000.0\""), "{figure}");
+        assert!(!figure.contains("style="), "{figure}");
+    }
+
+    #[test]
+    fn marks_have_no_zeros_behind_the_point() {
+        for (label, expected) in
+            [("4.00 ms", "4 ms"), ("10.0/s", "10/s"), ("100 us", "100 us"), ("0.5 s", "0.5 s")]
+        {
+            assert_eq!(rounded(label.to_owned()), expected);
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The plots of the page. Those over time have one time axis, and the slots of the figures by second.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
-use super::plot::{Line, Plot, Scale, step};
+use maud::{Markup, html};
+
+use super::plot::{Plot, Sample, Scale, step};
 use crate::{
-    figures::series::{TimeSeries, TimeSlot},
+    figures::series::TimeSlot,
+    number::float,
     results::summary::{ModelName, RunSummary},
     text::{duration, rate, seconds},
 };
@@ -13,135 +16,133 @@ use crate::{
 const UNITS: [(f64, f64, &str); 3] =
     [(180.0, 1.0, "s"), (10_800.0, 60.0, "min"), (f64::INFINITY, 3_600.0, "h")];
 
+/// The value of a line in a slot; none where nothing was measured.
+type Value<'a> = Box<dyn Fn(&TimeSlot) -> Option<f64> + 'a>;
+
 /// The plots.
-pub(super) fn write(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
-    let drawn = [
-        throughput(summary).figure(),
-        users(summary).figure(),
-        latency(summary).figure(),
-        distribution(summary).figure(),
-    ]
-    .concat();
-    if drawn.is_empty() {
-        return Ok(());
+pub(super) fn section(summary: &RunSummary) -> Markup {
+    let plots = [throughput(summary), users(summary), latency(summary), distribution(summary)];
+    let drawn: Vec<Markup> = plots.iter().map(Plot::figure).filter(|plot| !plot.0.is_empty()).collect();
+    let step = seconds(f64::from(summary.figures.series.seconds));
+    html! {
+        @if !drawn.is_empty() {
+            section #plots {
+                h2 { "Plots" }
+                p { "The time counts from the end of the warm-up; each step is the mean of " (step) ". Point at a plot, or move along it with the arrow keys, to read its values." }
+                @for plot in drawn { (plot) }
+            }
+        }
     }
-    let series = &summary.figures.series;
-    writeln!(
-        out,
-        "<h2>Plots</h2>\n<p class=\"soft\">The time counts from the end of the warm-up; each step is the mean of {}.</p>\n{drawn}",
-        seconds(f64::from(series.seconds))
-    )
 }
 
-/// Arrivals and answers.
-fn throughput(summary: &RunSummary) -> Plot<'static> {
+/// Answers and arrivals.
+fn throughput(summary: &RunSummary) -> Plot {
     let series = &summary.figures.series;
-    let rates = |of: fn(&TimeSlot) -> u64| steps(summary, |slot| series.rate(of(slot)));
+    let rates = |of: fn(&TimeSlot) -> u64| -> Value<'_> { Box::new(move |slot| Some(series.rate(of(slot)))) };
     let is_open = summary.model.name == ModelName::Open;
-    let mut lines = Vec::new();
+    let mut lines = vec![("answers", rates(|slot| slot.counts.answered()))];
     // Reports of earlier versions have no arrivals by second.
     if is_open && series.slots.iter().any(|slot| slot.arrivals > 0) {
-        lines.push(Line { name: "arrivals asked for", class: "d", points: rates(|slot| slot.arrivals) });
+        lines.push(("arrivals asked for", rates(|slot| slot.arrivals)));
     }
-    lines.push(Line { name: "answers", class: "a", points: rates(|slot| slot.counts.answered()) });
     if summary.figures.total(None).counts.failed() > 0 {
-        lines.push(Line { name: "wrong or failed", class: "c", points: rates(|slot| slot.counts.failed()) });
+        lines.push(("wrong or failed", rates(|slot| slot.counts.failed())));
     }
     let has_journeys = summary.figures.labels.keys().any(|label| label.contains('/'));
     Plot {
         title: if is_open { "Arrivals and answers a second" } else { "Answers a second" },
         note: (is_open && has_journeys).then_some("A journey is one arrival and has two answers."),
-        lines,
-        scale: Scale::Linear(0.0),
-        shown: |value| rate(value).replace(".0/s", "/s"),
-        x: time_axis(summary),
+        shown: rate,
+        ..over_time(summary, series.whole(shown_time(summary)), lines)
     }
 }
 
-fn users(summary: &RunSummary) -> Plot<'static> {
+fn users(summary: &RunSummary) -> Plot {
     let series = &summary.figures.series;
     let is_known = series.slots.iter().any(|slot| slot.user_ms > 0);
+    let users: Value<'_> = Box::new(move |slot| is_known.then(|| series.users(slot)));
     Plot {
         title: "Users",
-        note: None,
-        lines: vec![Line {
-            name: "users, each with a connection",
-            class: "b",
-            points: if is_known { steps(summary, |slot| series.users(slot)) } else { Vec::new() },
-        }],
         scale: Scale::Linear(1.0),
-        shown: |value| format!("{value:.0}"),
-        x: time_axis(summary),
+        shown: |value| format!("{value:.1}").replace(".0", ""),
+        ..over_time(
+            summary,
+            series.whole(shown_time(summary)),
+            vec![("users, each with a connection", users)],
+        )
     }
 }
 
 /// Percentiles over time.
-fn latency(summary: &RunSummary) -> Plot<'static> {
-    let series = &summary.figures.series;
-    let percentile = |percent| -> Vec<(f64, f64)> {
-        let slots = series.slots.iter().enumerate();
-        slots
-            .filter_map(|(place, slot)| {
-                let latency = slot.percentile(percent)?.as_secs_f64();
-                let (from, to) = ends(series, place);
-                // The run ends in the last slot.
-                Some((f64::midpoint(from, to).min(last(summary)), latency))
-            })
-            .collect()
+fn latency(summary: &RunSummary) -> Plot {
+    let line = |name, percent| -> (_, Value<'_>) {
+        (name, Box::new(move |slot| Some(slot.percentile(percent)?.as_secs_f64())))
     };
-    let line = |name, class, percent| Line { name, class, points: percentile(percent) };
     Plot {
         title: "Latency over time",
-        note: None,
-        lines: vec![line("p50", "d", 50.0), line("p95", "b", 95.0), line("p99", "c", 99.0)],
+        is_stepped: false,
         scale: Scale::Logarithmic,
         shown: shown_latency,
-        x: time_axis(summary),
+        // The run ends in the last slot.
+        ..over_time(
+            summary,
+            &summary.figures.series.slots,
+            vec![line("p50", 50.0), line("p95", 95.0), line("p99", 99.0)],
+        )
     }
 }
 
 /// Latency by percentile. The x axis counts the nines of the percentage.
-fn distribution(summary: &RunSummary) -> Plot<'static> {
+fn distribution(summary: &RunSummary) -> Plot {
     let nines = |percent: f64| -(1.0 - percent / 100.0).log10();
     let classes = summary.figures.total(None).latency.distribution();
     let ticks = [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9"), (99.99, "p99.99")];
+    let ticks = ticks.into_iter().map(|(percent, label)| (nines(percent), label.to_owned()));
     Plot {
         title: "Latency by percentile",
         note: None,
-        lines: vec![Line {
-            name: "all requests",
-            class: "a",
-            points: classes
-                .into_iter()
-                .map(|(percent, latency)| (nines(percent), latency.as_secs_f64()))
-                .collect(),
-        }],
+        place: "percentile",
+        lines: vec!["all requests"],
+        samples: classes
+            .into_iter()
+            .map(|(percent, latency)| Sample {
+                from: nines(percent),
+                to: nines(percent),
+                name: format!("p{percent:.3}"),
+                values: vec![Some(latency.as_secs_f64())],
+            })
+            .collect(),
+        is_stepped: false,
         scale: Scale::Logarithmic,
         shown: shown_latency,
-        x: ticks
-            .into_iter()
-            .map(|(percent, label)| (nines(percent), label.to_owned()))
-            .chain([(0.0, String::new())])
-            .collect(),
+        x: ticks.chain([(0.0, String::new())]).collect(),
     }
 }
 
-/// A line that stays at the value of each slot that lies completely in the run.
-fn steps(summary: &RunSummary, value: impl Fn(&TimeSlot) -> f64) -> Vec<(f64, f64)> {
-    let series = &summary.figures.series;
-    let slots = series.whole(shown_time(summary)).iter().enumerate();
-    slots
-        .flat_map(|(place, slot)| {
-            let ((from, to), value) = (ends(series, place), value(slot));
-            [(from, value), (to, value)]
-        })
-        .collect()
-}
-
-/// The seconds at which a slot begins and ends.
-fn ends(series: &TimeSeries, place: usize) -> (f64, f64) {
-    let at = |place: usize| f64::from(series.seconds) * f64::from(u32::try_from(place).unwrap_or(u32::MAX));
-    (at(place), at(place + 1))
+/// A plot with a sample for each of these slots, without a title.
+fn over_time(summary: &RunSummary, slots: &[TimeSlot], lines: Vec<(&'static str, Value<'_>)>) -> Plot {
+    let (each, last) = (f64::from(summary.figures.series.seconds), last(summary));
+    let at = |place: usize| (each * float(place as u64)).min(last);
+    let (names, values): (Vec<_>, Vec<_>) = lines.into_iter().unzip();
+    let slots = slots.iter().enumerate();
+    Plot {
+        title: "",
+        note: None,
+        place: "time",
+        lines: names,
+        samples: slots
+            .map(|(place, slot)| Sample {
+                from: at(place),
+                to: at(place + 1),
+                name: seconds(at(place)),
+                values: values.iter().map(|value| value(slot)).collect(),
+            })
+            .collect(),
+        is_stepped: true,
+        scale: Scale::Linear(0.0),
+        shown: rate,
+        x: time_axis(summary),
+    }
 }
 
 /// The time of the plots: the measured time, and the outage of a target that stopped answering.
@@ -177,9 +178,7 @@ fn time_axis(summary: &RunSummary) -> Vec<(f64, String)> {
 }
 
 fn shown_latency(value: f64) -> String {
-    let latency = duration(Duration::try_from_secs_f64(value).unwrap_or_default());
-    // The labels are round numbers, so their decimals are zeros.
-    latency.replace(".00", "").replace(".0", "")
+    duration(Duration::try_from_secs_f64(value).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -219,14 +218,14 @@ mod tests {
         let [throughput, users, latency] = [throughput(&summary), users(&summary), latency(&summary)];
         assert_eq!(throughput.x, users.x);
         assert_eq!(throughput.x, latency.x);
-        let names: Vec<_> = throughput.lines.iter().map(|line| line.name).collect();
-        assert_eq!(names, ["arrivals asked for", "answers", "wrong or failed"]);
-        let times = |line: &Line<'_>| -> Vec<u64> { line.points.iter().map(|(x, _)| x.to_bits()).collect() };
-        for line in throughput.lines.iter().chain(&users.lines) {
-            assert_eq!(times(line), times(&users.lines[0]), "{}", line.name);
-        }
-        assert!(throughput.lines[0].points.iter().all(|(_, rate)| (rate - 120.0).abs() < 1e-9));
-        assert!(users.lines[0].points.iter().all(|(_, users)| (users - 10.0).abs() < 1e-9));
+        assert_eq!(throughput.lines, ["answers", "arrivals asked for", "wrong or failed"]);
+        let names = |plot: &Plot| plot.samples.iter().map(|sample| sample.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&throughput), names(&users));
+        assert!(names(&latency).starts_with(&names(&throughput)));
+        let all = |plot: &Plot, line: usize, expected: f64| {
+            plot.samples.iter().all(|sample| (sample.values[line].unwrap() - expected).abs() < 1e-9)
+        };
+        assert!(all(&throughput, 1, 120.0) && all(&users, 0, 10.0));
     }
 
     #[test]
@@ -236,7 +235,7 @@ mod tests {
         for slot in &mut summary.figures.series.slots {
             slot.user_ms = 0;
         }
-        assert_eq!(users(&summary).figure(), "");
+        assert_eq!(users(&summary).figure().0, "");
         assert_eq!(throughput(&summary).lines.len(), 1);
     }
 }

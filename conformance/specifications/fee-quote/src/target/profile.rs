@@ -1,5 +1,6 @@
 //! The profile: what the user states about the target. Plain data, read from `paymaster.toml`.
 
+pub use paymaster_engine::knowledge::Accepts;
 use paymaster_engine::{
     specification::ProfileError,
     spending::{SpendingLimits, Wei},
@@ -67,19 +68,6 @@ pub struct SmartAccount {
     pub name: String,
     /// `smartAccountInfo.version`, three dotted numbers.
     pub version: String,
-}
-
-/// Which operations the target accepts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Accepts {
-    /// Nothing is known: a well-formed operation may get a result or an error.
-    #[default]
-    Unknown,
-    /// Any well-formed operation gets a result.
-    Any,
-    /// Only the listed ones get a result: the target simulates operations on a chain.
-    Listed,
 }
 
 /// Which of the operations that it accepts the target sponsors: the others get the result `0x` (section 4.2, rule 2).

@@ -17,9 +17,7 @@ fn record(figures: &mut Figures, label: &str, outcome: Outcome, ms: u64) {
         figures.add_wrong(key, || Example {
             expected: "5".to_owned(),
             actual: "\"secret value\"".to_owned(),
-            request: String::new(),
-            status: None,
-            response: String::new(),
+            ..Example::default()
         });
     }
 }

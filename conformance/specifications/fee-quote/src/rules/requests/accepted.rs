@@ -24,6 +24,11 @@ const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, 
     Rule::new(id, 4, SPONSORABLE, hint, Check::Group(relation, check))
 }
 
+/// A rule whose variants leave the operation as it is.
+const fn of_same_operation(id: &'static str, relation: &'static Relation, hint: &'static str) -> Rule {
+    rule(id, relation, same_operation, hint)
+}
+
 /// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
 macro_rules! only_listed {
     ($member:literal) => {
@@ -43,64 +48,55 @@ macro_rules! only_listed {
 pub(crate) const RULES: &[Rule] = &[
     requests::number_id(4, SPONSORABLE, "a number is a lawful id, 0 and negative ones included"),
     requests::string_id(4, SPONSORABLE, "a string is a lawful id, the empty one included"),
-    rule(
+    of_same_operation(
         "request.gas-fields-optional",
         &related::GAS_FIELDS,
-        same_operation,
         "token mode must do without the three gas limits, each and all",
     )
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
-    rule(
+    of_same_operation(
         "request.listed-fields-suffice",
         &related::LISTED_FIELDS,
-        same_operation,
         "signature and paymasterAndData are no part of the partial operation",
     ),
-    rule(
+    of_same_operation(
         "request.sponsored-name",
         &related::SPONSORED_NAME,
-        same_operation,
         "serve the mode SPONSORED, which every sample request sends; SPONSORSHIP is an additional name at most",
     ),
-    rule(
+    of_same_operation(
         "request.token-quote-row",
         &related::TOKEN_QUOTE_ROW,
-        same_operation,
         "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
     )
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
-    rule(
+    of_same_operation(
         "request.calculate-gas-limits",
         &related::CALCULATE_GAS_LIMITS,
-        same_operation,
         "calculateGasLimits is a boolean: accept both",
     ),
-    rule(
+    of_same_operation(
         "request.expiry-duration",
         &related::EXPIRY_DURATION,
-        same_operation,
         "expiryDuration is a number of seconds",
     ),
-    rule(
+    of_same_operation(
         "request.webhook-data",
         &related::WEBHOOK_DATA,
-        same_operation,
         "webhookData is an object of any content",
     ),
     Rule {
         advice: Advice::Write(&lines::ACCOUNTS),
-        ..rule(
+        ..of_same_operation(
             "request.smart-account-info",
             &related::SMART_ACCOUNTS,
-            same_operation,
             "each of the two account names is accepted",
         )
         .unless(one_account)
     },
-    rule(
+    of_same_operation(
         "request.token-list",
         &related::LONG_TOKEN_LIST,
-        same_operation,
         "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
     )
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),

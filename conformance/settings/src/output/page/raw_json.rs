@@ -3,24 +3,24 @@
 use serde::de::IgnoredAny;
 
 /// Parses a text; none where it is not JSON.
-pub(crate) fn read(text: &str) -> Option<Node<'_>> {
+pub(super) fn read(text: &str) -> Option<Node<'_>> {
     serde_json::from_str::<IgnoredAny>(text).ok()?;
     Reader { rest: text.trim() }.node()
 }
 
 /// The steps of a JSON pointer (RFC 6901).
-pub(crate) fn steps(pointer: &str) -> Vec<String> {
+pub(super) fn steps(pointer: &str) -> Vec<String> {
     let unescape = |step: &str| step.replace("~1", "/").replace("~0", "~");
     pointer.split('/').skip(1).map(unescape).collect()
 }
 
 /// The name of a member without quotes and escapes.
-pub(crate) fn unquoted(name: &str) -> String {
+pub(super) fn unquoted(name: &str) -> String {
     serde_json::from_str(name).unwrap_or_default()
 }
 
 /// A node of the tree.
-pub(crate) enum Node<'a> {
+pub(super) enum Node<'a> {
     /// A string, number, or literal, as written in the text.
     Scalar(&'a str),
     /// Members with their names as written in the text, quotes included.

@@ -3,11 +3,8 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::report::text::{
-    compact::cut,
-    raw_json::{self, Node, unquoted},
-};
-use paymaster_settings::escape_controls;
+use super::raw_json::{self, Node, unquoted};
+use crate::output::terminal::{cut, escape_controls};
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;
@@ -19,7 +16,7 @@ const MOST_ITEMS: usize = 12;
 const LINE: usize = 44;
 
 /// A JSON text with the values at these pointers marked, or a note in the object that lacks one. None where the text is not JSON.
-pub(crate) fn marked(text: &str, pointers: &[&str]) -> Option<Markup> {
+pub(super) fn marked(text: &str, pointers: &[&str]) -> Option<Markup> {
     let root = raw_json::read(text)?;
     let steps: Vec<Vec<String>> = pointers.iter().map(|pointer| raw_json::steps(pointer)).collect();
     let marks: Vec<&[String]> = steps.iter().map(Vec::as_slice).collect();

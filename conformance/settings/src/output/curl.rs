@@ -6,7 +6,9 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 
 use paymaster_engine::cases::case::Member;
 use paymaster_exchange::HeaderSet;
-use paymaster_settings::{
+use serde::{Deserialize, Serialize};
+
+use crate::{
     ShownTarget,
     output::shell::{quoted, word},
 };
@@ -15,21 +17,12 @@ use paymaster_settings::{
 const LONGEST_ARGUMENT: usize = 100_000;
 
 /// The cURL line that sends a request; none where its body is too long for a command line.
-pub(crate) fn line(place: &ShownTarget, member: &Member) -> Option<String> {
+pub fn line(place: &ShownTarget, member: &Member) -> Option<String> {
     let body = &member.body;
     if body.len() > LONGEST_ARGUMENT {
         return None;
     }
-    let url = place.literal.as_deref().map_or(VARIABLE.to_owned(), quoted);
-    let mut command = format!("curl -sS{} {url}", place.curl_options);
-    match member.sent_as {
-        None => command.push_str(" -H 'content-type: application/json' -H 'accept: application/json'"),
-        Some(headers) => add_headers(&mut command, headers, place),
-    }
-    for (name, shell) in &place.headers {
-        // In double quotes the shell replaces the variables.
-        let _ = write!(command, " -H \"{name}: {}\"", escaped(shell));
-    }
+    let command = without_body(place, member.sent_as);
     Some(match std::str::from_utf8(body) {
         Ok(text) if !text.contains('\0') => format!("{command} --data-raw {}", quoted(text)),
         _ => {
@@ -37,6 +30,37 @@ pub(crate) fn line(place: &ShownTarget, member: &Member) -> Option<String> {
             format!("printf %s '{encoded}' | base64 -d | {command} --data-binary @-")
         }
     })
+}
+
+/// What sends a body to a target as a run does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CurlCommand {
+    /// The cURL command, but for the body.
+    pub without_body: String,
+    /// The environment variables that must be exported before; none where there are no such variables.
+    pub needs: Option<String>,
+}
+
+impl CurlCommand {
+    /// The command for a target.
+    pub fn of(place: &ShownTarget) -> Self {
+        Self { without_body: without_body(place, None), needs: needs(place) }
+    }
+}
+
+/// The cURL command that sends requests to a target as this client does, without a body.
+fn without_body(place: &ShownTarget, sent_as: Option<&HeaderSet>) -> String {
+    let url = place.literal.as_deref().map_or(VARIABLE.to_owned(), quoted);
+    let mut command = format!("curl -sS{} {url}", place.curl_options);
+    match sent_as {
+        None => command.push_str(" -H 'content-type: application/json' -H 'accept: application/json'"),
+        Some(headers) => add_headers(&mut command, headers, place),
+    }
+    for (name, shell) in &place.headers {
+        // In double quotes the shell replaces the variables.
+        let _ = write!(command, " -H \"{name}: {}\"", escaped(shell));
+    }
+    command
 }
 
 /// Adds the headers of a published client, as far as the user's own headers do not replace them.
@@ -57,7 +81,7 @@ fn add_headers(command: &mut String, headers: &HeaderSet, place: &ShownTarget) {
 }
 
 /// The headers of a published client as they were sent: the user's own headers replace those of the same name.
-pub(crate) fn sent_headers<'a>(
+pub fn sent_headers<'a>(
     headers: &'a HeaderSet,
     place: &'a ShownTarget,
 ) -> impl Iterator<Item = &'a (&'static str, &'static str)> {
@@ -67,7 +91,7 @@ pub(crate) fn sent_headers<'a>(
 
 /// The line that sends the requests of a replay file to the target of the run again. Secret URLs and header values are variables of
 /// the environment.
-pub(crate) fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String {
+pub fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String {
     let mut command = format!("paymaster-conformance replay {}", word(&path.display().to_string()));
     if place.embedded {
         return command;
@@ -81,7 +105,7 @@ pub(crate) fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String
 }
 
 /// The environment variables that must be exported before the lines work; none where there are no such variables.
-pub(crate) fn needs(place: &ShownTarget) -> Option<String> {
+pub fn needs(place: &ShownTarget) -> Option<String> {
     let mut names = Vec::new();
     if place.literal.is_none() {
         names.push("PAYMASTER_URL");
@@ -100,7 +124,7 @@ pub(crate) fn needs(place: &ShownTarget) -> Option<String> {
 const VARIABLE: &str = "\"$PAYMASTER_URL\"";
 
 /// The variable in place of a secret URL of a node.
-pub(crate) const RPC_VARIABLE: &str = "\"$PAYMASTER_RPC_URL\"";
+pub const RPC_VARIABLE: &str = "\"$PAYMASTER_RPC_URL\"";
 
 fn escaped(shell: &str) -> String {
     shell
@@ -114,9 +138,9 @@ fn escaped(shell: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::output::shell::config_option;
     use bytes::Bytes;
     use paymaster_engine::cases::{case::Role, clients::find_client};
-    use paymaster_settings::output::shell::config_option;
 
     use super::*;
 
