@@ -477,7 +477,9 @@ impl Delivery {
         if pauses == 0 && may_be_load {
             self.neighbour = Some(is_served);
         } else if pauses == 0 {
-            refused.iter().for_each(|exchange| target.comparison.note_neighbour(exchange, is_served));
+            for exchange in &refused {
+                target.comparison.note_neighbour(exchange, is_served);
+            }
         }
         target.lasting_outage = !is_served && pauses == most;
         if is_served && pauses > 0 {
@@ -536,9 +538,9 @@ impl Delivery {
                 *target.alone_too.entry(check.sign).or_default() += 1;
                 let exchanges = came.pop().unwrap_or_default();
                 if let Some(is_served) = self.neighbour.take() {
-                    exchanges
-                        .iter()
-                        .for_each(|exchange| target.comparison.note_neighbour(exchange, is_served));
+                    for exchange in &exchanges {
+                        target.comparison.note_neighbour(exchange, is_served);
+                    }
                 }
                 return if target.is_limited_without_time(&exchanges) {
                     self.send(target, false)

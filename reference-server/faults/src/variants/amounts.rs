@@ -73,7 +73,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("exchange-rate-small", "exchangeRate is 1")
         .on_result(|_, result| each_quote(result, "exchangeRate", |_| 1.into())),
     variant("valid-until-milliseconds", "validUntil is in milliseconds").on_result(|_, result| {
-        each_quote(result, "validUntil", |value| parsed(&format!("{}000", text_of(value))))
+        each_quote(result, "validUntil", |value| parsed(&format!("{}000", text_of(value))));
     }),
     variant("valid-until-with-exponent", "validUntil is written like 1.7e9")
         .on_result(|_, result| each_quote(result, "validUntil", with_exponent)),

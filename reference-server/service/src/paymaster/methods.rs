@@ -78,8 +78,8 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    fn new(code: ErrorCode, pointer: &'static str, reason: impl ToString) -> Self {
-        Self { code, pointer, reason: reason.to_string() }
+    fn new(code: ErrorCode, pointer: &'static str, reason: impl Into<String>) -> Self {
+        Self { code, pointer, reason: reason.into() }
     }
 }
 

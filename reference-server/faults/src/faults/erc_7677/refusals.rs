@@ -90,7 +90,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses senders with the code of an unknown method",
     )
     .on_answer(|_, answer| {
-        change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }))
+        change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
     })
     .when(|view| is_call(view) && is_denied(view))
     .also(&["endpoint.stub-and-data"]),

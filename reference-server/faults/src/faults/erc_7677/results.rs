@@ -99,13 +99,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     unreadable(BYTES, "data-half-a-byte", "the data have an odd number of digits")
         .on_result(|_, result| change_data(result, |digits| digits[1..].to_owned())),
     unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x").on_result(|_, result| {
-        change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")))
+        change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")));
     }),
     unreadable(PAYMASTER, "paymaster-of-nineteen-bytes", "the address of the paymaster has 19 bytes")
         .on_result(|_, result| change(result, "paymaster", |address| json!(text_of(address)[..40]))),
     unreadable(PAYMASTER, "paymaster-of-a-word", "pads the address of the paymaster to 32 bytes").on_result(
         |_, result| {
-            change(result, "paymaster", |address| json!(format!("0x{:0>64}", &text_of(address)[2..])))
+            change(result, "paymaster", |address| json!(format!("0x{:0>64}", &text_of(address)[2..])));
         },
     ),
     unreadable(PAYMASTER, "paymaster-zero", "the paymaster is the zero address")
@@ -116,7 +116,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAndData begins with the zero address",
     )
     .on_result(|_, result| {
-        change(result, "paymasterAndData", |data| json!(format!("{ZERO_ADDRESS}{}", &text_of(data)[42..])))
+        change(result, "paymasterAndData", |data| json!(format!("{ZERO_ADDRESS}{}", &text_of(data)[42..])));
     }),
     changed("result.operation-members", "own-gas-limits-returned", "returns a callGasLimit of its own")
         .on_result(|_, result| set(result, "callGasLimit", "0x249f0")),
@@ -128,7 +128,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     in_stubs("sponsor-member.name", "sponsor-name-number", "the name of the sponsor is a number")
         .on_result(|_, result| set(result, "sponsor", json!({ "name": 7 }))),
     in_stubs(ICON, "icon-https", "the icon is an https URL").on_result(|_, result| {
-        set(result, "sponsor", json!({ "name": "Paymaster", "icon": "https://paymaster.example/icon.png" }))
+        set(result, "sponsor", json!({ "name": "Paymaster", "icon": "https://paymaster.example/icon.png" }));
     }),
     in_stubs(ICON, "icon-without-comma", "the data URI of the icon has no comma").on_result(|_, result| {
         set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64" }));
@@ -140,7 +140,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| replace(result, "isFinal", "true")),
     changed(IS_FINAL, "is-final-number", "isFinal is 1").on_result(|_, result| replace(result, "isFinal", 1)),
     in_stubs(LENGTH, "stub-without-signature", "the stub has no signature").on_result(|_, result| {
-        change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned())
+        change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned());
     }),
     changed(LENGTH, "data-signature-compact", "the data have a signature of 64 bytes, the stub one of 65")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))

@@ -69,7 +69,9 @@ impl Request for PaymasterCall<'_> {
             settings.signer.write_stub_data(out, &offer);
         } else {
             let written = settings.signer.write_paymaster_data(out, &offer, nonces, now);
-            written.map_err(|cause| Refusal::new(ErrorCode::ChainUnavailable, "/params/0/sender", cause))?;
+            written.map_err(|cause| {
+                Refusal::new(ErrorCode::ChainUnavailable, "/params/0/sender", cause.to_string())
+            })?;
         }
         out.push(b'"');
         if !is_06 {

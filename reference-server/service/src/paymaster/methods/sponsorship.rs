@@ -28,9 +28,9 @@ impl Request for Sponsorship<'_> {
         write_mode(out, Mode::Sponsored);
         out.extend_from_slice(br#""paymasterAndData":""#);
         if settings.policy.sponsors(operation, info) {
-            let nonce = signer
-                .sender_nonce(nonces, operation.sender)
-                .map_err(|cause| Refusal::new(ErrorCode::ChainUnavailable, SENDER_POINTER, cause))?;
+            let nonce = signer.sender_nonce(nonces, operation.sender).map_err(|cause| {
+                Refusal::new(ErrorCode::ChainUnavailable, SENDER_POINTER, cause.to_string())
+            })?;
             signer.write_sponsorship(out, operation, &gas, nonce, now, *seconds);
         } else {
             out.extend_from_slice(b"0x");
