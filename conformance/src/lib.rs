@@ -6,6 +6,11 @@
 //!
 //! `docs/rust-api.md` has a page of examples, and `conformance/examples/` has whole programs.
 //!
+//! # A first run
+//!
+//! [`Check::reference_server`] judges the reference server, [`Check::url`] any URL and [`Check::service`] a function of this process.
+//! [`Outcome::assert_conforms`] panics with the report.
+//!
 //! ```
 //! use paymaster_conformance::Check;
 //!
@@ -21,6 +26,34 @@
 //! outcome.assert_conforms();
 //! assert_eq!(requests, outcome.summary().requests);
 //! # });
+//! ```
+//!
+//! # What was wrong
+//!
+//! An [`Outcome`] has the broken rules, and of each the smallest request that shows it. As text it is the report of the terminal.
+//!
+//! ```
+//! use paymaster_conformance::{Bytes, Check, http::{Request, Response}};
+//!
+//! // A service whose every answer has the id 1.
+//! async fn paymaster(_: Request<Bytes>) -> Response<String> {
+//!     Response::new(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not today"}}"#.to_owned())
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let outcome = Check::service(paymaster).cases(2).run().await.unwrap();
+//! assert!(!outcome.conforms());
+//! assert!(outcome.broken_rules().any(|rule| rule.id == "answer.id"));
+//! # });
+//! ```
+//!
+//! # Requests for a property test
+//!
+//! ```
+//! use paymaster_conformance::{kinds, proptest::{strategy::{Strategy, ValueTree}, test_runner::TestRunner}, requests};
+//!
+//! let request = requests(kinds::SPONSOR_ERC20).new_tree(&mut TestRunner::deterministic()).unwrap().current();
+//! assert_eq!(request.value()["method"], "pm_sponsorUserOperation");
 //! ```
 
 #![deny(missing_docs)]

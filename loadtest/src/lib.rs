@@ -5,6 +5,29 @@
 //! summary, thresholds, merging and comparison, [`report`] renders them, [`metrics`] shows them while a run goes on. [`text`] formats
 //! numbers.
 //! [`worker`] is the same as a worker of a Locust master, which distributes a run over machines.
+//!
+//! A threshold judges what a run counted:
+//!
+//! ```
+//! use std::time::Duration;
+//! use paymaster_loadtest::{
+//!     figures::{Figures, Sample, outcome::Outcome},
+//!     results::threshold::Threshold,
+//! };
+//!
+//! let mut figures = Figures::default();
+//! for milliseconds in [3, 4, 250] {
+//!     figures.record(&Sample {
+//!         label: "quote-erc20",
+//!         at: Some(Duration::ZERO),
+//!         latency: Duration::from_millis(milliseconds),
+//!         outcome: Outcome::Good,
+//!         judged: true,
+//!     });
+//! }
+//! let threshold: Threshold = "p95<200ms".parse().unwrap();
+//! assert!(!threshold.judge(&figures, Duration::from_secs(1), false).met);
+//! ```
 
 pub mod cli;
 pub mod engine;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::number::whole;
 
@@ -89,14 +89,13 @@ pub fn seconds(seconds: f64) -> String {
 
 /// A time of day with its date, for people: `2026-03-01 12:30:05 UTC`. `seconds` are those since 1970; `None` for 0, which is unknown.
 pub fn date(seconds: u64) -> Option<String> {
-    Some(format!("{} UTC", moment(seconds)?.trim_end_matches('Z').replace('T', " ")))
+    Some(moment(seconds)?.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
-/// The same as RFC 3339 has it: `2026-03-01T12:30:05Z`.
-pub fn moment(seconds: u64) -> Option<String> {
+/// The same for programs.
+pub fn moment(seconds: u64) -> Option<DateTime<Utc>> {
     let seconds = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
-    let moment = DateTime::<Utc>::from_timestamp(seconds, 0)?;
-    Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true))
+    DateTime::from_timestamp(seconds, 0)
 }
 
 #[cfg(test)]
@@ -131,7 +130,6 @@ mod tests {
     #[test]
     fn dates_are_in_utc() {
         assert_eq!(date(1_772_366_405).as_deref(), Some("2026-03-01 12:00:05 UTC"));
-        assert_eq!(moment(1_772_366_405).as_deref(), Some("2026-03-01T12:00:05Z"));
         assert_eq!((date(0), moment(u64::MAX)), (None, None));
     }
 

@@ -61,13 +61,10 @@ impl Reports {
             let RequestedFile { format, destination } =
                 report_file::parse(text, formats::DEFAULT_STEM, &names).map_err(|cause| cause.to_string())?;
             if requested.iter().any(|report| report.destination == destination) {
-                let name = match &destination {
-                    Destination::Stdout => "standard output".to_owned(),
-                    Destination::File(path) => path.display().to_string(),
-                };
-                return Err(
-                    format!("two reports cannot both go to {name}: give each a path of its own").into()
-                );
+                return Err(format!(
+                    "two reports cannot both go to {destination}: give each a path of its own"
+                )
+                .into());
             }
             requested.push(RequestedReport { format: &FORMATS[format], destination, log: None });
         }
@@ -122,11 +119,7 @@ impl Reports {
                 None => report.format.render(whole).and_then(|text| report.destination.write(&text)),
             };
             if let Err(cause) = written {
-                let cause = match &report.destination {
-                    Destination::Stdout => cause.to_string(),
-                    Destination::File(path) => format!("{}: {cause}", path.display()),
-                };
-                errors.push(not_written(report.format, &cause));
+                errors.push(not_written(report.format, &format!("{}: {cause}", report.destination)));
             }
         }
         errors

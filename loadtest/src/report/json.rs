@@ -1,5 +1,6 @@
 //! The JSON report: the summary, which `merge` and `compare` read back, with derived numbers and the comparison.
 
+use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
 use super::ReportError;
@@ -45,7 +46,7 @@ fn derived(summary: &RunSummary) -> Value {
     let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached, "generator-was-slow": shortfall.by_generator });
     json!({
         // When the run began, as RFC 3339 has it.
-        "began": moment(summary.began),
+        "began": moment(summary.began).map(|began| began.to_rfc3339_opts(SecondsFormat::Secs, true)),
         "all": of_label(&summary.figures.total(None), summary.seconds),
         "labels": labels,
         // Null if the requested rate was reached, and in the closed model.

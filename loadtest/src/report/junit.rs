@@ -1,18 +1,18 @@
 //! The JUnit report: one test case for each threshold. A missed threshold is a failure; if the target could not be tested, each is an
 //! error.
 
-use chrono::DateTime;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use paymaster_settings::output::terminal::escape_controls;
 
 use super::{ReportError, phrases::verdict, wrong::groups};
 use crate::{
+    figures::{Example, WrongAnswers},
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, moment},
+    text::moment,
 };
 
 pub(super) fn render(
@@ -25,7 +25,7 @@ pub(super) fn render(
     let mut lines = vec![verdict(summary), summary.command.clone()];
     lines.extend(summary.warnings());
     suite.set_system_out(escaped_lines(&lines.join("\n")));
-    if let Some(Ok(began)) = moment(summary.began).map(|began| DateTime::parse_from_rfc3339(&began)) {
+    if let Some(began) = moment(summary.began) {
         suite.set_timestamp(began);
     }
     let untested = summary.verdict == RunVerdict::CouldNotTest;
@@ -36,27 +36,21 @@ pub(super) fn render(
             TestCaseStatus::success()
         } else {
             let groups = groups(&summary.figures.wrong);
-            let examples: Vec<_> = groups
-                .iter()
-                .flat_map(|group| group.examples().iter().map(move |kind| (group, kind)))
-                .map(|(group, kind)| {
-                    format!(
-                        "{} ({} in all) in {}: {}, got {}",
-                        group.rule,
-                        count(group.times, "answer"),
-                        kind.key.label,
-                        kind.example.expected,
-                        kind.example.actual
-                    )
-                })
-                .collect();
+            let answers = summary.figures.total(None).judged;
+            let kinds =
+                groups.iter().flat_map(|group| group.examples().iter().map(move |kind| (group, kind)));
+            let examples = kinds.map(|(group, WrongAnswers { key, example, .. })| {
+                let Example { expected, actual, .. } = example;
+                format!("{}; in {}: {expected}, got {actual}", group.headline(answers), key.label)
+            });
+            let examples = examples.collect::<Vec<_>>().join("\n");
             // In an incomplete run, a threshold was missed because of the generator or an interrupt.
             let kind = if summary.verdict == RunVerdict::Incomplete {
                 NonSuccessKind::Error
             } else {
                 NonSuccessKind::Failure
             };
-            non_success(kind, &judged.observed, Some(&examples.join("\n")))
+            non_success(kind, &judged.observed, Some(&examples))
         };
         let mut case = TestCase::new(judged.threshold.to_string(), status);
         case.set_classname("thresholds");
@@ -107,7 +101,8 @@ mod tests {
             assert!(xml.replace("&apos;", "'").contains(part), "{part}: {xml}");
         }
         let xml = render(&fixtures::failed(), None).unwrap();
-        assert_eq!(xml.matches("fee-quote.maxGasFee (40 answers in all)").count(), 3 * 2, "{xml}");
+        assert_eq!(xml.matches("fee-quote.maxGasFee in ").count(), 3 * 2, "{xml}");
+        assert_eq!(xml.matches(": 40 answers (").count(), 3 * 2, "{xml}");
     }
 
     #[test]

@@ -6,15 +6,14 @@ use paymaster_settings::output::terminal::{cut, escape_controls};
 
 use super::{
     ReportError, advice,
-    phrases::{answered, arrivals, verdict},
+    phrases::{commands, outcome, verdict},
     tables::{self, Cell, Table, Tone},
     workers,
-    wrong::{WrongGroup, groups},
+    wrong::{WrongGroup, groups, lines},
 };
 use crate::{
-    figures::outcome::Outcome,
     results::{compare::RunComparison, summary::RunSummary},
-    text::{count, date, number, rate, seconds},
+    text::{count, date},
 };
 
 pub(super) fn render(
@@ -22,35 +21,16 @@ pub(super) fn render(
     comparison: Option<&RunComparison>,
 ) -> Result<String, ReportError> {
     let mut out = String::new();
-    let total = summary.figures.total(None);
-    writeln!(out, "# Load test: {}\n", verdict(summary))?;
-    writeln!(
-        out,
-        "{} against `{}` in {}: **{}**, {} judged, {} wrong.",
-        answered(total.counts),
-        code(&summary.target),
-        seconds(summary.seconds),
-        rate(summary.rate()),
-        number(total.judged),
-        number(total.counts.of(Outcome::Wrong))
-    )?;
-    if let Some(sentence) = arrivals(&summary.figures.arrivals) {
-        writeln!(out, "\n{sentence}.")?;
+    writeln!(out, "# Load test: {}\n\nTarget: `{}`", verdict(summary), code(&summary.target))?;
+    let began = date(summary.began).map(|date| format!("began {date}"));
+    for line in outcome(summary).into_iter().chain(began) {
+        writeln!(out, "\n{}", escaped(&line))?;
     }
-    if let Some(date) = date(summary.began) {
-        writeln!(out, "\nBegan {date}.")?;
-    }
-    for command in [&summary.command].into_iter().filter(|command| !command.is_empty()) {
-        writeln!(out, "\nCommand: `{}`", code(command))?;
-    }
-    for command in &summary.merged_commands {
-        writeln!(out, "\nMerged: `{}`", code(command))?;
-    }
-    if let Some(why) = &summary.cut_short {
-        writeln!(out, "\nCut short: {}.", escaped(why))?;
+    for (name, command) in commands(summary) {
+        writeln!(out, "\n{name}: `{}`", code(command))?;
     }
     for group in groups(&summary.figures.wrong) {
-        wrong(&mut out, &group, total.judged)?;
+        wrong(&mut out, &group, summary.figures.total(None).judged)?;
     }
     let compared = comparison.map(tables::compared);
     let tables =
@@ -91,18 +71,10 @@ fn table(out: &mut String, table: &Table) -> std::fmt::Result {
 fn wrong(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Result {
     writeln!(out, "\n**{}**", escaped(&group.headline(judged)))?;
     for kind in group.examples() {
-        let place = match kind.key.pointer.as_str() {
-            "" => "the whole answer".to_owned(),
-            pointer => format!("`{}`", code(pointer)),
-        };
-        writeln!(
-            out,
-            "\n- in {}: expected {} at {place}\n- got {}\n- request `{}`",
-            escaped(&kind.key.label),
-            escaped(&kind.example.expected),
-            escaped(&kind.example.actual),
-            code(&kind.example.request)
-        )?;
+        writeln!(out, "\nin {}:\n", escaped(&kind.key.label))?;
+        for (name, text) in lines(kind).into_iter().filter(|(_, text)| !text.is_empty()) {
+            writeln!(out, "- {name} `{}`", code(&text))?;
+        }
     }
     if group.hidden() > 0 {
         writeln!(out, "\n{} in the JSON report.", count(group.hidden(), "more example"))?;
@@ -136,12 +108,14 @@ mod tests {
     fn texts_of_the_target_are_escaped() {
         let page = render(&fixtures::failed(), None).unwrap();
         assert!(page.starts_with("# Load test: FAILED: 2 thresholds missed\n"), "{page}");
-        assert!(page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'), "{page}");
+        // In backticks nothing is markup.
+        assert!(page.contains("- got `\"0.25\" <b>\\u{1b}[31m`") && !page.contains('\u{1b}'), "{page}");
+        assert_eq!(page.matches("<b>").count(), page.matches("- got `").count(), "{page}");
         assert!(page.contains("| wrong-rate\\<=0% (default) | "), "{page}");
         assert!(
-            page.contains("\nBegan 2026-03-01 12:00:00 UTC.\n")
+            page.contains("\nbegan 2026-03-01 12:00:00 UTC\n")
                 && page
-                    .contains("\nCommand: `paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95<200ms'`\n"),
+                    .contains("\ncommand: `paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95<200ms'`\n"),
             "{page}"
         );
         // The same rule at the same place in three scenarios.

@@ -97,13 +97,8 @@ impl RequestedReport {
     /// Renders the report and writes it.
     pub fn write(&self, summary: &RunSummary, comparison: Option<&RunComparison>) -> Result<(), ReportError> {
         let text = (self.format.render)(summary, comparison);
-        text.and_then(|text| Ok(self.destination.write(&text)?)).map_err(|cause| {
-            let place = match &self.destination {
-                Destination::Stdout => "standard output".to_owned(),
-                Destination::File(path) => path.display().to_string(),
-            };
-            format!("{place}: {cause}").into()
-        })
+        text.and_then(|text| Ok(self.destination.write(&text)?))
+            .map_err(|cause| format!("{}: {cause}", self.destination).into())
     }
 }
 

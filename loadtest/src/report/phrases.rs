@@ -1,12 +1,9 @@
 //! Sentences that several reports share.
 
 use crate::{
-    figures::{
-        arrivals::ArrivalCounts,
-        outcome::{Outcome, OutcomeCounts},
-    },
+    figures::{arrivals::ArrivalCounts, outcome::Outcome},
     results::summary::{ModelName, RunSummary, RunVerdict},
-    text::{count, duration, number, rate, seconds, share},
+    text::{count, duration, latency, number, rate, seconds, share},
 };
 
 /// The verdict, with the number of missed thresholds and, if the requested rate was not reached, both rates. A run that passed says what
@@ -60,14 +57,33 @@ fn missing_latency_threshold(summary: &RunSummary) -> Option<String> {
     Some(format!("no latency threshold was given{of}, p50 was {}", duration(median)))
 }
 
-/// The number of requests, and of answers if not every request was answered.
-pub(super) fn answered(counts: OutcomeCounts) -> String {
-    let requests = count(counts.all(), "request");
-    if counts.answered() == counts.all() {
-        requests
-    } else {
-        format!("{} to {requests}", count(counts.answered(), "answer"))
+/// What came of the requests, a line each.
+pub(super) fn outcome(summary: &RunSummary) -> Vec<String> {
+    let total = summary.figures.total(None);
+    let (all, answered, wrong) =
+        (total.counts.all(), total.counts.answered(), total.counts.of(Outcome::Wrong));
+    let mut lines: Vec<String> = summary.cut_short.iter().map(|why| format!("cut short: {why}")).collect();
+    if all == 0 {
+        lines.push("nothing was measured".to_owned());
+        return lines;
     }
+    let answers = if answered == all { String::new() } else { format!("{} to ", count(answered, "answer")) };
+    let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(total.latency.percentile(percent)));
+    let (time, rate, max) = (seconds(summary.seconds), rate(summary.rate()), latency(total.latency.max()));
+    let requests = count(all, "request");
+    lines.push(format!(
+        "{answers}{requests} in {time}: {rate}   p50 {p50}   p95 {p95}   p99 {p99}   max {max}"
+    ));
+    lines.extend(arrivals(&summary.figures.arrivals));
+    let of = if total.judged >= answered { "all".to_owned() } else { format!("{} of", number(total.judged)) };
+    lines.push(format!("{of} {} answers judged, {} wrong", number(answered), number(wrong)));
+    lines
+}
+
+/// The command line of a run, or those of the merge and of the merged runs, each with its name.
+pub(super) fn commands(summary: &RunSummary) -> impl Iterator<Item = (&'static str, &String)> {
+    let own = [("command", &summary.command)].into_iter().filter(|(_, command)| !command.is_empty());
+    own.chain(summary.merged_commands.iter().map(|command| ("merged", command)))
 }
 
 /// The requested and the reached rate, if the open model did not reach it: both in arrivals per second.

@@ -6,18 +6,17 @@ use paymaster_settings::output::terminal::{Paint, cut, escape_controls, wrapped}
 
 use super::{
     advice,
-    phrases::{answered, arrivals, load, verdict},
+    phrases::{load, outcome, verdict},
     tables::{self, Cell, Table, Tone},
     workers,
-    wrong::{WrongGroup, groups},
+    wrong::{groups, lines},
 };
 use crate::{
-    figures::outcome::Outcome,
     results::{
         compare::RunComparison,
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, latency, number, rate, seconds},
+    text::count,
 };
 
 /// The width of text in columns.
@@ -64,87 +63,32 @@ fn list(out: &mut String, title: &str, items: &[String], paint: Paint) {
 
 fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
     let words = verdict(summary);
-    let target = escape_controls(&summary.target);
-    let mut lines = wrapped(&words, WIDTH).join("\n");
-    let last = lines.lines().last().unwrap_or_default();
-    let gap = if last.len() + 2 + target.chars().count() > WIDTH { "\n  " } else { "  " };
     let word = words.split(':').next().unwrap_or_default();
     let painted = match summary.verdict {
         RunVerdict::Passed => paint.good(word),
         RunVerdict::Failed => paint.bad(word),
         RunVerdict::Incomplete | RunVerdict::CouldNotTest => paint.odd(word),
     };
-    lines.replace_range(..word.len(), &painted);
-    let total = summary.figures.total(None);
-    let all = total.counts.all();
-    let _ = writeln!(out, "{lines}{gap}{target}");
-    if let Some(why) = &summary.cut_short {
-        let _ = writeln!(out, "cut short: {}", escape_controls(why));
+    let lines = wrapped(&words, WIDTH).join("\n").replacen(word, &painted, 1);
+    let _ = writeln!(out, "{lines}\n  {}", escape_controls(&summary.target));
+    for line in outcome(summary) {
+        let _ = writeln!(out, "{}", escape_controls(&line));
     }
-    if all == 0 {
-        let _ = writeln!(out, "nothing was measured");
-        return;
-    }
-    let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(total.latency.percentile(percent)));
-    let _ = writeln!(
-        out,
-        "{} in {}: {}   p50 {p50}   p95 {p95}   p99 {p99}   max {}",
-        answered(total.counts),
-        seconds(summary.seconds),
-        paint.bold(&rate(summary.rate())),
-        latency(total.latency.max()),
-    );
-    if let Some(text) = arrivals(&summary.figures.arrivals) {
-        let _ = writeln!(out, "{text}");
-    }
-    let _ = writeln!(
-        out,
-        "{} answers judged, {} wrong",
-        match (total.judged, total.counts.answered()) {
-            (judged, answered) if judged >= answered => format!("all {}", number(judged)),
-            (judged, answered) => format!("{} of {}", number(judged), number(answered)),
-        },
-        number(total.counts.of(Outcome::Wrong)),
-    );
 }
 
+/// The wrong answers, each group with its first example. The page has more.
 fn wrong_answers(out: &mut String, summary: &RunSummary, paint: Paint) {
     let groups = groups(&summary.figures.wrong);
+    let judged = summary.figures.total(None).judged;
     for group in groups.iter().take(SHOWN) {
-        let _ = writeln!(out);
-        one_group(out, group, summary.figures.total(None).judged, paint);
+        let _ = writeln!(out, "\n{} {}", paint.bad("WRONG"), escape_controls(&group.headline(judged)));
+        for (name, text) in group.kinds.iter().take(1).flat_map(|kind| lines(kind)) {
+            let _ = writeln!(out, "  {:>8}  {}", paint.dim(name), cut(&escape_controls(&text), EXCERPT));
+        }
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 {
         let _ = writeln!(out, "\n{} more of wrong answers: see the JSON report", count(more, "kind"));
-    }
-}
-
-/// A group with an example of its most frequent kind. The page has more.
-fn one_group(out: &mut String, group: &WrongGroup<'_>, judged: u64, paint: Paint) {
-    let Some(wrong) = group.kinds.first() else {
-        return;
-    };
-    let place = if wrong.key.pointer.is_empty() {
-        String::new()
-    } else {
-        format!(" at {}", escape_controls(&wrong.key.pointer))
-    };
-    let _ = writeln!(out, "{} {}", paint.bad("WRONG"), escape_controls(&group.headline(judged)));
-    let example = &wrong.example;
-    for (name, text) in [
-        ("expected", format!("{}{place}", example.expected)),
-        ("got", example.actual.clone()),
-        ("request", example.request.clone()),
-        (
-            "answer",
-            match example.status {
-                Some(200) | None => example.response.clone(),
-                Some(status) => format!("HTTP {status} {}", example.response),
-            },
-        ),
-    ] {
-        let _ = writeln!(out, "  {:>8}  {}", paint.dim(name), cut(&escape_controls(&text), EXCERPT));
     }
 }
 
@@ -158,9 +102,11 @@ fn table(out: &mut String, table: &Table, paint: Paint) {
     if table.rows.is_empty() {
         return;
     }
-    let clean = |row: &[Cell]| row.iter().map(|cell| escape_controls(&cell.text)).collect::<Vec<_>>();
-    let rows: Vec<Vec<String>> =
-        [table.columns.clone()].into_iter().chain(table.rows.iter().map(|row| clean(row))).collect();
+    let clean = |cell: &Cell| cut(&escape_controls(&cell.text), WIDTH - 30);
+    let rows: Vec<Vec<String>> = [table.columns.clone()]
+        .into_iter()
+        .chain(table.rows.iter().map(|row| row.iter().map(clean).collect()))
+        .collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
     let _ = writeln!(out, "\n{}", paint.bold(&escape_controls(&table.title)));

@@ -3,6 +3,17 @@
 //!
 //! [`Service::handle_bytes`] turns the bytes of a request into those of its response, without a socket or a clock.
 //! [`run`] serves a [`Service`], or whatever else implements [`Respond`], over HTTP.
+//!
+//! ```
+//! use paymaster_service::{Config, Service};
+//!
+//! let service = Service::new(&Config::default()).unwrap();
+//! let request = br#"{"jsonrpc": "2.0", "id": 7, "method": "pm_getFeeQuoteOrData", "params": []}"#;
+//! let reply = service.handle_bytes(request, 1_772_366_400);
+//! let answer: serde_json::Value = serde_json::from_slice(&reply.body.unwrap()).unwrap();
+//! assert_eq!(answer["id"], 7);
+//! assert_eq!(answer["error"]["code"], -32602, "params lack the operation");
+//! ```
 #![warn(missing_docs)]
 
 pub mod config;

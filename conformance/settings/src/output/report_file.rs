@@ -2,6 +2,7 @@
 //! standard output. Missing folders are made.
 
 use std::{
+    fmt,
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -28,6 +29,15 @@ pub enum Destination {
     Stdout,
     /// A file. Missing folders are made when it is written.
     File(PathBuf),
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("standard output"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
 }
 
 /// A report that an argument requests.
@@ -239,7 +249,7 @@ impl Destination {
     /// Writes a whole report.
     pub fn write(&self, text: &str) -> io::Result<()> {
         match self {
-            Self::Stdout => output::print(text).map_err(|cause: OutputError| io::Error::other(cause)),
+            Self::Stdout => output::print(text).map_err(|OutputError(cause)| cause),
             Self::File(path) => write(path, text),
         }
     }

@@ -91,12 +91,7 @@ fn contrast(finding: &Finding) -> Markup {
         @if let Some((contrast, sent)) = contrast.and_then(|contrast| Some((contrast, contrast.requests.get(contrast.member)?))) {
             details.more.contrast {
                 summary { "The nearest request that does not break it" }
-                (pair(&Shown {
-                    sent,
-                    request_marks: finding.deciding(),
-                    exchange: contrast.exchanges.get(contrast.member),
-                    answer_marks: Vec::new(),
-                }))
+                (pair(sent, contrast.exchanges.get(contrast.member), &finding.deciding(), &[]))
             }
         }
     }
@@ -113,18 +108,6 @@ fn rule_line(rule: &JudgedRule) -> Markup {
 
 /// Of larger groups only the baseline and the member that breaks the rule are shown.
 const MOST_MEMBERS: usize = 4;
-
-/// A request, its answer, and what is marked in both.
-struct Shown<'a> {
-    /// The request.
-    sent: &'a Request,
-    /// The places that are marked in it, as JSON pointers.
-    request_marks: Vec<&'a str>,
-    /// What came back; none where it was not kept.
-    exchange: Option<&'a Exchanged>,
-    /// The places that are marked in the answer, as JSON pointers.
-    answer_marks: Vec<&'a str>,
-}
 
 impl Page<'_> {
     /// A finding that is shown alone.
@@ -194,7 +177,7 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
     let (request_marks, answer_marks) =
         if wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { (Vec::new(), Vec::new()) };
     let title = html! { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) };
-    let pair = pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks });
+    let pair = pair(sent, finding.exchanges.get(member), &request_marks, &answer_marks);
     html! {
         @if !wrong {
             details.more { summary { (title) } (pair) }
@@ -205,20 +188,24 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
     }
 }
 
-/// A request and its answer, side by side where there is room.
-fn pair(shown: &Shown<'_>) -> Markup {
-    let client = shown.sent.client.as_ref().map(|client| format!(", with the headers of {client}"));
-    let (title, answer) = match shown.exchange {
+/// A request and its answer, side by side where there is room, with these places marked in them. None where the answer was not kept.
+fn pair(
+    sent: &Request,
+    exchange: Option<&Exchanged>,
+    request_marks: &[&str],
+    answer_marks: &[&str],
+) -> Markup {
+    let client = sent.client.as_ref().map(|client| format!(", with the headers of {client}"));
+    let (title, answer) = match exchange {
         None => (html! { "Answer" }, Err("not kept")),
         Some(Exchanged { answer: Err(failure), .. }) => (html! { "No answer" }, Err(failure.as_str())),
         Some(Exchanged { answer: Ok(response), .. }) => {
-            let body = (response.body.text.as_str(), shown.answer_marks.as_slice());
-            (html! { "Answer, HTTP " (response.status) }, Ok(body))
+            (html! { "Answer, HTTP " (response.status) }, Ok((response.body.text.as_str(), answer_marks)))
         }
     };
     html! {
         div.exchange {
-            (side(&html! { "Request" (client.unwrap_or_default()) }, Ok((&shown.sent.body.text, &shown.request_marks))))
+            (side(&html! { "Request" (client.unwrap_or_default()) }, Ok((&sent.body.text, request_marks))))
             (side(&title, answer))
         }
     }

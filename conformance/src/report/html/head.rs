@@ -1,13 +1,11 @@
 //! The head of the page: verdict, counts, and under which conditions the run was made.
 
-use std::time::SystemTime;
-
+use chrono::Utc;
 use maud::{Markup, html};
 
 use crate::report::{
     counts::RuleState,
     html::{Page, escape_controls},
-    machine::moment,
     text::words,
 };
 use paymaster_engine::verdict::conclusion::Conclusion;
@@ -20,7 +18,11 @@ impl Page<'_> {
         let counts = &self.verdict.counts;
         let limits = self.verdict.qualification();
         let head = page::Head {
-            tool: &format!("paymaster-conformance {}, {}", env!("CARGO_PKG_VERSION"), now()),
+            tool: &format!(
+                "paymaster-conformance {}, {}",
+                env!("CARGO_PKG_VERSION"),
+                Utc::now().format("%Y-%m-%d %H:%M UTC")
+            ),
             state: state(conclusion).name(),
             word: conclusion.headline(),
             limits: limits.trim_start_matches([':', ';', ' ']),
@@ -102,11 +104,4 @@ const fn state(conclusion: Conclusion) -> RuleState {
         Conclusion::NothingBroken | Conclusion::Incomplete => RuleState::Inconclusive,
         Conclusion::ListOutOfDate | Conclusion::Violations | Conclusion::CouldNotTest => RuleState::Broken,
     }
-}
-
-/// The date and time at which the page is written: `2026-03-01 12:30 UTC`.
-fn now() -> String {
-    let moment = moment(SystemTime::now());
-    let minutes: String = moment.chars().take("2026-03-01T12:30".len()).collect();
-    format!("{} UTC", minutes.replace('T', " "))
 }

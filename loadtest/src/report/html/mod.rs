@@ -15,7 +15,7 @@ use paymaster_settings::{
 
 use super::{
     ReportError, advice,
-    phrases::{arrivals, load, verdict},
+    phrases::{arrivals, commands, load, verdict},
     tables::{self, Cell, Table, Tone},
     workers,
 };
@@ -79,8 +79,6 @@ fn head(summary: &RunSummary, words: &str) -> Markup {
         };
         (state, outcome.description(), counts.of(outcome))
     });
-    let commands = [("command", &summary.command)].into_iter().filter(|(_, command)| !command.is_empty());
-    let commands = commands.chain(summary.merged_commands.iter().map(|command| ("merged", command)));
     page::head(
         top,
         &html! {
@@ -89,7 +87,7 @@ fn head(summary: &RunSummary, words: &str) -> Markup {
             dl.facts {
                 div { dt { "scenarios" } dd { (escape_controls(&summary.scenarios.join(", "))) } }
                 div { dt { "load" } dd { (escape_controls(&load(summary, ""))) } }
-                @for (name, command) in commands { div { dt { (name) } dd { code { (escape_controls(command)) } } } }
+                @for (name, command) in commands(summary) { div { dt { (name) } dd { code { (escape_controls(command)) } } } }
             }
             @if let Some(sentence) = arrivals(&summary.figures.arrivals) { p.note { (sentence) } }
             @if let Some(why) = &summary.cut_short { p.note { b { "Cut short: " } (escape_controls(why)) } }
