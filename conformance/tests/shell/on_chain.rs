@@ -9,7 +9,9 @@ use alloy_primitives::{Address, B256, Bytes as Data, U256, hex};
 use alloy_sol_types::SolValue;
 use bytes::Bytes;
 use http_body_util::Full;
-use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, PackedUserOperation, UserOperation};
+use paymaster_ethereum::{
+    ContractKind, EntryPointVersion, Operation, PackedUserOperation, UserOperation, signer_call,
+};
 use paymaster_reference_server::{Config, to_profile};
 use serde_json::{Value, json};
 use tempfile::tempdir;
@@ -61,7 +63,13 @@ fn validated(call: &Value, chain: u64, signer: Address, sender_nonce: U256) -> V
         return json!({ "result": "0x" });
     }
     let data = hex::decode(call["data"].as_str().unwrap()).unwrap();
-    let gas = u64::from_str_radix(&call["gas"].as_str().unwrap()[2..], 16).unwrap();
+    let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": "0x" } });
+    let Some(gas) = call["gas"].as_str() else {
+        // The contract has verifyingSigner(), and no list of bundlers.
+        let has_it = data == signer_call();
+        return if has_it { json!({ "result": hex::encode_prefixed(signer.into_word()) }) } else { revert() };
+    };
+    let gas = u64::from_str_radix(&gas[2..], 16).unwrap();
     if gas < 21_000 + 16 * data.len() as u64 + GAS {
         return json!({ "error": { "code": -32003, "message": "out of gas" } });
     }
@@ -69,7 +77,6 @@ fn validated(call: &Value, chain: u64, signer: Address, sender_nonce: U256) -> V
     let operation = operation(version, &data[4..]);
     let kind =
         if version == EntryPointVersion::V06 { ContractKind::Verifying06 } else { ContractKind::Verifying07 };
-    let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": "0x" } });
     let Ok(terms) = kind.read(&operation) else { return revert() };
     let Ok(recovered) = kind.signer(&operation, chain, sender_nonce) else { return revert() };
     let word = U256::from(terms.window.valid_after) << 208
