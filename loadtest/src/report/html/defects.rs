@@ -41,7 +41,7 @@ fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>) -> Markup 
         article.defect id=(format!("defect-{place}")) data-state="broken" {
             h3 {
                 span.number { "Defect " (place) }
-                span.said { "expected " (escape_controls(expected)) ", got " (cut(&escape_controls(actual), LONGEST_VALUE)) }
+                span.said { "expected " (escape_controls(expected)) "; found: " (cut(&escape_controls(actual), LONGEST_VALUE)) }
                 span.held { (escape_controls(&group.headline(summary.figures.total(None).judged))) }
             }
             dl.what {
