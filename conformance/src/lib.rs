@@ -43,7 +43,8 @@
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 //! let outcome = Check::service(paymaster).cases(2).run().await.unwrap();
 //! assert!(!outcome.conforms());
-//! assert!(outcome.broken_rules().any(|rule| rule.id == "answer.id"));
+//! let broken: Vec<&str> = outcome.broken_rules().map(|rule| rule.id).collect();
+//! assert!(broken.contains(&"answer.id"), "{outcome}");
 //! # });
 //! ```
 //!

@@ -6,6 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::number::whole;
 
+pub use paymaster_settings::output::terminal::number;
+
 /// A latency with three digits and a unit, for example `1.23 ms`.
 pub fn duration(latency: Duration) -> String {
     let nanos = latency.as_secs_f64() * 1e9;
@@ -26,19 +28,6 @@ pub fn duration(latency: Duration) -> String {
 /// [`duration`], or `-` where nothing was measured.
 pub fn latency(latency: Option<Duration>) -> String {
     latency.map_or_else(|| "-".to_owned(), duration)
-}
-
-/// A count with its digits in groups of three, for example `12 345`.
-pub fn number(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(' ');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// A rate per second, with one decimal below 100, for example `12.5/s`.

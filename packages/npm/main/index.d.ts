@@ -19,7 +19,7 @@ export interface Rule {
     id: string;
     clause: string;
     section: string;
-    basis: "stated" | "json-rpc" | "interoperability" | "on-chain" | "ambiguous" | "not-shown";
+    basis: "stated" | "recommended" | "json-rpc" | "interoperability" | "on-chain" | "ambiguous" | "not-shown";
     text: string;
     verdict: "failed" | "flaky" | "known-failing" | "unexpectedly-passing" | "inconclusive" | "not-applicable" | "passed";
     /** How often the rule held. */
@@ -27,6 +27,15 @@ export interface Rule {
     /** How often it was broken. */
     broken: number;
     [member: string]: unknown;
+}
+
+/** The findings with one cause. Only a defect that `fails` is a violation, the others are warnings. */
+export interface Defect {
+    /** What is wrong, and under which condition. */
+    headline: string;
+    fails: boolean;
+    /** The ids of the rules that it breaks. */
+    rules: string[];
 }
 
 /** The JSON report. `conformance/report.schema.json` describes every member. */
@@ -46,6 +55,8 @@ export interface Report {
     requests: number;
     took_ms: number;
     rules: Rule[];
+    /** Those that fail the run come first. */
+    defects: Defect[];
     findings: Array<Record<string, unknown>>;
     [member: string]: unknown;
 }

@@ -73,6 +73,19 @@ pub fn cut(text: &str, longest: usize) -> String {
     format!("{head}{note}{tail}")
 }
 
+/// A count with its digits in groups of three, for example `12 345`.
+pub fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// Breaks a text into lines of at most `width` columns, at spaces where there are any.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -106,6 +119,11 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(escape_controls("a\u{1b}[31m\nb\u{202e}"), "a\\u{1b}[31m\\nb\\u{202e}");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!((number(999), number(1_234_567)), ("999".to_owned(), "1 234 567".to_owned()));
     }
 
     #[test]

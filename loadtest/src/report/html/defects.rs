@@ -37,13 +37,12 @@ pub(super) fn section(summary: &RunSummary) -> Markup {
 fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>) -> Markup {
     let Some((first, others)) = group.examples().split_first() else { return html! {} };
     let Example { expected, actual, .. } = &first.example;
-    let judged = summary.figures.total(None).judged;
     html! {
         article.defect id=(format!("defect-{place}")) data-state="broken" {
             h3 {
                 span.number { "Defect " (place) }
-                span.said { "expected " (escape_controls(expected)) ", got " (cut(&escape_controls(actual), LONGEST_VALUE)) }
-                span.held { (escape_controls(&group.headline(judged))) }
+                span.said { "expected " (escape_controls(expected)) "; found: " (cut(&escape_controls(actual), LONGEST_VALUE)) }
+                span.held { (escape_controls(&group.headline(summary.figures.total(None).judged))) }
             }
             dl.what {
                 (expectation(expected, actual, place_of(first)))

@@ -8,7 +8,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::output::terminal::{cut, escape_controls};
+use crate::output::terminal::{cut, escape_controls, number};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -112,8 +112,8 @@ pub fn counts<'a>(all: impl Iterator<Item = (&'a str, &'a str, u64)>) -> Markup 
             }
         }
         p.counts {
-            @for (state, word, _, number) in &parts {
-                span.count data-state=(state) { b { (number) } " " (word) }
+            @for (state, word, _, times) in &parts {
+                span.count data-state=(state) { b { (number(*times)) } " " (word) }
             }
         }
     }
