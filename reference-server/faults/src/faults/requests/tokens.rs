@@ -204,22 +204,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| retain_quotes(result, |_, _| false))
         .when(|view| names_supported(view) && view.is_one_in_25())
         .also(&["request.json-notation"]),
-    fault(
-        QUOTED,
-        "preferred-lost-beside-another-spelling",
-        "does not quote the preferred token where the list has it in another letter case",
-    )
-    .on_result(|view, result| {
-        let preferred = view.preferred().unwrap_or_default();
-        retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
-    })
-    .when(|view| {
-        let preferred = view.preferred().unwrap_or_default();
-        let is_other = |token: &&str| *token != preferred && token.eq_ignore_ascii_case(preferred);
-        view.is(Pair::QUOTE_ERC20) && view.token_list().iter().any(is_other)
-    })
-    .depends_on("/params/1/tokenInfo/preferredToken")
-    .also(&["request.json-notation", "quote.letter-case"]),
     fault(QUOTED, "quotes-cross", "swaps the results of concurrent quotes")
         .injects(Behaviour::Swap(SwappedPart::Result))
         .when(|view| view.is(Pair::QUOTE_ERC20))
