@@ -199,24 +199,22 @@ fn end_with(result: &mut Value, end: &str) {
     }
 }
 
+/// Data that end before their times.
+fn end_before_the_times(result: &mut Value) {
+    for (member, end) in [("paymasterData", 42), ("paymasterAndData", 82)] {
+        if let Some(data) = result[member].as_str() {
+            result[member] = data[..end].into();
+        }
+    }
+}
+
 #[test]
 fn a_stub_that_reverts_or_whose_paymaster_is_missing_is_broken() {
     let (node, _) = node(chain_id());
     let changes: [(Change, &str, &str); 4] = [
         // A v that no signature has.
         (|result| end_with(result, "05"), "stub.simulates", "AA33"),
-        // Data that end before their times.
-        (
-            |result| {
-                for (member, end) in [("paymasterData", 42), ("paymasterAndData", 82)] {
-                    if let Some(data) = result[member].as_str() {
-                        result[member] = data[..end].into();
-                    }
-                }
-            },
-            "stub.simulates",
-            "AA33",
-        ),
+        (end_before_the_times, "stub.simulates", "AA33"),
         (
             |result| {
                 if result["paymaster"].is_string() {
@@ -276,6 +274,13 @@ fn what_may_have_another_reason_accuses_nobody() {
     let (_, out) = judged(&stubs(reverting).url(), &own, nameless);
     assert!(!out.contains("breaks stub.simulates"), "{out}");
     assert!(out.contains("observed.node: a revert that may have another reason"), "{out}");
+    // A contract that has other functions than the kind that the profile names.
+    let mut wrong: toml::Table = toml::from_str(&profile).unwrap();
+    wrong["contract"]["kind"] = toml::toml! { "0.6" = "coinbase-0.6"
+    "0.7" = "coinbase-0.7" }
+    .into();
+    let (_, out) = judged(&stubs(end_before_the_times).url(), &own, &toml::to_string(&wrong).unwrap());
+    assert!(!out.contains("breaks stub.simulates"), "{out}");
     // A node of another chain.
     let (other, _) = node(chain_id() + 1);
     let (code, out) = judged(&Injected::fault("fees-swapped").url, &other, &profile);
