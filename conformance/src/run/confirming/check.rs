@@ -104,7 +104,8 @@ struct Claim {
 struct Evidence {
     /// A request for which the rule held, and which breaks it according to the cause.
     contradicted: Option<Value>,
-    /// Whether requests of the run contradict the claim in another way: more or less than its members decides.
+    /// Whether other requests contradict the claim: one of the kind is wrong in another form, or two that the rule compares differ in the same
+    /// way and are right.
     is_contradicted: bool,
     /// Requests that broke the rule and have a passing value, or none of the two.
     unexplained: Vec<Request>,

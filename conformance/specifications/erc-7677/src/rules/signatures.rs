@@ -41,8 +41,8 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "data.signature",
         5,
-        "hash the members as the contract packs them, with chain, EntryPoint and paymaster, and sign the EIP-191 hash; is the contract that \
-         of contract.kind in the profile?",
+        "hash the members as the contract packs them, with chain, EntryPoint and paymaster, and sign the EIP-191 hash; or correct contract.kind \
+         and contract.signer in the profile",
         Check::Exchange(|view, knowledge, report| {
             // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
             let is_judged = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded | Role::Alone)
