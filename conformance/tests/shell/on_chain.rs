@@ -127,12 +127,17 @@ const RULES: [&str; 4] = ["data.accepted", "stub.simulates", "is-final.accepted"
 
 /// A run of the rules that need a chain, with this profile: exit code and report.
 fn judged(url: &str, node: &Server, profile: &str) -> (i32, String) {
+    judged_by(&RULES, url, node, profile)
+}
+
+/// A run of these rules, or of all where none is named.
+fn judged_by(rules: &[&str], url: &str, node: &Server, profile: &str) -> (i32, String) {
     let folder = tempdir().unwrap();
     std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let rpc = node.url();
     let mut arguments =
         vec![url, "--spec", "erc-7677", "--rpc-url", &rpc, "--cases", "24", "--no-shrink", "-v"];
-    arguments.extend(RULES.iter().flat_map(|rule| ["--rule", rule]));
+    arguments.extend(rules.iter().flat_map(|rule| ["--rule", rule]));
     let (code, out, err) = run(folder.path(), &arguments);
     (code, format!("{}{err}", flat(&out)))
 }
@@ -281,6 +286,16 @@ fn what_may_have_another_reason_accuses_nobody() {
     .into();
     let (_, out) = judged(&stubs(end_before_the_times).url(), &own, &toml::to_string(&wrong).unwrap());
     assert!(!out.contains("breaks stub.simulates"), "{out}");
+    // A signer that the contract does not have: the contract decides, whatever relation an answer is of.
+    wrong["contract"]["kind"] = toml::from_str::<toml::Table>(&profile).unwrap()["contract"]["kind"].clone();
+    wrong["contract"]["signer"] = NOWHERE.into();
+    let (code, out) = judged_by(&[], &Injected::sound().url, &own, &toml::to_string(&wrong).unwrap());
+    assert_eq!(code, 0, "{out}");
+    assert!(!out.contains("breaks data.signature"), "{out}");
+    assert!(
+        out.contains("not signed as the profile says: correct contract.kind and contract.signer"),
+        "{out}"
+    );
     // A node of another chain.
     let (other, _) = node(chain_id() + 1);
     let (code, out) = judged(&Injected::fault("fees-swapped").url, &other, &profile);

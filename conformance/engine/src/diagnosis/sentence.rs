@@ -123,8 +123,10 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
             share.judged
         )),
         (None, Some(share)) => Some(format!(
-            "no cause found; {} of {} requests of this kind show it",
-            share.broken, share.judged
+            "{}; {} of {} requests of this kind show it",
+            if finding.sought { "no cause found" } else { "no cause was looked for" },
+            share.broken,
+            share.judged
         )),
         (None, None) => None,
     }

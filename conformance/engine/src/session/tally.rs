@@ -385,6 +385,7 @@ impl FirstViolation {
             shrink_requests: 0,
             could_be_smaller: false,
             cause: None,
+            sought: false,
             contrast: None,
             share: None,
         }

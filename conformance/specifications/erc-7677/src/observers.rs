@@ -17,6 +17,7 @@ use crate::{
         on_chain::revert_accuses,
         pairs::own_data,
         results::{LIMITS, judged},
+        signatures::contradicts_the_profile,
     },
     target::Target,
 };
@@ -91,6 +92,9 @@ fn unasked(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<Strin
                 let why = "a revert that may have another reason";
                 values.push(why.to_owned());
             }
+            _ if contradicts_the_profile(view, knowledge) => values.push(
+                "the contract accepts data that are not signed as the profile says: correct contract.kind and contract.signer".to_owned(),
+            ),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 //! The relations: groups of related requests, each built from a base request.
 
-use alloy_primitives::hex;
+use alloy_primitives::Address;
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
     edit::{
@@ -338,7 +338,7 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
     form("call.letter-case", "the sender with the checksum of EIP-55", |input| {
         let lower = respelled(input.base, str::to_ascii_lowercase);
-        let sender: alloy_primitives::Address = lower["params"][0]["sender"].as_str()?.parse().ok()?;
+        let sender: Address = lower["params"][0]["sender"].as_str()?.parse().ok()?;
         Some(with(&lower, OPERATION, "sender", sender.to_checksum(None)))
     })
     .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
@@ -508,6 +508,7 @@ pub(crate) static CONCURRENT: Relation = Relation {
                 .collect()
         },
     )
+    .simulated(simulation)
 };
 
 /// Data of one operation, in another spelling and order of members, and again.
@@ -533,7 +534,8 @@ pub(crate) static SPELLINGS: Relation = Relation::new(
             member(Role::Again, "the baseline again", &plain, ids),
         ]
     },
-);
+)
+.simulated(simulation);
 
 /// The same request twice, as a client sends it again after a failure of the network.
 pub(crate) static TWICE: Relation =
@@ -541,18 +543,23 @@ pub(crate) static TWICE: Relation =
         vec![baseline(input, ids), member(Role::Again, "the same request again", input.base, ids)]
     });
 
-/// An EntryPoint that does not exist.
+/// Two EntryPoints that do not exist: an invented one, and one with other digits in the middle of an address that is served.
 pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
     "unknown-entry-point",
-    "a call, then with the address of no EntryPoint",
+    "a call, then with addresses of no EntryPoint",
     Bases::EveryKind,
     Rounds::scaled(2),
     |input, ids| {
-        let address =
-            json!(format!("0x{}", hex::encode([0xe7 - u8::try_from(input.round % 9).unwrap_or(0); 20])));
+        let invented = Address::repeat_byte(0xe7 - u8::try_from(input.round % 9).unwrap_or(0));
+        let Some(version) = input.pair.map(version) else { return Vec::new() };
+        let mut alike = version.address();
+        alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
+        let with_address =
+            |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
         vec![
             baseline(input, ids),
-            member(Role::Variant, "an unknown EntryPoint", with_param(input.base, 1, address), ids),
+            member(Role::Variant, "an unknown EntryPoint", with_address(invented), ids),
+            member(Role::Variant, "an EntryPoint with other digits in the middle", with_address(alike), ids),
         ]
     },
 );

@@ -41,6 +41,9 @@ pub struct Target {
     /// The published clients whose request headers the target refuses, by name.
     #[serde(skip)]
     pub refused_clients: BTreeSet<&'static str>,
+    /// Whether a node is asked what the contract accepts.
+    #[serde(skip)]
+    pub(crate) has_node: bool,
 }
 
 /// What the answers of a target showed.
@@ -358,8 +361,8 @@ impl Knowledge for Target {
         })
     }
 
-    fn with_chain(&self, _: bool) -> Arc<dyn Knowledge> {
-        Arc::new(self.clone())
+    fn with_chain(&self, has_node: bool) -> Arc<dyn Knowledge> {
+        Arc::new(Self { has_node, ..self.clone() })
     }
 
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge> {

@@ -273,6 +273,7 @@ impl CauseSearch<'_> {
         if finding.attempts.is_empty() || Instant::now() >= self.ends {
             return;
         }
+        finding.sought = true;
         let key = finding.key();
         let resender = Resender::new(self.sender, finding.rule, &key, &**self.material.session.context());
         let copy = finding.clone();

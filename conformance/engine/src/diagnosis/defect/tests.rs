@@ -47,6 +47,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
         shrink_requests: 0,
         could_be_smaller: false,
         cause,
+        sought: true,
         contrast: None,
         share: None,
     }

@@ -121,6 +121,25 @@ pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Oper
 
 /// Whether a signature holds, and what was found; none where we cannot tell.
 fn signature(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), String>> {
+    let found = by_profile(view, knowledge)?;
+    // The profile may name another kind of contract, or another signer, than the contract has. Where a node can be asked, the contract decides.
+    let is_undecided = Target::of(knowledge).has_node && (view.on_chain.is_none() || is_delegated(view));
+    (found.is_ok() || !(is_accepted(view) || is_undecided)).then_some(found)
+}
+
+/// Whether the contract accepts data that are not signed as the profile says.
+pub(crate) fn contradicts_the_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
+    is_accepted(view) && by_profile(view, knowledge).is_some_and(|found| found.is_err())
+}
+
+/// Whether only the account's delegate, which a node knows, shows what the operation is hashed with.
+fn is_delegated(view: &View<'_>) -> bool {
+    let factory = view.valid_call().and_then(|call| call.operation()["factory"].as_str());
+    factory.is_some_and(|factory| factory.starts_with("0x7702"))
+}
+
+/// Whether a signature is the one that the profile lets expect, and what was found.
+fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), String>> {
     let (kind_of_call, result) = judged(view, knowledge)?;
     let call = view.valid_call()?;
     // Other rules report a result of another shape, and one for an operation that is refused.
@@ -130,15 +149,11 @@ fn signature(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), St
     }
     let (kind, signer, chain) = Target::of(knowledge).contract(call.known_version()?)?;
     let operation = completed(call, result)?;
-    // Only the account's delegate, which a node knows, shows what such an operation is hashed with.
-    let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]) && operation.delegate.is_none();
-    if is_delegated && kind == ContractKind::Singleton08 {
+    if kind == ContractKind::Singleton08 && is_delegated(view) && operation.delegate.is_none() {
         return None;
     }
     match kind.signer(&operation, chain, U256::ZERO) {
         Ok(actual) if actual == signer => Some(Ok(())),
-        // The profile names another kind of contract, or another signer, than the contract has.
-        _ if is_accepted(view) => None,
         Ok(actual) => Some(Err(format!("a signature of {actual}, or of other values"))),
         // Compact signatures of 64 bytes are lawful, and this crate reads none.
         Err(DataError::SignatureLength(_)) => None,

@@ -127,6 +127,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     })
     .when(|view| is_call(view) && view.request["params"].get(1).is_some() && view.entry_point().is_none()),
     Fault::new(
+        "entry-point.unknown-refused",
+        "entry-point-by-its-ends",
+        "tells EntryPoints by the first and last four digits of their addresses",
+    )
+    .on_request(|view, request| request["params"][1] = same_ends(view).into())
+    .when(|view| is_call(view) && view.entry_point().is_none() && same_ends(view).is_some()),
+    Fault::new(
         "entry-point.other-operation",
         "later-operation-served-as-06",
         "serves an operation without initCode for EntryPoint 0.6",
@@ -145,6 +152,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.is_stub() && view.entry_point() == Some(EntryPoint::V08))
     .also(&["http.content-type", "answer.*"]),
 ];
+
+/// The EntryPoint whose address begins and ends as that of the request does.
+fn same_ends(view: &RequestView<'_>) -> Option<&'static str> {
+    let named = view.request["params"][1].as_str()?.to_lowercase();
+    [ENTRY_POINT_06, ENTRY_POINT_07].into_iter().find(|served| {
+        let served = served.to_lowercase();
+        named.len() == served.len() && named[..6] == served[..6] && named[38..] == served[38..]
+    })
+}
 
 const ENTRY_POINT_06: &str = "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789";
 const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";

@@ -1,10 +1,14 @@
 //! Listed rules, and rules that no attempt reproduces.
 
 use chrono::NaiveDate;
-use paymaster_engine::verdict::{
-    conclusion::Verdict,
-    finding::{Attempt, Finding},
-    known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
+use paymaster_engine::{
+    diagnosis::sentence::cause_of,
+    session::tally::FirstViolation,
+    verdict::{
+        conclusion::Verdict,
+        finding::{Attempt, Finding, Key, KindShare},
+        known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
+    },
 };
 use paymaster_fee_quote::target::context::Context;
 use paymaster_schemas::kinds;
@@ -22,6 +26,11 @@ fn entry(pointer: Option<&str>, method: Option<&'static str>) -> KnownFailure {
         owner: "the team".to_owned(),
         expires: NaiveDate::from_ymd_opt(2026, 12, 31).expect("a day"),
     }
+}
+
+fn first_violation() -> FirstViolation {
+    let violation = at(0, WATCHED_POINTER);
+    FirstViolation { rule: rule(ROW), violation, group: group(0, 1), exchanges: vec![result()], times: 1 }
 }
 
 fn list(entries: Vec<KnownFailure>) -> KnownFailureList {
@@ -71,23 +80,14 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
 fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
     let mut tally = empty();
     added(&mut tally, 0, &[result()], vec![judgement(ROW, 50, vec![at(0, WATCHED_POINTER)])]);
+    let key = Key::of(rule(ROW), Some(kinds::SPONSOR_SPONSORED), &at(0, WATCHED_POINTER));
     let finding = |shown: &[bool], pointer: &str| Finding {
-        rule: rule(ROW),
-        basis: rule(ROW).basis(),
-        pair: Some(kinds::SPONSOR_SPONSORED),
         violation: at(0, pointer),
-        group: group(0, 1),
-        exchanges: vec![result()],
-        times: 1,
         attempts: shown
             .iter()
             .map(|shown| Attempt { exchanges: vec![result()], violation: shown.then(|| at(0, pointer)) })
             .collect(),
-        shrink_requests: 0,
-        could_be_smaller: false,
-        cause: None,
-        contrast: None,
-        share: None,
+        ..first_violation().finding(&key)
     };
     let found =
         |findings: &[Finding], known: &KnownFailureList| outcome(&tally, ROW, known, findings).verdict;
@@ -102,4 +102,15 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
     assert_eq!(found(&[never(), finding(&[true], "/result")], &known), Verdict::Flaky);
     let others = Finding { rule: rule(ID), ..finding(&[true], WATCHED_POINTER) };
     assert_eq!(found(&[never(), others], &nothing), Verdict::Flaky);
+}
+
+#[test]
+fn a_cause_that_was_not_looked_for_is_not_called_not_found() {
+    let first = first_violation();
+    let finding = first.finding(&Key::of(first.rule, None, &first.violation));
+    let share = Some(KindShare { broken: 2, judged: 5, all: 5 });
+    let told = |sought: bool| cause_of(&Finding { sought, share, ..finding.clone() });
+    let shown = "2 of 5 requests of this kind show it";
+    assert_eq!(told(true).as_deref(), Some(&*format!("no cause found; {shown}")));
+    assert_eq!(told(false).as_deref(), Some(&*format!("no cause was looked for; {shown}")));
 }
