@@ -2,10 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
+use paymaster_exchange::RequestBody;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::specification::Specification;
+use crate::{message::request::ReadRequest, specification::Specification};
 
 /// Wei in an ether.
 const ETHER: u128 = 1_000_000_000_000_000_000;
@@ -70,26 +71,18 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// What requests ask for, batches included.
-    pub fn of<'a>(bodies: impl IntoIterator<Item = &'a [u8]>, specification: &Specification) -> Self {
-        let mut asked = Self::default();
-        for body in bodies {
-            match serde_json::from_slice(body) {
-                Ok(Value::Array(calls)) => {
-                    for call in &calls {
-                        asked.add_call(call, specification);
-                    }
-                }
-                Ok(call) => asked.add_call(&call, specification),
-                Err(_) => {}
-            }
-        }
-        asked
+    /// What a call, or each of a batch, asks for.
+    pub fn of(request: &Value, specification: &Specification) -> Self {
+        let calls = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
+        let costs = calls.iter().filter_map(specification.asks_for);
+        costs.fold(Self::default(), |asked, cost| asked.plus(Self { sponsorships: 1, cost }))
     }
 
-    fn add_call(&mut self, call: &Value, specification: &Specification) {
-        if let Some(cost) = (specification.asks_for)(call) {
-            *self = self.plus(Self { sponsorships: 1, cost });
+    /// What a request body asks for.
+    pub fn of_body(body: &RequestBody, specification: &Specification) -> Self {
+        match ReadRequest::kept(body, specification) {
+            Some(kept) => kept.asked,
+            None => ReadRequest::of(body, specification).asked,
         }
     }
 

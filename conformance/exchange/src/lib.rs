@@ -1,9 +1,11 @@
 //! An exchange: the bytes that were sent and what came back for them.
 
 use std::{
+    any::Any,
     borrow::Cow,
     fmt,
-    sync::Arc,
+    ops::Deref,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -157,11 +159,76 @@ pub const PLAIN_HEADERS: HeaderSet = HeaderSet {
     ],
 };
 
+/// The body of a request, byte for byte. What a reader makes of it is kept with it and with later copies, so that it is read once.
+#[derive(Clone, Default)]
+pub struct RequestBody {
+    bytes: Bytes,
+    read: OnceLock<Arc<dyn Any + Send + Sync>>,
+}
+
+impl RequestBody {
+    /// Its bytes.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// What the first reader made of the body; none where that has another type.
+    pub fn read<T: Any + Send + Sync>(&self, reader: impl FnOnce(&[u8]) -> T) -> Option<&T> {
+        self.read.get_or_init(|| Arc::new(reader(&self.bytes))).downcast_ref()
+    }
+}
+
+impl From<Bytes> for RequestBody {
+    fn from(bytes: Bytes) -> Self {
+        Self { bytes, read: OnceLock::new() }
+    }
+}
+
+impl From<Vec<u8>> for RequestBody {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::from(bytes).into()
+    }
+}
+
+impl From<String> for RequestBody {
+    fn from(text: String) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl From<&'static str> for RequestBody {
+    fn from(text: &'static str) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl Deref for RequestBody {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl fmt::Debug for RequestBody {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes.fmt(formatter)
+    }
+}
+
+impl PartialEq for RequestBody {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for RequestBody {}
+
 /// The body of a request, and the response or the reason why there is none.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The body of the request, byte for byte.
-    pub request: Bytes,
+    /// The body of the request.
+    pub request: RequestBody,
     /// The headers that replaced the plain ones; none where the request had the plain headers.
     pub sent_as: Option<&'static HeaderSet>,
     /// What came back.
@@ -191,7 +258,8 @@ pub const KEPT: usize = 16 * 1024;
 
 impl Exchange {
     /// An exchange with the plain request headers, and without a simulation on a chain.
-    pub fn new(request: Bytes, outcome: Result<Response, Failure>, took: Duration) -> Self {
+    pub fn new(request: impl Into<RequestBody>, outcome: Result<Response, Failure>, took: Duration) -> Self {
+        let request = request.into();
         Self { request, sent_as: None, outcome, took, received: None, on_chain: None, refused_value: None }
     }
 

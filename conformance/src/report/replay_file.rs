@@ -213,7 +213,7 @@ impl ReplayRequest {
         Ok(Member {
             role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role, ""))?,
             label: self.label.clone(),
-            body,
+            body: body.into(),
             sent_as: match &self.client {
                 Some(name) => Some(find_client(name).ok_or_else(|| unknown("client", name, NO_HEADERS))?),
                 None => None,

@@ -29,7 +29,7 @@ use paymaster_engine::{
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
 };
-use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_exchange::{Exchange, Failure, RequestBody, Response};
 use paymaster_fee_quote::{
     SPECIFICATION,
     target::{context::Context, profile::Token},
@@ -93,6 +93,7 @@ fn with_cause(finding: Finding) -> Finding {
             exchanges: finding.exchanges.clone(),
             member: finding.violation.member,
         }),
+        sought: true,
         cause: Some(Cause::Members(vec![difference])),
         share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000 }),
         ..finding
@@ -334,7 +335,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             {"mode": "ERC20", "tokenInfo": {"preferredToken": "it's", "tokenList": ["it's"]}},
         ],
     });
-    let body = Bytes::from(request.to_string());
+    let body = RequestBody::from(request.to_string());
     let member = |role| Member { role, label: "as it is".to_owned(), body: body.clone(), sent_as: None };
     let answered = Exchange {
         request: body.clone(),
@@ -380,6 +381,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         shrink_requests: 12,
         could_be_smaller: false,
         cause: None,
+        sought: true,
         contrast: None,
         share: None,
     }

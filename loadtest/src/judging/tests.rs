@@ -79,7 +79,7 @@ async fn both_ways(server: &mut Server, judge: &AnswerJudge, mix: &Mix, times: u
 /// Assesses an exchange that ended in this way.
 fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Response, Failure>) -> Assessment {
     let exchange = Exchange {
-        request: template.body(0, None),
+        request: template.body(0, None).into(),
         outcome,
         took: Duration::ZERO,
         on_chain: None,
@@ -192,7 +192,7 @@ async fn an_answer_to_another_request_is_wrong() {
     for crossed in [false, true] {
         let mut exchange = server.exchange(template, 5).await;
         if crossed {
-            exchange.request = template.body(6, None);
+            exchange.request = template.body(6, None).into();
         }
         let sent = SentRequest { template, number: if crossed { 6 } else { 5 }, token: None };
         let assessment = judge.assess(&exchange, sent);

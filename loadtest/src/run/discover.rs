@@ -5,13 +5,12 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use bytes::Bytes;
 use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::{knowledge::Knowledge, session::discovery::Rounds};
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, RequestBody};
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
 use super::RunError;
@@ -67,7 +66,7 @@ pub(crate) async fn discover(
 async fn send(
     connection: &mut PooledConnection,
     target: &TargetSettings,
-    body: &Bytes,
+    body: &RequestBody,
     requests: &mut u64,
 ) -> Exchange {
     let mut retries = RetryPolicy::BEFORE_LOAD.start();

@@ -28,7 +28,7 @@ use crate::{
         target::Target,
     },
 };
-use paymaster_exchange::{Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, Response, Stage};
+use paymaster_exchange::{Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, RequestBody, Response, Stage};
 
 /// The limits of an exchange.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +189,7 @@ impl PooledConnection {
     }
 
     /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
-    pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
+    pub async fn exchange(&mut self, transport: &Transport, body: impl Into<RequestBody>) -> Exchange {
         self.exchange_within(transport, body, &MemoryPermit::default()).await
     }
 
@@ -198,7 +198,7 @@ impl PooledConnection {
     pub async fn exchange_within(
         &mut self,
         transport: &Transport,
-        body: Bytes,
+        body: impl Into<RequestBody>,
         permit: &MemoryPermit,
     ) -> Exchange {
         self.exchange_as(transport, body, None, permit).await
@@ -208,18 +208,18 @@ impl PooledConnection {
     pub async fn exchange_as(
         &mut self,
         transport: &Transport,
-        body: Bytes,
+        body: impl Into<RequestBody>,
         sent_as: Option<&'static HeaderSet>,
         permit: &MemoryPermit,
     ) -> Exchange {
-        self.exchange_since(transport, body, sent_as, permit, Instant::now()).await
+        self.exchange_since(transport, body.into(), sent_as, permit, Instant::now()).await
     }
 
     /// The same for an exchange that began at `started`.
     pub(crate) async fn exchange_since(
         &mut self,
         transport: &Transport,
-        body: Bytes,
+        body: RequestBody,
         sent_as: Option<&'static HeaderSet>,
         permit: &MemoryPermit,
         started: Instant,
@@ -228,7 +228,7 @@ impl PooledConnection {
         let after = transport.limits.timeout;
         let mut waited = Duration::ZERO;
         let left = after.saturating_sub(started.elapsed());
-        let mut outcome = match timeout(left, self.attempt(transport, &body, &headers)).await {
+        let mut outcome = match timeout(left, self.attempt(transport, body.bytes(), &headers)).await {
             Ok(Ok(Reading::Whole(response))) => Ok(response),
             Ok(Ok(Reading::Large(partial))) => {
                 let left = after.saturating_sub(started.elapsed());

@@ -233,7 +233,7 @@ impl LeanConnection {
             }
         }
         let exchange =
-            self.full.exchange_since(transport, body, None, &MemoryPermit::default(), started).await;
+            self.full.exchange_since(transport, body.into(), None, &MemoryPermit::default(), started).await;
         if !is_sent {
             // The full client takes the request for sent. What follows it would be taken for its rest.
             self.full = PooledConnection::default();

@@ -4,8 +4,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use bytes::Bytes;
-use paymaster_exchange::HeaderSet;
+use paymaster_exchange::{HeaderSet, RequestBody};
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
@@ -147,14 +146,14 @@ pub struct Member {
     /// What is different about it, for people: `id ""`, `without callGasLimit`.
     pub label: String,
     /// The body to send, byte for byte.
-    pub body: Bytes,
+    pub body: RequestBody,
     /// The published HTTP client whose request headers are sent; none for the plain headers.
     pub sent_as: Option<&'static HeaderSet>,
 }
 
 impl Member {
     /// A member that is sent with the plain headers.
-    pub fn plain(role: Role, label: impl Into<String>, body: impl Into<Bytes>) -> Self {
+    pub fn plain(role: Role, label: impl Into<String>, body: impl Into<RequestBody>) -> Self {
         Self { role, label: label.into(), body: body.into(), sent_as: None }
     }
 }

@@ -167,7 +167,7 @@ mod tests {
         ] {
             let member = member(Role::Call, "", &request, &mut Ids::starting_at(77));
             request["id"] = json!(77);
-            assert_eq!(member.body, request.to_string());
+            assert_eq!(member.body, request.to_string().into());
         }
     }
 }

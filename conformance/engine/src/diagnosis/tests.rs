@@ -227,7 +227,7 @@ fn an_answer_is_right_in_the_respect_in_question_only() {
 
 fn exchange(body: &str) -> Exchange {
     let response = Response { status: 200, headers: Vec::new(), body: body.to_owned().into() };
-    Exchange::new("{}".into(), Ok(response), Duration::ZERO)
+    Exchange::new("{}", Ok(response), Duration::ZERO)
 }
 
 /// Long values that differ near their ends: the part that differs is shown, with the length.

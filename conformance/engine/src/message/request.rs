@@ -1,9 +1,12 @@
 //! Reads requests from their bytes alone, so that recorded traffic is judged like the traffic of a run.
 
+use std::borrow::Cow;
+
+use paymaster_exchange::RequestBody;
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use crate::{json::number::Exact, specification::Specification};
+use crate::{json::number::Exact, specification::Specification, spending::Spending};
 
 /// What kind of body a request has.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,15 +79,48 @@ impl Call {
     }
 }
 
+/// What is read of a request body.
+pub(crate) struct ReadRequest {
+    /// The name of the specification that it was read by.
+    specification: &'static str,
+    request: ParsedRequest,
+    /// What it asks the target to pay for, batches included.
+    pub(crate) asked: Spending,
+}
+
+impl ReadRequest {
+    /// Reads a request body.
+    pub(crate) fn of(body: &[u8], specification: &Specification) -> Self {
+        let value = serde_json::from_slice::<Value>(body);
+        let asked = value.as_ref().map(|value| Spending::of(value, specification)).unwrap_or_default();
+        let one = |envelope| ParsedRequest::of_one(envelope, specification);
+        let request = match value {
+            Ok(Value::Array(items)) if items.is_empty() => ParsedRequest::EmptyBatch,
+            Ok(Value::Array(items)) => ParsedRequest::Batch(items.into_iter().map(one).collect()),
+            Ok(value) => one(value),
+            Err(_) => ParsedRequest::NotJson,
+        };
+        Self { specification: specification.name, request, asked }
+    }
+
+    /// What was read of a body by this specification; none where it was read by another one.
+    pub(crate) fn kept<'a>(body: &'a RequestBody, specification: &Specification) -> Option<&'a Self> {
+        let kept: Option<&Self> = body.read(|body| Self::of(body, specification));
+        kept.filter(|kept| kept.specification == specification.name)
+    }
+}
+
 impl ParsedRequest {
     /// Reads a request body.
     pub fn of(body: &[u8], specification: &Specification) -> Self {
-        let one = |envelope| Self::of_one(envelope, specification);
-        match serde_json::from_slice::<Value>(body) {
-            Ok(Value::Array(items)) if items.is_empty() => Self::EmptyBatch,
-            Ok(Value::Array(items)) => Self::Batch(items.into_iter().map(one).collect()),
-            Ok(value) => one(value),
-            Err(_) => Self::NotJson,
+        ReadRequest::of(body, specification).request
+    }
+
+    /// Reads a request body once: what was read of it is kept with it.
+    pub fn read<'a>(body: &'a RequestBody, specification: &Specification) -> Cow<'a, Self> {
+        match ReadRequest::kept(body, specification) {
+            Some(kept) => Cow::Borrowed(&kept.request),
+            None => Cow::Owned(Self::of(body, specification)),
         }
     }
 

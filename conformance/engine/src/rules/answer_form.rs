@@ -128,7 +128,7 @@ fn jsonrpc(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
-    let sent = match &view.request {
+    let sent = match &*view.request {
         ParsedRequest::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
         ParsedRequest::UnknownMethod { .. } | ParsedRequest::WithoutKind { .. } => "2.0",
         _ => return,
@@ -171,7 +171,8 @@ fn id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// The result of an answer is an object.
 fn result_object(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(object) = view.answer.object().filter(|_| matches!(view.request, ParsedRequest::Call(_))) else {
+    let Some(object) = view.answer.object().filter(|_| matches!(*view.request, ParsedRequest::Call(_)))
+    else {
         return;
     };
     if object.contains_key("error") {

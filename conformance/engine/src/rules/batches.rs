@@ -33,7 +33,7 @@ const ERROR: &str = "an error";
 
 /// The sort of answer that this call must get; none when the single call gets another sort, which other rules report.
 fn expected(alone: &View<'_>) -> Option<&'static str> {
-    let sort = match &alone.request {
+    let sort = match &*alone.request {
         ParsedRequest::Call(call) => (alone.specification.sort_of_kind)(call.pair),
         ParsedRequest::UnknownMethod { .. } => ERROR,
         _ => return None,
@@ -45,7 +45,7 @@ fn expected(alone: &View<'_>) -> Option<&'static str> {
 /// refused batches and missing answers.
 fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let [alone @ .., batch] = views else { return };
-    let ParsedRequest::Batch(calls) = &batch.request else {
+    let ParsedRequest::Batch(calls) = &*batch.request else {
         return;
     };
     let Some(answers) = batch.answer.array() else {

@@ -72,7 +72,7 @@ fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
 }
 
 fn parse_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    if view.request != ParsedRequest::NotJson {
+    if *view.request != ParsedRequest::NotJson {
         return;
     }
     match &view.answer {
@@ -84,7 +84,7 @@ fn parse_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 }
 
 fn invalid_request(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    match view.request {
+    match *view.request {
         ParsedRequest::NotARequest => has_code(&[-32600], view, report),
         // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
         ParsedRequest::UnstructuredParams => has_code(&[-32600, -32602], view, report),
@@ -93,14 +93,14 @@ fn invalid_request(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 }
 
 fn method_not_found(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    if matches!(view.request, ParsedRequest::UnknownMethod { .. }) {
+    if matches!(*view.request, ParsedRequest::UnknownMethod { .. }) {
         has_code(&[-32601], view, report);
     }
 }
 
 /// Refused parameters of the wrong shape get -32602. The specification may leave the code open.
 fn invalid_params(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let malformed = match &view.request {
+    let malformed = match &*view.request {
         ParsedRequest::Call(call) => !call.valid && !(view.specification.any_code)(call),
         ParsedRequest::WithoutKind { .. } => true,
         _ => false,
@@ -113,7 +113,7 @@ fn invalid_params(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
 /// endpoint.both-methods reports a valid call with the code of an unknown method.
 fn reserved_codes(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    if !matches!(view.request, ParsedRequest::Call(_) | ParsedRequest::WithoutKind { .. }) {
+    if !matches!(*view.request, ParsedRequest::Call(_) | ParsedRequest::WithoutKind { .. }) {
         return;
     }
     if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
@@ -129,7 +129,7 @@ fn reserved_codes(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// Where the id could not be read, the error carries the id null.
 fn null_id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    if view.request != ParsedRequest::NotJson || view.answer.error().is_none() {
+    if *view.request != ParsedRequest::NotJson || view.answer.error().is_none() {
         return;
     }
     let actual = view.answer.object().and_then(|object| object.get("id"));
@@ -141,7 +141,7 @@ const FEW: usize = 3;
 
 /// A batch is answered with one answer for each request that has an id, in any order.
 fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let ParsedRequest::Batch(requests) = &view.request else {
+    let ParsedRequest::Batch(requests) = &*view.request else {
         return;
     };
     let readable =
@@ -175,7 +175,7 @@ fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let is_answered = !view.rejected_before_service() && view.answer.response().is_some();
-    if view.request == ParsedRequest::EmptyBatch && is_answered {
+    if *view.request == ParsedRequest::EmptyBatch && is_answered {
         let holds = view.answer.error().is_some();
         report.expect(holds, "", "one error object", || describe_answer(&view.answer));
     }
@@ -183,7 +183,7 @@ fn empty_batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// A request without an id gets no JSON-RPC answer, alone or in a batch.
 fn notification(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    match &view.request {
+    match &*view.request {
         ParsedRequest::Notification => nothing(view, report),
         ParsedRequest::Batch(requests) if requests.contains(&ParsedRequest::Notification) => {
             let ids = requests.iter().filter_map(ParsedRequest::id).count();

@@ -9,7 +9,7 @@ use crate::{
     },
     specification::Specification,
 };
-use std::time::SystemTime;
+use std::{borrow::Cow, time::SystemTime};
 
 use paymaster_exchange::{Exchange, HeaderSet, RefusedValue, Simulation};
 
@@ -26,7 +26,7 @@ pub struct View<'a> {
     /// What is different about the request.
     pub label: &'a str,
     /// The request.
-    pub request: ParsedRequest,
+    pub request: Cow<'a, ParsedRequest>,
     /// The length of the request, in bytes.
     pub request_bytes: usize,
     /// The published HTTP client whose request headers were sent; none for the plain headers.
@@ -56,8 +56,8 @@ impl<'a> View<'a> {
     /// Reads an exchange.
     pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &dyn Knowledge) -> Self {
         let specification = context.specification();
-        let request = ParsedRequest::of(&exchange.request, specification);
-        let call = match &request {
+        let request = ParsedRequest::read(&exchange.request, specification);
+        let call = match &*request {
             ParsedRequest::Call(call) => Some(call),
             _ => None,
         };

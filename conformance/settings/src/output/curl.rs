@@ -26,7 +26,7 @@ pub fn line(place: &ShownTarget, member: &Member) -> Option<String> {
     Some(match std::str::from_utf8(body) {
         Ok(text) if !text.contains('\0') => format!("{command} --data-raw {}", quoted(text)),
         _ => {
-            let encoded = BASE64_STANDARD.encode(body);
+            let encoded = BASE64_STANDARD.encode(&**body);
             format!("printf %s '{encoded}' | base64 -d | {command} --data-binary @-")
         }
     })
@@ -145,7 +145,12 @@ mod tests {
     use super::*;
 
     fn member(body: &[u8]) -> Member {
-        Member { role: Role::Call, label: String::new(), body: Bytes::copy_from_slice(body), sent_as: None }
+        Member {
+            role: Role::Call,
+            label: String::new(),
+            body: Bytes::copy_from_slice(body).into(),
+            sent_as: None,
+        }
     }
 
     fn place() -> ShownTarget {

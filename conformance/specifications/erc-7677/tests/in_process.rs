@@ -68,7 +68,7 @@ fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
             body = change(&mut parsed, &mut again).to_string().into_bytes();
         }
         Exchange {
-            request: request.clone(),
+            request: request.clone().into(),
             outcome: Ok(Response {
                 status,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
@@ -81,7 +81,7 @@ fn send(service: &Service, change: Change<'_>, group: &Group) -> Vec<Exchange> {
             refused_value: None,
         }
     };
-    group.members.iter().map(|member| one(&member.body)).collect()
+    group.members.iter().map(|member| one(member.body.bytes())).collect()
 }
 
 fn run_with(knowledge: &dyn Knowledge, seed: u64, change: Change<'_>) -> Found {

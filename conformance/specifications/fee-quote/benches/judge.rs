@@ -26,7 +26,7 @@ fn exchange(service: &Service, context: &Context, pair: Kind) -> Option<Exchange
         body: Bytes::from(reply.body?),
     };
     Some(Exchange {
-        request,
+        request: request.into(),
         outcome: Ok(response),
         took: Duration::ZERO,
         on_chain: None,

@@ -265,7 +265,7 @@ mod tests {
             received: None,
             sent_as: None,
             refused_value: None,
-            request: Bytes::from(request.to_string()),
+            request: Bytes::from(request.to_string()).into(),
             outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
             took: std::time::Duration::ZERO,
         }
@@ -310,7 +310,7 @@ mod tests {
         });
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": result});
         Exchange {
-            request: Bytes::from(request.to_string()),
+            request: Bytes::from(request.to_string()).into(),
             outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
             ..quote(&json!({}), &[], &[])
         }

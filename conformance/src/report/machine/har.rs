@@ -306,7 +306,7 @@ mod tests {
             ended: SystemTime::UNIX_EPOCH + Duration::from_secs(1),
         };
         let mut odd = sent.clone();
-        odd.exchange.request = bytes::Bytes::from_static(b"\xFF");
+        odd.exchange.request = bytes::Bytes::from_static(b"\xFF").into();
         let mut log = all(&finished.place, &finished.redactor);
         let mut bytes = Vec::new();
         for sent in [&sent, &odd] {

@@ -160,7 +160,7 @@ impl Node {
         params: &Value,
     ) -> Result<Bytes, NodeError> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let exchange = connection.exchange(&self.transport, body.to_string().into()).await;
+        let exchange = connection.exchange(&self.transport, body.to_string()).await;
         exchange.outcome.map(|response| response.body).map_err(NodeError::Unanswered)
     }
 }

@@ -5,18 +5,16 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     hash::{DefaultHasher, Hash, Hasher},
-    mem,
     sync::Arc,
 };
 
-use bytes::Bytes;
 use paymaster_engine::{
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
     rules::is_of_gateway,
     session::unserved::without_values,
 };
-use paymaster_exchange::{Exchange, RefusedValue};
+use paymaster_exchange::{Exchange, RefusedValue, RequestBody};
 use paymaster_schemas::Kind;
 
 use crate::run::sending::excuse::Excuse;
@@ -27,34 +25,43 @@ const FEWEST: usize = 3;
 /// With a greater probability that chance explains the refusals, nothing is concluded.
 const BY_CHANCE: f64 = 0.001;
 
-/// Served requests are read when one is refused, or when so many wait: most runs read none.
-const MOST_UNREAD: usize = 8_192;
-
 /// What the requests of a run, and their values, got.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     /// What is known of the target; none where nothing is compared.
     knowledge: Option<Arc<dyn Knowledge>>,
-    unread: Vec<Bytes>,
     /// Valid requests, in the order of their answers.
     seen: Vec<Seen>,
-    /// Where in `seen` the requests with a value are, in order.
+    /// Where in `seen` the requests with a value are, in order. Those before the first refusal are entered with it: most runs see none.
     places: HashMap<u64, Vec<usize>>,
+    /// How many of `seen` are in `places`.
+    entered: usize,
     /// For each value and sign that is the service's answer, the value.
-    answers: BTreeMap<(u64, String), Arc<RefusedValue>>,
+    answers: BTreeMap<(Key, String), Arc<RefusedValue>>,
 }
 
 /// A valid request and what it got.
 #[derive(Debug)]
 struct Seen {
     kind: Kind,
+    /// Its values, at their members and at any.
+    values: Box<[u64]>,
     refused: Option<Refused>,
 }
+
+/// What requests may share: a value, among all requests or among those of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    value: u64,
+    kind: Option<&'static str>,
+}
+
+/// The values of a request, with the names of their members.
+type Values = Vec<(&'static str, String)>;
 
 #[derive(Debug)]
 struct Refused {
     request: u64,
-    values: Vec<u64>,
     sign: String,
     /// Whether it was sent again after the pause that it asked for.
     waited: bool,
@@ -108,32 +115,35 @@ impl Comparison {
         let sign = Self::sign(exchange)?;
         let (kind, values) = self.read(&exchange.request, Read::Any)?;
         let mut keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
-        keys.find_map(|(key, _)| self.answers.get(&(key, sign.clone())).cloned())
+        keys.find_map(|key| self.answers.get(&(key, sign.clone())).cloned())
     }
 
     /// Notes an exchange. `waited` says whether it is a repetition after the pause that the target asked for.
     pub(super) fn note(&mut self, exchange: &Exchange, waited: bool) {
-        if self.knowledge.is_none() {
+        if self.knowledge.is_none() || exchange.outcome.is_err() {
             return;
         }
-        let Some(sign) = Self::sign(exchange) else {
-            if exchange.outcome.is_ok() {
-                self.unread.push(exchange.request.clone());
-            }
-            if self.unread.len() >= MOST_UNREAD {
-                self.read_all();
-            }
-            return;
-        };
-        if exchange.sent_as.is_some() {
+        let sign = Self::sign(exchange);
+        let which = if sign.is_none() { Read::Valid } else { Read::Ordinary };
+        if sign.is_some() && exchange.sent_as.is_some() {
             return;
         }
-        self.read_all();
-        if let Some((kind, values)) = self.read(&exchange.request, Read::Ordinary) {
-            let request = hash(&exchange.request);
-            let values = self.note_values(&values, kind);
-            let refused = Some(Refused { request, values, sign, waited, neighbour: None });
-            self.seen.push(Seen { kind, refused });
+        if let Some((kind, values)) = self.read(&exchange.request, which) {
+            let values = values.iter().flat_map(|(name, value)| at_its_member_and_any(name, value));
+            let mut values: Vec<u64> = values.collect();
+            values.sort_unstable();
+            values.dedup();
+            let refused =
+                sign.map(|sign| Refused { request: hash(&*exchange.request), sign, waited, neighbour: None });
+            self.seen.push(Seen { kind, values: values.into(), refused });
+        }
+        if self.seen.last().is_some_and(|seen| seen.refused.is_some()) || self.entered > 0 {
+            for (place, seen) in self.seen.iter().enumerate().skip(self.entered) {
+                for value in &seen.values {
+                    self.places.entry(*value).or_default().push(place);
+                }
+            }
+            self.entered = self.seen.len();
         }
     }
 
@@ -157,14 +167,13 @@ impl Comparison {
         let sign = Self::sign(exchange)?;
         let (kind, values) = self.read(&exchange.request, Read::Any)?;
         let keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
-        keys.filter_map(|(key, _)| self.of_value(key, &sign))
+        keys.filter_map(|key| self.of_value(key, &sign))
             .max_by_key(|of_value| (of_value.compared.len(), of_value.requests.len()))
     }
 
     /// Notes whether another request was served right after this one was refused, and concludes what follows.
     pub(super) fn note_neighbour(&mut self, exchange: &Exchange, is_served: bool) {
-        let request = hash(&exchange.request);
-        self.read_all();
+        let request = hash(&*exchange.request);
         let last = self.seen.iter_mut().rev().filter_map(|seen| seen.refused.as_mut());
         let Some(refused) = last.into_iter().find(|refused| refused.request == request) else {
             return;
@@ -175,21 +184,27 @@ impl Comparison {
             return;
         };
         let must_wait = Excuse::of(exchange).limit.is_some();
-        let refused = self.seen.iter().filter_map(|seen| seen.refused.as_ref());
-        let of_sign = refused.filter(|refused| refused.sign == sign);
-        let tried: BTreeSet<u64> = of_sign.flat_map(|refused| refused.values.iter().copied()).collect();
-        let all: Vec<_> = values.iter().map(|(name, value)| keys(kind, name, value)).collect();
-        let mut best: Option<(usize, u64, RefusedValue)> = None;
-        for (way, (keys, own)) in (0..4).flat_map(|way| all.iter().zip(&values).map(move |one| (way, one))) {
-            let (key, words) = keys[way].clone();
+        let has_sign = |seen: &&Seen| seen.refused.as_ref().is_some_and(|refused| refused.sign == sign);
+        let of_sign = self.seen.iter().filter(has_sign);
+        let each = of_sign.flat_map(|seen| seen.values.iter().map(|value| (*value, seen.kind.name)));
+        let (of_kinds, of_all): (BTreeSet<_>, BTreeSet<_>) = each.map(|each| (each, each.0)).unzip();
+        let tried = count(of_kinds.len() + of_all.len());
+        let mut best: Option<(usize, Key, RefusedValue)> = None;
+        for (way, (name, value)) in (0..4).flat_map(|way| values.iter().map(move |own| (way, own))) {
+            let key = keys(kind, name, value)[way];
             let Some(of_value) = self.of_value(key, &sign) else { continue };
             let times = of_value.compared.len();
             let is_certain = times >= FEWEST
                 && (of_value.waited || !must_wait)
-                && (way < 2 || !self.may_be_quota(key, keys[way - 2].0, times))
-                && of_value.chance(times) * count(tried.len()) < BY_CHANCE;
+                && !self.may_be_quota(key, times)
+                && of_value.chance(times) * tried < BY_CHANCE;
             if is_certain && best.as_ref().is_none_or(|(most, ..)| times > *most) {
-                let member = (way == 0).then(|| own.clone());
+                let member = (way == 0).then(|| (*name, value.clone()));
+                let at = if way % 2 == 0 { format!("{name} {value}") } else { value.clone() };
+                let words = match key.kind {
+                    Some(kind) => format!("{at} in requests of the kind {kind}"),
+                    None => at,
+                };
                 best = Some((times, key, RefusedValue { words: words.into(), member }));
             }
         }
@@ -198,12 +213,18 @@ impl Comparison {
         }
     }
 
+    /// Where in `seen` the requests of a key are, in order.
+    fn places(&self, key: Key) -> impl Iterator<Item = usize> + '_ {
+        let of_value = self.places.get(&key.value).into_iter().flatten().copied();
+        of_value.filter(move |place| key.kind.is_none_or(|kind| self.seen[*place].kind.name == kind))
+    }
+
     /// What the requests with this value got; none where one was served, or got anything but the sign.
-    fn of_value(&self, key: u64, sign: &str) -> Option<OfValue> {
-        let places = self.places.get(&key)?;
+    fn of_value(&self, key: Key, sign: &str) -> Option<OfValue> {
+        let places: Vec<usize> = self.places(key).collect();
         let mut of_value = OfValue::default();
         let mut kinds = Vec::new();
-        for place in places {
+        for place in &places {
             let seen = &self.seen[*place];
             let refused = seen.refused.as_ref().filter(|refused| refused.sign == sign)?;
             if !kinds.contains(&seen.kind) {
@@ -231,51 +252,34 @@ impl Comparison {
     }
 
     /// Whether requests with a value may be refused in one kind because of a quota: they were served in others before, and are so seldom since.
-    fn may_be_quota(&self, in_kind: u64, key: u64, times: usize) -> bool {
-        let places = |key| self.places.get(&key).map(Vec::as_slice).unwrap_or_default();
-        let first = places(in_kind).first().copied().unwrap_or(0);
-        let served = places(key).iter().filter(|place| self.seen[**place].refused.is_none());
-        let (before, since): (Vec<usize>, Vec<usize>) = served.partition(|place| **place < first);
+    fn may_be_quota(&self, key: Key, times: usize) -> bool {
+        if key.kind.is_none() {
+            return false;
+        }
+        let first = self.places(key).next().unwrap_or(0);
+        let of_all = self.places(Key { kind: None, ..key });
+        let served = of_all.filter(|place| self.seen[*place].refused.is_none());
+        let (before, since): (Vec<usize>, Vec<usize>) = served.partition(|place| *place < first);
         !before.is_empty() && since.len() < times
     }
 
-    fn read_all(&mut self) {
-        for body in mem::take(&mut self.unread) {
-            if let Some((kind, values)) = self.read(&body, Read::Valid) {
-                self.note_values(&values, kind);
-                self.seen.push(Seen { kind, refused: None });
-            }
-        }
-    }
-
-    /// Notes that the next request of `seen` has these values. Returns their keys.
-    fn note_values(&mut self, values: &[(&'static str, String)], kind: Kind) -> Vec<u64> {
-        let keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
-        let keys: BTreeSet<u64> = keys.map(|(key, _)| key).collect();
-        for key in &keys {
-            self.places.entry(*key).or_default().push(self.seen.len());
-        }
-        keys.into_iter().collect()
-    }
-
     /// The kind and the values of a request of this sort.
-    fn read(&self, body: &[u8], which: Read) -> Option<(Kind, Vec<(&'static str, String)>)> {
+    fn read(&self, body: &RequestBody, which: Read) -> Option<(Kind, Values)> {
         let knowledge = self.knowledge.as_ref()?;
         let specification = knowledge.specification();
-        let ParsedRequest::Call(call) = ParsedRequest::of(body, specification) else {
-            return None;
-        };
+        let request = ParsedRequest::read(body, specification);
+        let ParsedRequest::Call(call) = &*request else { return None };
         let is_ordinary = || {
-            let requirement = knowledge.requirement(&call);
+            let requirement = knowledge.requirement(call);
             requirement.within_tables && requirement.beyond.is_none()
         };
-        let is_shown = || (specification.shows_answer)(&call);
+        let is_shown = || (specification.shows_answer)(call);
         let is_read = match which {
             Read::Any => true,
             Read::Valid => call.valid || is_shown(),
             Read::Ordinary => call.valid && is_ordinary() || is_shown(),
         };
-        is_read.then(|| (call.pair, (specification.deciding)(&call)))
+        is_read.then(|| (call.pair, (specification.deciding)(call)))
     }
 }
 
@@ -288,17 +292,18 @@ impl OfValue {
     }
 }
 
-/// The ways in which requests share a value, from the most general one, with their words: at this member, at any member, and the same
-/// among the requests of one kind.
-fn keys(kind: Kind, name: &str, value: &str) -> [(u64, String); 4] {
+/// A value at its member, and at any.
+fn at_its_member_and_any(name: &str, value: &str) -> [u64; 2] {
     let lower = value.to_ascii_lowercase();
-    let of_kind = format!("in requests of the kind {}", kind.name);
-    [
-        (hash(&(name, &lower)), format!("{name} {value}")),
-        (hash(&lower), value.to_owned()),
-        (hash(&(kind.name, name, &lower)), format!("{name} {value} {of_kind}")),
-        (hash(&(kind.name, &lower)), format!("{value} {of_kind}")),
-    ]
+    [hash(&(name, &lower)), hash(&lower)]
+}
+
+/// The ways in which requests share a value, from the most general one: at this member, at any member, and the same among the requests of one
+/// kind.
+fn keys(kind: Kind, name: &str, value: &str) -> [Key; 4] {
+    let [at_member, at_any] = at_its_member_and_any(name, value);
+    let key = |value, kind| Key { value, kind };
+    [key(at_member, None), key(at_any, None), key(at_member, Some(kind.name)), key(at_any, Some(kind.name))]
 }
 
 fn hash(value: &(impl Hash + ?Sized)) -> u64 {
@@ -315,6 +320,7 @@ fn count(number: usize) -> f64 {
 mod tests {
     use std::time::{Duration, SystemTime};
 
+    use bytes::Bytes;
     use paymaster_engine::cases::plan::plan;
     use paymaster_exchange::Response;
     use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
@@ -380,7 +386,7 @@ mod tests {
                 let now = SystemTime::UNIX_EPOCH;
                 let mut next = attempts.after(&mut self.target, &exchange, None, now);
                 if let Next::Probe(body) = next {
-                    let probe = self.exchange(&body, script);
+                    let probe = self.exchange(body.bytes(), script);
                     next = attempts.after(&mut self.target, &exchange, Some(&probe), now);
                 }
                 match next {
@@ -440,14 +446,14 @@ mod tests {
             let mut judged = Vec::new();
             while !in_flight.is_empty() {
                 in_flight.retain_mut(|(body, delivery, status, came)| {
-                    let (body, status) = match delivery.next(&mut run.target, mem::take(came)) {
+                    let (body, status) = match delivery.next(&mut run.target, std::mem::take(came)) {
                         Step::Done(delivered) => {
                             judged.extend(delivered.unwrap());
                             return false;
                         }
                         Step::Quiet => return true,
                         Step::Probe(..) => (&served, 200),
-                        Step::Send(_) => (&*body, mem::replace(status, status_alone)),
+                        Step::Send(_) => (&*body, std::mem::replace(status, status_alone)),
                     };
                     let exchange = run.exchange(body, &mut |_, _| (status, false));
                     run.target.comparison.note(&exchange, false);

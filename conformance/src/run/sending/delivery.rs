@@ -23,13 +23,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use bytes::Bytes;
 use paymaster_client::{
     stop::Reason,
     throttling::{Retries, RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::spending::SpendingLimits;
-use paymaster_exchange::{Exchange, Failure, KEPT};
+use paymaster_exchange::{Exchange, Failure, KEPT, RequestBody};
 
 use crate::run::sending::{
     comparison::Comparison,
@@ -243,7 +242,7 @@ pub(super) enum Next {
     /// Connect again after this pause.
     Reconnect(Duration),
     /// Send this body, which was served before, and ask again.
-    Probe(Bytes),
+    Probe(RequestBody),
     /// The request has no answer.
     Fail(DeliveryError),
 }
@@ -398,7 +397,7 @@ pub(super) enum Step {
     /// Wait until no other request is in flight. None is until the group is sent among others, or is done.
     Quiet,
     /// Send this body after this pause.
-    Probe(Bytes, Duration),
+    Probe(RequestBody, Duration),
     Done(Delivered),
 }
 
@@ -621,6 +620,7 @@ fn status(exchange: &Exchange) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
     use paymaster_exchange::Response;
 
     use super::*;

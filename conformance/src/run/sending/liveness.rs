@@ -1,9 +1,7 @@
 //! Whether the target still answers, from the exchanges that ended so far.
 
-use bytes::Bytes;
-
 use paymaster_engine::message::answer::Answer;
-use paymaster_exchange::{Exchange, Failure};
+use paymaster_exchange::{Exchange, Failure, RequestBody};
 
 /// After this many unanswered exchanges in a row at the start of a run, the target counts as unreachable.
 const UNANSWERED_AT_START: u64 = 3;
@@ -21,7 +19,7 @@ pub(crate) struct Liveness {
     ended: u64,
     last_answer: u64,
     unanswered: u64,
-    known_good: Option<(Served, Bytes)>,
+    known_good: Option<(Served, RequestBody)>,
     /// Whether a JSON-RPC answer ever came.
     is_json_rpc: bool,
     /// How many answers were something else before the first one of JSON-RPC, how many of them when the plan began, and what the first was.
@@ -46,7 +44,7 @@ pub(crate) enum NextStep {
     /// End the run: the target has never answered.
     Unreachable,
     /// Send this body, which was answered before, to find out whether the target still answers.
-    Probe(Bytes),
+    Probe(RequestBody),
 }
 
 impl Liveness {
@@ -96,12 +94,12 @@ impl Liveness {
     }
 
     /// A request that was answered.
-    pub(crate) fn known_good(&self) -> Option<Bytes> {
+    pub(crate) fn known_good(&self) -> Option<RequestBody> {
         self.known_good.as_ref().map(|(_, body)| body.clone())
     }
 
     /// A request in plain headers that was served.
-    pub(crate) fn served(&self) -> Option<Bytes> {
+    pub(crate) fn served(&self) -> Option<RequestBody> {
         let served = self.known_good.as_ref().filter(|(served, _)| *served > Served::No);
         served.map(|(_, body)| body.clone())
     }
@@ -156,11 +154,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use bytes::Bytes;
     use paymaster_exchange::Response;
 
     fn exchange(answered: bool) -> Exchange {
         Exchange {
-            request: Bytes::from_static(b"{}"),
+            request: Bytes::from_static(b"{}").into(),
             outcome: if answered {
                 Ok(Response { status: 500, headers: Vec::new(), body: Bytes::new() })
             } else {
@@ -184,7 +183,7 @@ mod tests {
         for _ in 1..UNANSWERED_BEFORE_PROBE {
             assert_eq!(liveness.note(&exchange(false)), NextStep::Continue);
         }
-        assert_eq!(liveness.note(&exchange(false)), NextStep::Probe(Bytes::from_static(b"{}")));
+        assert_eq!(liveness.note(&exchange(false)), NextStep::Probe("{}".into()));
         assert!(liveness.is_after_last_answer(5, 1));
         assert!(!liveness.is_after_last_answer(3, 1));
         assert!(liveness.is_after_last_answer(4, 2));
@@ -192,7 +191,7 @@ mod tests {
 
     fn answered(status: u16, body: &'static str, request: &'static str) -> Exchange {
         let mut exchange = exchange(true);
-        exchange.request = Bytes::from_static(request.as_bytes());
+        exchange.request = Bytes::from_static(request.as_bytes()).into();
         exchange.outcome = exchange.outcome.map(|response| Response {
             status,
             body: Bytes::from_static(body.as_bytes()),

@@ -8,7 +8,6 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use bytes::Bytes;
 use futures_util::future::join_all;
 use paymaster_client::{
     http::transport::{PooledConnection, Transport},
@@ -22,7 +21,7 @@ use paymaster_engine::{
     specification::Specification,
     spending::SpendingLimits,
 };
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, RequestBody};
 use paymaster_settings::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
@@ -387,7 +386,7 @@ impl Sender {
     }
 
     /// Sends a body over a new connection.
-    async fn probe(&self, body: Bytes) -> Result<Exchange, DeliveryError> {
+    async fn probe(&self, body: RequestBody) -> Result<Exchange, DeliveryError> {
         self.turns(1).await?;
         Ok(PooledConnection::default().exchange(&self.transport, body).await)
     }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use paymaster_engine::{
     cases::case::Group,
     knowledge::{Expectation, Knowledge, Requirement},
-    message::{answer::result_of, request::ParsedRequest},
+    message::{
+        answer::result_of,
+        request::{Call, ParsedRequest},
+    },
     specification::Specification,
     spending::{Spending, SpendingLimits},
 };
@@ -59,8 +62,11 @@ impl Sponsorships {
 
     /// Takes from the limits what a group asks for. An error, with the limits, where they do not allow it.
     pub(super) fn reserve(&mut self, group: &Group) -> Result<Spending, SpendingLimits> {
-        let bodies = group.members.iter().map(|member| &*member.body);
-        let asked = Spending::of(bodies, self.specification);
+        if !self.limits.is_some() {
+            return Ok(Spending::default());
+        }
+        let each = group.members.iter().map(|member| Spending::of_body(&member.body, self.specification));
+        let asked = each.fold(Spending::default(), Spending::plus);
         let spent = self.spent.plus(asked);
         if asked.sponsorships > 0 && !self.limits.allow(spent) {
             return Err(self.limits);
@@ -69,18 +75,14 @@ impl Sponsorships {
         Ok(asked)
     }
 
-    /// Gives back what the answers to a group did not grant.
+    /// Replaces what was taken for a group by what the answers to it granted.
     pub(super) fn settle(&mut self, reserved: Spending, exchanges: &[Exchange]) {
-        if reserved.sponsorships == 0 {
-            return;
-        }
         let mut granted = Spending::default();
         for exchange in exchanges {
-            let answers = self.answers(exchange);
             // Which answer of a batch is to which call may not be certain.
-            let is_alone = answers.len() == 1 && !exchange.request.starts_with(b"[");
-            for (call, asked, is_granted) in answers {
-                self.answered += u64::from(is_alone && (is_granted || self.may_be_granted(&call)));
+            let is_alone = !exchange.request.starts_with(b"[");
+            for (asked, is_granted, may_be_granted) in self.answers(exchange) {
+                self.answered += u64::from(is_alone && (is_granted || may_be_granted));
                 if is_granted {
                     granted = granted.plus(asked);
                     if is_alone {
@@ -90,33 +92,43 @@ impl Sponsorships {
             }
         }
         self.granted += granted.sponsorships;
-        self.spent = self.spent.minus(reserved.minus(granted));
+        self.spent = self.spent.minus(reserved).plus(granted);
     }
 
-    /// What each call of a request asks for, and whether its answer grants it. In a batch, an answer is found by its id.
-    fn answers(&self, exchange: &Exchange) -> Vec<(Value, Spending, bool)> {
-        let each = |body: &[u8]| match serde_json::from_slice(body) {
-            Ok(Value::Array(each)) => each,
-            Ok(one) => vec![one],
-            Err(_) => Vec::new(),
-        };
+    /// What each call of a request asks for, whether its answer grants it, and whether the target may. In a batch, an answer is found by its id.
+    fn answers(&self, exchange: &Exchange) -> Vec<(Spending, bool, bool)> {
+        let asked = Spending::of_body(&exchange.request, self.specification);
+        if asked.sponsorships == 0 {
+            return Vec::new();
+        }
         let body = exchange.outcome.as_ref().map(|answer| &*answer.body).unwrap_or_default();
-        let (calls, answers) = (each(&exchange.request), each(body));
-        let grants = |call: &Value| {
-            let mut own = answers.iter().filter(|answer| calls.len() == 1 || answer["id"] == call["id"]);
-            own.any(|answer| answer.as_object().and_then(result_of).is_some_and(self.specification.grants))
+        let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+        let answers = answer.as_array().map_or(std::slice::from_ref(&answer), Vec::as_slice);
+        let grants =
+            |answer: &Value| answer.as_object().and_then(result_of).is_some_and(self.specification.grants);
+        let of_call = |call: &Call| {
+            let cost = (self.specification.asks_for)(&call.envelope)?;
+            let is_granted = answers.iter().any(|answer| answer["id"] == call.id && grants(answer));
+            Some((Spending { sponsorships: 1, cost }, is_granted, self.may_be_granted(call)))
         };
-        let asked = |call: &Value| {
-            let cost = (self.specification.asks_for)(call)?;
-            Some((call.clone(), Spending { sponsorships: 1, cost }, grants(call)))
-        };
-        calls.iter().filter_map(asked).collect()
+        match &*ParsedRequest::read(&exchange.request, self.specification) {
+            ParsedRequest::Batch(each) => {
+                let calls = each.iter().filter_map(|one| match one {
+                    ParsedRequest::Call(call) => of_call(call),
+                    _ => None,
+                });
+                calls.collect()
+            }
+            one => {
+                let may_be_granted = one.valid_call().is_some_and(|call| self.may_be_granted(call));
+                vec![(asked, answers.iter().any(grants), may_be_granted)]
+            }
+        }
     }
 
     /// Whether a call is an ordinary one that nothing known of the target lets it refuse, or that it may grant.
-    fn may_be_granted(&self, call: &Value) -> bool {
-        let request = ParsedRequest::of(call.to_string().as_bytes(), self.specification);
-        let (Some(call), Some(context)) = (request.valid_call(), &self.context) else {
+    fn may_be_granted(&self, call: &Call) -> bool {
+        let Some(context) = self.context.as_ref().filter(|_| call.valid) else {
             return false;
         };
         let Requirement { within_tables, beyond, expectation } = context.requirement(call);
@@ -134,7 +146,7 @@ impl Sponsorships {
     pub(crate) fn doubtful(&self, exchanges: &[Exchange]) -> Option<u64> {
         let is_refused = |exchange| {
             let mut answers = self.answers(exchange).into_iter();
-            answers.any(|(call, _, is_granted)| !is_granted && self.may_be_granted(&call))
+            answers.any(|(_, is_granted, may_be_granted)| !is_granted && may_be_granted)
         };
         (self.granted > 0 && exchanges.iter().any(is_refused)).then_some(self.answered)
     }

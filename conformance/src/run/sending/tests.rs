@@ -103,7 +103,7 @@ async fn two_groups(statuses: &[u16]) -> ([u16; 2], String) {
     }
     let bodies = target.bodies.lock().unwrap();
     let place = |body: &String| {
-        if *body == groups[0].members[0].body { "0" } else { "1" }
+        if body.as_bytes() == &*groups[0].members[0].body { "0" } else { "1" }
     };
     (answered, bodies.iter().map(place).collect())
 }

@@ -37,7 +37,7 @@ impl Bench {
             .filter(|group| seen.insert(group.name()))
             .map(|group| {
                 let answer = |body: &Bytes| service.handle_bytes(body, NOW).body.unwrap_or_default();
-                let answers = group.members.iter().map(|member| answer(&member.body).into()).collect();
+                let answers = group.members.iter().map(|member| answer(member.body.bytes()).into()).collect();
                 (group, answers)
             })
             .collect();

@@ -55,7 +55,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
 
 fn answered(mut finding: Finding, answer: &Value) -> Finding {
     let response = Response { status: 200, headers: Vec::new(), body: answer.to_string().into() };
-    finding.exchanges = vec![Exchange::new("{}".into(), Ok(response), Duration::ZERO)];
+    finding.exchanges = vec![Exchange::new("{}", Ok(response), Duration::ZERO)];
     finding
 }
 

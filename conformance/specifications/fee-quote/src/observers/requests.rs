@@ -79,7 +79,7 @@ pub(super) fn limits(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut
 /// How many malformed calls are refused, and each kind of malformed request that gets a result.
 pub(super) fn malformed_params(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
-        let of_call = match &view.request {
+        let of_call = match &*view.request {
             ParsedRequest::Call(call) => {
                 let method =
                     if Method::of(call.pair) == Method::GetFeeQuoteOrData { "quote" } else { "sponsor" };

@@ -30,7 +30,7 @@ pub(super) fn mode_member(views: &[View<'_>], _: &dyn Knowledge, values: &mut Ve
 pub(super) fn error_codes(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
     let context = Context::of(knowledge);
     for view in views {
-        let ParsedRequest::Call(call) = &view.request else {
+        let ParsedRequest::Call(call) = &*view.request else {
             continue;
         };
         let Some(error) = view.answer.error() else {

@@ -229,7 +229,7 @@ fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
     let text = String::from_utf8(group.members[1].body.to_vec()).expect("it is JSON");
     let fractional = text.replace("\"id\":\"\"", "\"id\":1.5");
     assert_ne!(text, fractional);
-    group.members[1].body = Bytes::from(fractional);
+    group.members[1].body = Bytes::from(fractional).into();
     assert_eq!(counts_in(&group, "request.id-string", &[ANSWER, NO]), (0, Vec::new()));
 }
 

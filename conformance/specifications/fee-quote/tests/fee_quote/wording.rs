@@ -151,7 +151,7 @@ fn tokens_violation(
     let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
     let exchange = Exchange {
-        request: Bytes::from(request.to_string()),
+        request: Bytes::from(request.to_string()).into(),
         outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
         took: Duration::ZERO,
         on_chain: None,

@@ -76,7 +76,7 @@ fn token_absent(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// Whether a sponsor request in token mode has no text as its fee token: those without it, those whose `tokenInfo` is no
 /// object, and those whose token is a number, an array or an object.
 fn has_no_readable_fee_token(view: &View<'_>) -> bool {
-    let ParsedRequest::Call(call) = &view.request else {
+    let ParsedRequest::Call(call) = &*view.request else {
         return false;
     };
     let info = &call.mode_object()["tokenInfo"];
@@ -87,7 +87,7 @@ fn has_no_readable_fee_token(view: &View<'_>) -> bool {
 /// Token mode with an unsupported token is answered with an error. So is a word, and a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let context = Context::of(knowledge);
-    let ParsedRequest::Call(call) = &view.request else {
+    let ParsedRequest::Call(call) = &*view.request else {
         return;
     };
     if call.pair != kinds::SPONSOR_ERC20 {
@@ -136,7 +136,7 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
 /// A sponsor request without `mode` gets no result. A quote without it is served by some targets.
 fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if matches!(
-        view.request,
+        *view.request,
         ParsedRequest::WithoutKind { method, is_absent: true, .. } if method == Method::SponsorUserOperation.name()
     ) {
         an_error(view, "an error: mode is mandatory, and the request has none", report);

@@ -79,7 +79,7 @@ pub(crate) fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
             body: Bytes::from(body),
         };
         Exchange {
-            request: request.clone(),
+            request: request.clone().into(),
             outcome: Ok(response),
             took: Duration::ZERO,
             on_chain: None,
@@ -88,7 +88,7 @@ pub(crate) fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
             refused_value: None,
         }
     };
-    group.members.iter().map(|member| one(&member.body)).collect()
+    group.members.iter().map(|member| one(member.body.bytes())).collect()
 }
 
 /// Discovery and the whole plan of that seed, judged.

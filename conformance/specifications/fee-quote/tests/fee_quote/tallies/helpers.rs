@@ -35,7 +35,7 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
     let member = |place: usize| Member {
         role: Role::Call,
         label: format!("member {place}"),
-        body: body.clone(),
+        body: body.clone().into(),
         sent_as: None,
     };
     Group {
@@ -53,7 +53,7 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
 pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exchange {
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Exchange {
-        request: Bytes::from(request().to_string()),
+        request: Bytes::from(request().to_string()).into(),
         outcome: Ok(Response { status, headers: headers.collect(), body: Bytes::from(body.to_owned()) }),
         took: Duration::ZERO,
         on_chain: None,

@@ -23,7 +23,7 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation"
 
 fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
     Exchange {
-        request: Bytes::from(request.to_owned()),
+        request: Bytes::from(request.to_owned()).into(),
         outcome: outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),

@@ -52,7 +52,7 @@ fn limiters_and_gateways_are_not_the_service() {
 fn the_status_of_a_gateway_is_reported() {
     let by_another = |request: &str, status: u16| {
         let exchange = Exchange {
-            request: Bytes::from(request.to_owned()),
+            request: Bytes::from(request.to_owned()).into(),
             outcome: Ok(Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html>") }),
             took: Duration::ZERO,
             on_chain: None,

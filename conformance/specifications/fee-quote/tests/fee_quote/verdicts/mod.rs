@@ -137,7 +137,7 @@ fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static 
 
 fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure>) -> Vec<&'static str> {
     let exchange = Exchange {
-        request: Bytes::from(request.to_owned()),
+        request: Bytes::from(request.to_owned()).into(),
         outcome,
         took: Duration::ZERO,
         on_chain: None,

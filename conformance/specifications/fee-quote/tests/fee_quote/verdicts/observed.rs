@@ -22,7 +22,7 @@ fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<St
     let exchanges: Vec<Exchange> = requested
         .iter()
         .map(|(_, _, request, answer)| Exchange {
-            request: Bytes::from(request.clone()),
+            request: Bytes::from(request.clone()).into(),
             outcome: Ok(response(answer)),
             took: Duration::ZERO,
             on_chain: None,
