@@ -66,8 +66,11 @@ pub async fn check(
     let pace =
         Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
     let (sender, notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let is_idle = settings.idle.is_some();
+    let suite = &Suite { scope: suite.scope.clone().with_idle(is_idle), ..suite.clone() };
     let limits = limits_of(settings);
     let mut sender = sender.within(suite.specification, limits);
+    sender.idle_time = settings.idle.unwrap_or_default();
     sender.reports_exchanges = reporter.wants_exchanges();
     let mut listener = Listener { notices, reporter };
     sender.chain.clone_from(&suite.chain);
@@ -86,8 +89,9 @@ pub async fn check(
     sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     sender.sponsorships().learn(&context);
-    let mut session =
-        Session::new(suite.rules.clone(), Arc::clone(&context)).knowing(Arc::clone(&suite.known));
+    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
+        .knowing(Arc::clone(&suite.known))
+        .with_idle(is_idle);
     if !settings.closer_look {
         session = session.without_examples();
     }

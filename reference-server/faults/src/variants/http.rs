@@ -139,6 +139,9 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .on_http(|_, response| response.framing = Framing::ThenTimeout)
     .configured(|config| config.bounds.idle_timeout_ms = 40),
+    variant("idle-connections-closed", "closes connections that are idle for 40 ms, and announces it")
+        .on_http(|_, response| response.headers.push(("keep-alive", "timeout=1")))
+        .configured(|config| config.bounds.idle_timeout_ms = 40),
 ];
 
 /// A run against a server with a quota may be incomplete.
