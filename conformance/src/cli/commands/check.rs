@@ -119,7 +119,7 @@ fn dry_run(
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);
-    let suite = &Suite { scope: suite.scope.clone().with_idle(merged.idle.is_some()), ..suite.clone() };
+    let suite = &suite.with_idle(merged.idle.is_some());
     for group in suite.groups(&*context, seed, cases) {
         groups += 1;
         requests += group.members.len();

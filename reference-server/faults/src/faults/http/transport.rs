@@ -91,7 +91,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers the first request after a connection was idle for 100 ms with a page",
     )
     .on_http(|_, response| {
-        response.replace(500, "text/html", "<html><body>the database is gone</body></html>")
+        response.replace(500, "text/html", "<html><body>the database is gone</body></html>");
     })
     .when(was_idle)
     .also(&["answer.json-text"]),
