@@ -93,6 +93,7 @@ fn with_cause(finding: Finding) -> Finding {
             exchanges: finding.exchanges.clone(),
             member: finding.violation.member,
         }),
+        sought: true,
         cause: Some(Cause::Members(vec![difference])),
         share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000 }),
         ..finding
@@ -380,6 +381,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         shrink_requests: 12,
         could_be_smaller: false,
         cause: None,
+        sought: true,
         contrast: None,
         share: None,
     }
