@@ -146,6 +146,7 @@ async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failur
         asked: 0,
         time_limit: Duration::from_mins(5),
         budget: None,
+        idle: None,
         shrink_requests: 0,
         closer_look: true,
         strictness: Strictness::default(),

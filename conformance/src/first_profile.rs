@@ -82,11 +82,11 @@ fn target(text: &mut ProfileText, surveyed: &Surveyed, given: Given<'_>) {
             text.comment("The URL holds a secret and is not written here: set PAYMASTER_URL to it.");
         }
     }
-    let names: Vec<&str> = given.place.headers.iter().map(|(name, _)| name.as_str()).collect();
-    if !names.is_empty() {
-        text.comment("Headers were sent whose values are not written here: name the environment variables that hold them.");
+    let headers = &given.place.headers;
+    if !headers.is_empty() {
+        text.comment("Headers were sent whose values are not written here: the environment variables hold them. They are sent to `url` alone.");
         let lines: Vec<String> =
-            names.iter().map(|name| format!("\"{name}: ${{{}}}\"", variable(name))).collect();
+            headers.iter().map(|(name, value)| format!("{:?}", format!("{name}: {value}"))).collect();
         text.line(&format!("#: headers = [{}]", lines.join(", ")));
     }
     match (given.rate, surveyed.rate_limit) {
@@ -100,15 +100,6 @@ fn target(text: &mut ProfileText, surveyed: &Surveyed, given: Given<'_>) {
         ),
         (None, None) => {}
     }
-}
-
-/// `x-api-key` as the name of an environment variable: `PAYMASTER_HEADER_X_API_KEY`.
-fn variable(header: &str) -> String {
-    let letters = header.chars().map(|letter| match letter {
-        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
-        _ => '_',
-    });
-    format!("PAYMASTER_HEADER_{}", letters.collect::<String>())
 }
 
 /// A rate, as the file states it.

@@ -382,6 +382,7 @@ fn settings(url: &str) -> Settings {
         asked: 0,
         time_limit: Duration::from_mins(1),
         budget: None,
+        idle: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

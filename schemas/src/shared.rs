@@ -83,4 +83,6 @@ pub const JSON_RPC: &[Clause] = clauses! {
         "An answer with a result has the HTTP status 200.";
     JsonRpc "1" "http.content-type"
         "An answer has the content type `application/json`.";
+    JsonRpc "1" "http.idle-connection"
+        "A request on a connection that was idle is answered like the same request on a new connection, unless the server closed the connection before.";
 };

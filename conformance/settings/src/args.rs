@@ -52,6 +52,9 @@ pub struct RunArgs {
     /// At most that many requests in all [default: no limit].
     #[arg(long, value_name = "N")]
     pub max_requests: Option<usize>,
+    /// Also send requests on connections that were idle for that long; without it, the clause about them is not tried.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub idle: Option<Duration>,
     /// At most that many requests to make one failure small [default: 60].
     #[arg(long, value_name = "N")]
     pub shrink_requests: Option<u32>,

@@ -78,6 +78,8 @@ pub struct Settings {
     /// The time for the plan and what follows it: every rule first, then depth. None where it is the time limit, unless the plan takes more
     /// than two minutes at the rate of the target: then it is that of a quick run.
     pub budget: Option<Duration>,
+    /// How long connections are kept idle; none where none are.
+    pub idle: Option<Duration>,
     /// The most requests for shrinking one failure. With 0, failures are not shrunk.
     pub shrink_requests: u32,
     /// Whether findings are sent again and shrunk. Without this, a run reports only which rules are broken.
@@ -106,6 +108,7 @@ impl Settings {
             asked: 0,
             time_limit: merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
             budget: merged.budget(),
+            idle: merged.idle,
             shrink_requests: merged.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
             closer_look: true,
             strictness: merged.strictness,

@@ -18,6 +18,7 @@ use paymaster_engine::{
     cases::{
         case::{Group, WHOLE_FROM},
         plan::Plan,
+        protocol::keeps_idle,
     },
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
@@ -103,12 +104,16 @@ pub async fn replay(
     context: &dyn Knowledge,
     stop: &Stop,
 ) -> ReplayOutcome {
+    if keeps_idle(group.relation) && settings.idle.is_none() {
+        let cause = "its connection must be idle before the request: repeat it with --idle, as in the run";
+        return ReplayOutcome::CouldNotTest(cause.to_owned());
+    }
     let ends = Instant::now() + settings.time_limit.min(LONGEST);
     // Pauses are made and not reported: there is no receiver.
     let (jobs, pace) =
         (finding.circumstances.connections, Pace::new(settings.rate, settings.max_requests, ends));
     let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs);
-    (sender.chain, sender.checks) = (chain, false);
+    (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.idle.unwrap_or_default());
     let ways = [false, true]
         .into_iter()
         .filter(|is_new| !is_new || renewed(group, finding, context.specification()).is_some());

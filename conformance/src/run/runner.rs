@@ -63,15 +63,12 @@ pub async fn check(
     reporter: &mut dyn Reporter,
 ) -> RunOutcome {
     let started = Instant::now();
-    let pace =
-        Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
-    let (sender, notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let is_idle = settings.idle.is_some();
+    let suite = &suite.with_idle(is_idle);
     let limits = limits_of(settings);
-    let mut sender = sender.within(suite.specification, limits);
+    let (mut sender, notices) = sender_of(settings, suite, limits, stop, started);
     sender.reports_exchanges = reporter.wants_exchanges();
     let mut listener = Listener { notices, reporter };
-    sender.chain.clone_from(&suite.chain);
-    sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     let sender = Arc::new(sender);
     let limit = stop.trigger_after(settings.time_limit);
     let specification = suite.specification.line();
@@ -86,8 +83,9 @@ pub async fn check(
     sender.target().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
     sender.sponsorships().learn(&context);
-    let mut session =
-        Session::new(suite.rules.clone(), Arc::clone(&context)).knowing(Arc::clone(&suite.known));
+    let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
+        .knowing(Arc::clone(&suite.known))
+        .with_idle(is_idle);
     if !settings.closer_look {
         session = session.without_examples();
     }
@@ -159,6 +157,24 @@ pub async fn check(
     summary.coverage = coverage;
     listener.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
+}
+
+/// What sends the requests of a run that began at `started`.
+fn sender_of(
+    settings: &Settings,
+    suite: &Suite,
+    limits: SpendingLimits,
+    stop: &Stop,
+    started: Instant,
+) -> (Sender, UnboundedReceiver<Notice>) {
+    let pace =
+        Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
+    let (sender, notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
+    let mut sender = sender.within(suite.specification, limits);
+    sender.idle_time = settings.idle.unwrap_or_default();
+    sender.chain.clone_from(&suite.chain);
+    sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
+    (sender, notices)
 }
 
 /// How the reason for an early end counts in the conclusion, and what is reported. `interval` is the time for each request of the plan, with

@@ -68,6 +68,11 @@ impl Suite {
 }
 
 impl Suite {
+    /// The same with or without the requests on connections that were idle.
+    pub(crate) fn with_idle(&self, idle: bool) -> Self {
+        Self { scope: self.scope.clone().with_idle(idle), ..self.clone() }
+    }
+
     /// The groups of the run.
     pub(crate) fn groups<'a>(&self, context: &'a dyn Knowledge, seed: u64, cases: u32) -> Plan<'a> {
         (self.plan)(context, seed, cases).within(&self.scope)

@@ -48,9 +48,9 @@ pub(crate) struct Work {
 /// How far a run is.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// How many groups were sent.
+    /// How many groups were taken from the plan.
     pub(crate) done: usize,
-    /// How many requests these groups have.
+    /// How many of their requests were answered, or had no answer in time.
     pub(crate) judged: usize,
     /// How long their exchanges took.
     pub(crate) took: Duration,
@@ -67,10 +67,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Counts a group that was sent.
+    /// Counts a group that was sent, or could not be.
     fn note(&mut self, group: &Group, delivered: &Result<Vec<Exchange>, DeliveryError>) {
         self.done += 1;
-        self.judged += group.members.len();
+        self.judged += delivered.as_ref().map_or(0, Vec::len);
         self.took += delivered.iter().flatten().map(|exchange| exchange.took).sum::<Duration>();
         self.last.note(group, delivered.as_ref().is_ok_and(|exchanges| exchanges.iter().all(is_answered)));
     }

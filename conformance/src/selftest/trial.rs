@@ -99,7 +99,13 @@ impl Deviation {
     /// Whether its trial needs TCP: faults that close connections, and every variant, since some concern HTTP. The others use a pipe in
     /// memory, which costs less.
     fn needs_tcp(self) -> bool {
-        self.fault().is_none_or(|fault| fault.clause == "answer.http-message")
+        self.fault().is_none_or(|fault| ["answer.http-message", IDLE_CLAUSE].contains(&fault.clause))
+    }
+
+    /// Whether its trial keeps connections idle: it takes that much longer.
+    fn is_about_idle(self, config: &Config) -> bool {
+        let times_out = Duration::from_millis(config.bounds.idle_timeout_ms) < IDLE;
+        self.fault().map_or(times_out, |fault| fault.clause == IDLE_CLAUSE)
     }
 
     /// Whether this is true of the server.
@@ -140,6 +146,9 @@ pub struct Trial {
 const TIMEOUT: Duration = Duration::from_secs(5);
 const TIME_LIMIT: Duration = Duration::from_mins(2);
 const JOBS: usize = 32;
+/// How long a connection is idle in the trials about that: longer than their servers wait.
+const IDLE: Duration = Duration::from_millis(300);
+const IDLE_CLAUSE: &str = "http.idle-connection";
 
 /// A reporter that ignores all events.
 pub(super) struct Silent;
@@ -169,6 +178,7 @@ impl Trial {
         let (embedded, transport) = serve(&config, service, deviation.needs_tcp()).await?;
         let profile = profile_part.of(deviation, &config);
         let mut settings = settings(&embedded, transport, profile, (seed, cases), causes);
+        settings.idle = deviation.is_about_idle(&config).then_some(IDLE);
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
         }

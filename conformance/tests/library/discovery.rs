@@ -56,6 +56,7 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
         asked: 0,
         time_limit: Duration::from_mins(1),
         budget: None,
+        idle: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

@@ -54,6 +54,7 @@ async fn every_exchange_is_told_to_who_asks() {
         asked: 0,
         time_limit: Duration::from_mins(2),
         budget: None,
+        idle: None,
         shrink_requests: 10,
         closer_look: true,
         strictness: Strictness::default(),

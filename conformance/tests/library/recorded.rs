@@ -70,6 +70,7 @@ async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>
         asked: 0,
         time_limit: Duration::from_mins(2),
         budget: None,
+        idle: None,
         shrink_requests: 0,
         closer_look: false,
         strictness: Strictness::default(),

@@ -1,14 +1,22 @@
 //! `--rule` and the first part of a plan: fewer requests, which still show what the rules are for.
 
-use std::{collections::BTreeMap, time::SystemTime};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 use http_body_util::BodyExt;
 use hyper::{
-    HeaderMap,
+    Request,
     header::{HeaderName, HeaderValue},
 };
 use paymaster_engine::{
-    cases::{case::Group, plan::Plan, scope::Scope},
+    cases::{
+        case::{Group, Role},
+        plan::Plan,
+        protocol::keeps_idle,
+        scope::Scope,
+    },
     rules::Rule,
     session::{
         discovery::{Rounds, Sent},
@@ -17,7 +25,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
-use paymaster_reference_server::{Config, InjectedService, Respond, Service, faults_of};
+use paymaster_reference_server::{Config, IdleBefore, InjectedService, Respond, Service, faults_of};
 use paymaster_schemas::Basis;
 
 /// The number of cases of a default run.
@@ -37,12 +45,16 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
     let mut exchanges = Vec::new();
     for member in &group.members {
         let lines = member.sent_as.iter().flat_map(|client| client.lines);
-        let headers: HeaderMap = lines
+        let mut head = Request::new(()).into_parts().0;
+        head.headers = lines
             .filter_map(|(name, value)| {
                 Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(value).ok()?))
             })
             .collect();
-        let answer = service.respond(&headers, &member.body, &mut Default::default()).await;
+        if keeps_idle(group.relation) && member.role == Role::Variant {
+            head.extensions.insert(IdleBefore(Duration::from_secs(1)));
+        }
+        let answer = service.respond(&head, &member.body, &mut Default::default()).await;
         let (head, body) = answer.ok()?.into_parts();
         let body = body.collect().await.ok()?.to_bytes();
         let lines = head.headers.iter();
@@ -55,7 +67,7 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
                     .collect(),
                 body,
             }),
-            took: std::time::Duration::ZERO,
+            took: Duration::ZERO,
             on_chain: None,
             received: Some(SystemTime::now()),
             sent_as: member.sent_as,
@@ -113,7 +125,9 @@ fn requests(context: &Context, scope: &Scope) -> usize {
 async fn the_first_part_of_a_plan_exercises_every_rule_with_few_requests() {
     let service = service();
     let (context, _) = discovered(&service).await;
-    let first = |seed| Plan::new(&context, seed, ALL_CASES).take_while(|group| !group.is_depth);
+    let scope = Scope::default().with_idle(true);
+    let first =
+        |seed| Plan::new(&context, seed, ALL_CASES).within(&scope).take_while(|group| !group.is_depth);
     for seed in 1..4 {
         let (held, broken) = judged(&service, SPECIFICATION.rules().collect(), &context, first(seed)).await;
         assert!(broken.is_empty(), "{broken:?}");
@@ -133,7 +147,7 @@ async fn a_rule_is_exercised_by_what_it_needs() {
     let (context, _) = discovered(&service).await;
     let all = requests(&context, &Scope::default());
     for rule in SPECIFICATION.rules().filter(|rule| rule.basis() != Basis::OnChain) {
-        let scope = Scope::of_rules(&[rule], &SPECIFICATION);
+        let scope = Scope::of_rules(&[rule], &SPECIFICATION).with_idle(true);
         let (held, _) =
             judged(&service, vec![rule], &context, Plan::new(&context, 1, CASES).within(&scope)).await;
         let times = held.get(rule.id).copied().unwrap_or_default();
@@ -160,7 +174,7 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
     let (mut tried, mut missed) = (0, Vec::new());
     for fault in faults_of(SPECIFICATION.name).filter(|fault| !fault.about.contains("1 of")) {
         let of_clause: Vec<_> = SPECIFICATION.rules().filter(|rule| rule.clause == fault.clause).collect();
-        let scope = Scope::of_rules(&of_clause, &SPECIFICATION);
+        let scope = Scope::of_rules(&of_clause, &SPECIFICATION).with_idle(true);
         let is_about_bytes = fault.clause == "answer.http-message";
         if of_clause.is_empty() || is_about_bytes || NEEDS_HTTP.contains(&fault.name) {
             continue;
@@ -194,6 +208,7 @@ const NEEDS_HTTP: &[&str] = &[
     "quotes-cross",
     "answers-cross",
     "gzip-unannounced",
+    "half-after-idle",
     "refused-sender-forbidden",
     "refused-sender-throttled",
     "token-mode-throttled",

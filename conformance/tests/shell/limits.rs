@@ -5,12 +5,12 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use hyper::StatusCode;
+use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::{
-    flat, run,
+    binary, finish, flat, run,
     server::{Injected, Server},
 };
 
@@ -199,6 +199,60 @@ fn a_sponsor_that_stops_in_the_middle_is_not_accused() {
     assert_eq!(code, 0, "{out}{err}");
     let text = flat(&out);
     assert!(text.contains("the target sponsored ") && text.contains(": a budget?"), "{out}");
+}
+
+/// The commands and the profile of docs/staging.md, at a server that wants a key.
+#[test]
+fn the_steps_of_the_page_about_staging_do_what_it_says() {
+    const PAGE: &str = include_str!("../../../docs/staging.md");
+    const KEY: &str = "k3y-of-staging";
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, mut response| {
+        if response.extensions().get::<HeaderMap>().is_none_or(|headers| headers["x-api-key"] != KEY) {
+            *response.status_mut() = StatusCode::UNAUTHORIZED;
+        }
+        response
+    });
+    let run = |line: &str| {
+        let line = line.replace("https://staging.example/rpc", &server.url());
+        assert!(PAGE.contains(&line.replace(&server.url(), "https://staging.example/rpc")), "{line}");
+        // A shell takes what stands between quotes as one word.
+        let words = line.split('\'').enumerate().flat_map(|(place, part)| match place % 2 {
+            0 => part.split_whitespace().collect(),
+            _ => vec![part],
+        });
+        let mut command = binary(folder.path());
+        let (code, out, err) = finish(command.env("STAGING_KEY", KEY).args(words.skip(1)));
+        assert!(!format!("{out}{err}").contains(KEY), "{line}: {out}{err}");
+        (code, flat(&format!("{err}{out}")))
+    };
+    let file = folder.path().join("paymaster.toml");
+    let (code, text) =
+        run("paymaster-conformance init https://staging.example/rpc -H 'x-api-key: ${STAGING_KEY}'");
+    assert_eq!(code, 0, "{text}");
+    let found = std::fs::read_to_string(&file).unwrap();
+    assert!(found.contains("headers = [\"x-api-key: ${STAGING_KEY}\"]") && !found.contains(KEY), "{found}");
+
+    let (_, profile) = PAGE.split_once("```toml\n").unwrap();
+    let (profile, _) = profile.split_once("```").unwrap();
+    let profile = profile
+        .replace("https://staging.example/rpc", &server.url())
+        .replace("requests-per-second = 20", "requests-per-second = 2000")
+        .replace("sender = \"0x...\"", "sender = \"0x5b38da6a701c568545dcfcb03fcb875f56beddc4\"")
+        .replace("[\"0x...\"]", &format!("[\"{REFUSED}\"]"));
+    std::fs::write(&file, profile).unwrap();
+    let (code, text) = run("paymaster-conformance check --dry-run");
+    assert_eq!(code, 0, "{text}");
+    assert!(
+        text.contains("Time, requests about supported tokens included: at 2000 requests a second"),
+        "{text}"
+    );
+    let (code, text) =
+        run("paymaster-conformance check --quick --allow-incomplete --report junit=paymaster.xml");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("at most 200 sponsorships worth 0.02 ETH"), "{text}");
+    assert!(text.contains("requests in flight at a time: at most "), "{text}");
+    assert!(!std::fs::read_to_string(folder.path().join("paymaster.xml")).unwrap().contains(KEY));
 }
 
 /// A service without token mode: each valid request in it is refused with one message.

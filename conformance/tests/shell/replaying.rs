@@ -40,6 +40,28 @@ fn always(status: &str, body: &str) -> String {
 }
 
 #[test]
+fn a_connection_is_idle_in_a_run_and_in_a_replay_where_that_is_asked_for() {
+    let folder = tempdir().unwrap();
+    let server = Injected::fault("page-after-idle");
+    let arguments = [server.url.as_str(), "--cases", "4", "--rule", "http.idle-connection", "--strict"];
+    let idle = ["--idle", "300ms"];
+    let (_, out, err) = run(folder.path(), &[&arguments[..], &["-v"]].concat());
+    assert!(out.contains("not tried: no connection was kept idle (--idle 5s)"), "{out}{err}");
+    let (code, out, err) = run(folder.path(), &[&arguments[..], &idle].concat());
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("on the same connection after it was idle"), "{out}");
+    assert!(out.contains(" --idle 300ms"), "the line that repeats it: {out}");
+    let file = "paymaster-replays/http.idle-connection-1.json";
+    let (code, _, err) = run(folder.path(), &["replay", file]);
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("repeat it with --idle"), "{err}");
+    for (server, expected) in [(server, 1), (Injected::sound(), 0)] {
+        let (code, out, err) = run(folder.path(), &[&["replay", file, &server.url][..], &idle].concat());
+        assert_eq!(code, expected, "{out}{err}");
+    }
+}
+
+#[test]
 fn behind_a_wrong_key_or_path_it_could_not_test() {
     let folder = tempdir().unwrap();
     let file = finding(folder.path());

@@ -25,7 +25,7 @@ fn a_rule_sends_what_it_needs_and_discovery() {
 #[test]
 fn a_quick_run_judges_every_rule_and_finds_what_every_answer_shows() {
     let folder = tempdir().unwrap();
-    let (code, out, err) = run(folder.path(), &["--quick"]);
+    let (code, out, err) = run(folder.path(), &["--quick", "--idle", "10ms"]);
     assert_eq!(code, 0, "{out}{err}");
     let all = rule_count();
     assert!(out.contains(&format!("{all} rules: {all} passed")), "{out}");

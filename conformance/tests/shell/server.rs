@@ -18,7 +18,8 @@ use paymaster_settings::Embedded;
 use serde_json::Value;
 use tokio::net::TcpSocket;
 
-/// What a hook sees and may change: the number of the request, its body, and the answer of the reference server.
+/// What a hook sees and may change: the number of the request, its body, and the answer of the reference server, which has the headers of the
+/// request as an extension.
 pub(crate) type Hook = dyn Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync;
 
 /// Put into the extensions of a response by a hook: the request is never answered.
@@ -111,11 +112,13 @@ async fn answer(
     counter: Arc<AtomicUsize>,
 ) -> Result<Response<Full<Bytes>>, std::io::Error> {
     let number = counter.fetch_add(1, Ordering::SeqCst);
+    let headers = request.headers().clone();
     let body =
         request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let reply = service.handle_bytes(&body, 1_800_000_000);
     let mut response = Response::new(Full::new(reply.body.unwrap_or_default().into()));
     *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
+    response.extensions_mut().insert(headers);
     response
         .headers_mut()
         .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));

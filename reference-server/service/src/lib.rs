@@ -27,7 +27,7 @@ mod service;
 pub use config::bounds::Bounds;
 pub use config::cors::{Cors, CorsConfig};
 pub use config::{Config, ConfigError, Secret};
-pub use http::respond::{AnnouncesTimeout, Respond, ResponseCopy};
+pub use http::respond::{AnnouncesTimeout, IdleBefore, Respond, ResponseCopy};
 pub use http::{Listen, PipeConnector, PipeListener, pipe, run, run_observed};
 pub use message::error_codes::ErrorCode;
 pub use message::request::{EntryPoint, pair_of};

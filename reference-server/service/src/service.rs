@@ -6,7 +6,8 @@ use std::io;
 use alloy_primitives::Address;
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{HeaderMap, Response};
+use hyper::Response;
+use hyper::http::request::Parts;
 use serde_json::value::RawValue;
 
 use crate::config::bounds::Bounds;
@@ -256,7 +257,7 @@ impl Respond for Service {
 
     async fn respond(
         &self,
-        _: &HeaderMap,
+        _: &Parts,
         body: &[u8],
         copy: &mut ResponseCopy,
     ) -> io::Result<Response<Full<Bytes>>> {

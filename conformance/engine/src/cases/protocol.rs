@@ -135,6 +135,28 @@ pub const fn headers(bases: Bases) -> Relation {
     }
 }
 
+/// One call on a new connection, on the same connection after it was idle, and on another new one. The sender opens and keeps the connections.
+pub static IDLE_CONNECTION: Relation = Relation::new(
+    "idle-connection",
+    "the same call on a new connection, after the connection was idle (--idle), and on another new one",
+    Bases::Plain,
+    Rounds::Fixed(1),
+    |input, ids| {
+        let mut call =
+            |role, label: &str| with_own_id(role, label, &with(input.base, "", "id", ids.next_id()));
+        vec![
+            call(Role::Baseline, "on a new connection"),
+            call(Role::Variant, "on the same connection after it was idle"),
+            call(Role::Again, "on another new connection"),
+        ]
+    },
+);
+
+/// Whether groups of this relation keep a connection idle. They are sent in runs with `--idle` alone.
+pub fn keeps_idle(relation: &Relation) -> bool {
+    std::ptr::eq(relation, &raw const IDLE_CONNECTION)
+}
+
 /// Two calls, each alone, and then both in a batch.
 pub static BATCH_ELEMENTS: Relation = Relation::new(
     "batch-elements",

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    cases::case::Relation,
+    cases::{case::Relation, protocol::keeps_idle},
     rules::{Check, Exercise, Rule},
     specification::Specification,
 };
@@ -22,9 +22,17 @@ pub struct Scope {
     whole: Option<BTreeSet<RelationOfPair>>,
     /// Whether the other relations have their fewest rounds; otherwise they are not sent.
     others: bool,
+    /// Whether connections are kept idle.
+    idle: bool,
 }
 
 impl Scope {
+    /// The same with or without the requests on connections that were idle.
+    #[must_use]
+    pub fn with_idle(self, idle: bool) -> Self {
+        Self { idle, ..self }
+    }
+
     /// The part of the plan that these rules need. A rule over a group needs its relation. A rule over single exchanges needs the
     /// relations whose requests show every kind of fault of it. A rule that every answer exercises needs every relation, most of them
     /// in their fewest rounds. All rules together need everything.
@@ -63,7 +71,7 @@ impl Scope {
     /// How often a relation is built with base requests of this pair: 0 where it is not sent.
     pub fn rounds(&self, relation: &Relation, pair: Kind, cases: u32) -> u32 {
         let is_whole = self.is_whole(relation, pair);
-        if !is_whole && !self.others {
+        if !is_whole && !self.others || keeps_idle(relation) && !self.idle {
             return 0;
         }
         if is_whole {

@@ -1,8 +1,9 @@
 //! The use of JSON-RPC over HTTP. These rules warn.
 
 use crate::{
+    cases::protocol::IDLE_CONNECTION,
     knowledge::Knowledge,
-    rules::{Advice, Report, Rule, View},
+    rules::{Advice, Check, Report, Rule, View, describe_answer, requests::Settled},
 };
 
 const TOO_FEW: Advice = Advice::Look("the target answered too few requests");
@@ -16,6 +17,13 @@ pub const RULES: &[Rule] = &[
         status_of_result,
     ),
     Rule::exchange("http.content-type", 10, TOO_FEW, "send Content-Type: application/json", content_type),
+    Rule::new(
+        "http.idle-connection",
+        1,
+        TOO_FEW,
+        "look for what expires while a connection is idle: a session, a database connection, a buffer; close what is not served any more",
+        Check::Group(&IDLE_CONNECTION, idle_connection),
+    ),
 ];
 
 /// An answer with a result comes with an HTTP status of 200.
@@ -41,4 +49,17 @@ fn content_type(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     report.expect(json, "", "Content-Type: application/json", || {
         actual.map_or_else(|| "no Content-Type".to_owned(), |actual| format!("Content-Type: {actual}"))
     });
+}
+
+/// A request is answered on a connection that was idle as on new ones. Nothing is judged where the answers on the two new connections differ: a
+/// quota may have ended between them.
+fn idle_connection(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let [first, idle, last] = views else { return };
+    let of = |view: &View<'_>| Settled::of(&view.answer, knowledge);
+    let Some(expected) = of(first).filter(|expected| *expected != Settled::Error) else { return };
+    if of(last).as_ref() == Some(&expected) && !idle.rejected_before_service() {
+        report.set_member(1);
+        let words = format_args!("{}, as on a new connection", describe_answer(&first.answer));
+        report.expect(of(idle) == Some(expected), "", words, || describe_answer(&idle.answer));
+    }
 }

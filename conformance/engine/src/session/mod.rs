@@ -29,7 +29,7 @@ use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
 
 use crate::{
-    cases::case::Group,
+    cases::{case::Group, protocol::keeps_idle},
     diagnosis::defect::defects,
     knowledge::Knowledge,
     message::request::ParsedRequest,
@@ -63,6 +63,9 @@ const UNFINISHED: &str =
 const ALONE: &str = "no two requests were in flight at the same time: allow a higher rate, or write concurrency = 1 in [target] where the \
                      target takes one request at a time";
 
+/// Why the rule about idle connections is not applicable.
+const NEVER_IDLE: &str = "not tried: no connection was kept idle (--idle 5s)";
+
 /// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -77,6 +80,8 @@ pub struct Session {
     shortened: bool,
     /// Whether no two requests were in flight at the same time.
     alone: bool,
+    /// Whether connections were kept idle.
+    idle: bool,
     known: Arc<KnownFailureList>,
 }
 
@@ -116,6 +121,7 @@ impl Session {
             unjudged: BTreeMap::new(),
             shortened: false,
             alone: false,
+            idle: false,
             known: Arc::default(),
         }
     }
@@ -123,6 +129,11 @@ impl Session {
     /// The session of a run with this list of known failures. Rules that such a failure keeps from judging are covered by it.
     pub fn knowing(self, known: Arc<KnownFailureList>) -> Self {
         Self { known, ..self }
+    }
+
+    /// The session of a run that keeps connections idle, or does not: then the rule about them does not apply.
+    pub fn with_idle(self, idle: bool) -> Self {
+        Self { idle, ..self }
     }
 
     /// No two requests were in flight at the same time, although the target may take several: rules about mixed-up answers do not pass.
@@ -367,6 +378,11 @@ impl Session {
                 outcome.verdict = Verdict::Inconclusive;
                 outcome.reason = Some(ALONE.to_owned());
             }
+        }
+        let is_about_idle =
+            |rule: &Rule| matches!(rule.check, Check::Group(relation, _) if keeps_idle(relation));
+        for outcome in rules.iter_mut().filter(|outcome| !self.idle && is_about_idle(outcome.rule)) {
+            (outcome.verdict, outcome.reason) = (Verdict::NotApplicable, Some(NEVER_IDLE.to_owned()));
         }
         let outcomes = &self.tally.access.outcomes;
         for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {

@@ -91,6 +91,8 @@ pub struct RunTable {
     pub time_limit: Option<String>,
     /// As `--max-requests`.
     pub max_requests: Option<usize>,
+    /// As `--idle`.
+    pub idle: Option<String>,
     /// As `--shrink-requests`.
     pub shrink_requests: Option<u32>,
     /// As `--strict`.

@@ -64,6 +64,8 @@ pub struct Merged {
     pub time_limit: Option<Duration>,
     /// At most that many requests in all.
     pub max_requests: Option<usize>,
+    /// How long connections are kept idle; none where none are.
+    pub idle: Option<Duration>,
     /// At most that many requests to make one failure small.
     pub shrink_requests: Option<u32>,
     /// How strictly the run is concluded.
@@ -97,6 +99,7 @@ impl Merged {
             time_limit: or_variable(args.time_limit, environment, "PAYMASTER_TIME_LIMIT", duration)?
                 .or(read("run.time-limit", run.time_limit.as_deref(), duration)?),
             max_requests: args.max_requests.or(run.max_requests),
+            idle: args.idle.or(read("run.idle", run.idle.as_deref(), duration)?),
             shrink_requests: shrink_requests.or(run.shrink_requests),
             strictness: args.strictness.or(run),
             // cacert and insecure exclude each other: the first source that sets one of them decides about both.

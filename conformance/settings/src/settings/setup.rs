@@ -138,11 +138,13 @@ impl Setup {
         Connector::new(target, &self.merged.trust, &self.proxies)
     }
 
-    /// The options with which `replay` sends requests as this run did: the configuration file and, as shell variables, the headers that do
+    /// The options with which `replay` sends requests as this run did: the configuration file, the time of idle connections and, as shell variables, the headers that do
     /// not come from it.
     fn replay_options(&self) -> String {
         let given = self.headers.iter().filter(|header| !header.of_profile);
-        given.fold(shell::config_option(self.config.as_deref()), |options, header| {
+        let idle = self.merged.idle.map(|idle| format!(" --idle {}ms", idle.as_millis()));
+        let config = shell::config_option(self.config.as_deref());
+        given.fold(config + idle.as_deref().unwrap_or_default(), |options, header| {
             let line = format!("{}: {}", header.name, header.shell);
             format!("{options} -H {}", shell::quoted(&line))
         })

@@ -45,6 +45,7 @@ pub(crate) static RELATIONS: &[&Relation] = &[
     &protocol::MALFORMED_BODIES,
     &protocol::BATCHES,
     &protocol::BATCH_ELEMENTS,
+    &protocol::IDLE_CONNECTION,
     &PROBES,
 ];
 

@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use paymaster_engine::{
-    cases::{case::Group, plan::plan},
+    cases::{case::Group, plan::Plan, scope::Scope},
     knowledge::Knowledge,
     rules::Rule,
     session::judge::Judge,
@@ -99,7 +99,7 @@ fn run_with(knowledge: &dyn Knowledge, seed: u64, change: Change<'_>) -> Found {
     }
     let (knowledge, _) = discovery.finish();
     let judge = Judge::new(SPECIFICATION.rules().collect());
-    for group in plan(&*knowledge, seed, CASES) {
+    for group in Plan::new(&*knowledge, seed, CASES).within(&Scope::default().with_idle(true)) {
         let exchanges = send(&service, change, &group);
         found.requests += exchanges.len();
         for judgement in judge.group(&group, &exchanges, &*knowledge) {

@@ -199,7 +199,10 @@ static STATEMENTS: &[Statement] = &[
         "E4",
         &[
             (Broken, &["answer.json-text", "answer.http-message"]),
-            (Warn, &["http.status-of-result", "http.content-type", "request.headers"]),
+            (
+                Warn,
+                &["http.status-of-result", "http.content-type", "http.idle-connection", "request.headers"],
+            ),
         ],
         &[61],
         &[24, 28],

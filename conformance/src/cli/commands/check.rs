@@ -119,6 +119,7 @@ fn dry_run(
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);
+    let suite = &suite.with_idle(merged.idle.is_some());
     for group in suite.groups(&*context, seed, cases) {
         groups += 1;
         requests += group.members.len();

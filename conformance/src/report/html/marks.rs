@@ -44,7 +44,7 @@ const fn verdict(state: RuleState) -> &'static str {
         RuleState::Passed => "it held as often as it must",
         RuleState::Covered => "it can be judged once a known failure is mended",
         RuleState::Inconclusive => "it was exercised too seldom to pass",
-        RuleState::NotApplicable => "the profile excludes it",
+        RuleState::NotApplicable => "the profile excludes it, or the run did not try it",
     }
 }
 

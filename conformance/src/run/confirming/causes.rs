@@ -17,7 +17,7 @@ use crate::run::{
     sending::sender::Sender,
 };
 use paymaster_engine::{
-    cases::{case::Group, plan::Plan},
+    cases::{case::Group, plan::Plan, protocol::keeps_idle},
     diagnosis::{
         cause::Cause,
         difference::{Difference, Respect},
@@ -270,7 +270,7 @@ impl CauseSearch<'_> {
 
     /// Adds its cause to a finding, where there is one.
     async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
-        if finding.attempts.is_empty() || Instant::now() >= self.ends {
+        if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || Instant::now() >= self.ends {
             return;
         }
         finding.sought = true;

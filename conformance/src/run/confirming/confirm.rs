@@ -16,6 +16,7 @@ use crate::run::{
 };
 use paymaster_client::stop::Reason;
 use paymaster_engine::{
+    cases::protocol::keeps_idle,
     knowledge::Knowledge,
     session::{Session, recheck::Outcome, tally::FirstViolation},
     verdict::finding::{Attempt, Finding, Key},
@@ -36,11 +37,9 @@ pub(crate) async fn findings(
 ) -> Vec<Finding> {
     let mut confirming = JoinSet::new();
     for (number, (key, seen)) in session.broken(&suite.known).into_iter().enumerate() {
-        let budget = settings.closer_look.then_some(if number < SHRUNK_PER_RUN {
-            settings.shrink_requests
-        } else {
-            0
-        });
+        // Each step of shrinking would wait for a connection to be idle.
+        let is_shrunk = number < SHRUNK_PER_RUN && !keeps_idle(seen.group.relation);
+        let budget = settings.closer_look.then_some(if is_shrunk { settings.shrink_requests } else { 0 });
         let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
         let (key, seen) = (key.clone(), seen.clone());
         confirming.spawn(async move {

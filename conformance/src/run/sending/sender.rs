@@ -17,7 +17,10 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::{
-    cases::case::{Group, Order},
+    cases::{
+        case::{Group, Order, Role},
+        protocol::keeps_idle,
+    },
     specification::Specification,
     spending::SpendingLimits,
 };
@@ -60,6 +63,8 @@ pub(crate) struct Sender {
     target: Mutex<TargetState>,
     /// Whether error answers are checked for overload and outages. Otherwise they are answers like every other.
     pub(crate) checks: bool,
+    /// How long a connection is kept idle where a group asks for it.
+    pub(crate) idle_time: Duration,
     idle: Mutex<Vec<PooledConnection>>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
@@ -114,6 +119,7 @@ impl Sender {
             stop,
             pace,
             checks: true,
+            idle_time: Duration::ZERO,
             idle: Mutex::default(),
             gate: MemoryLimit::default(),
             responses: Default::default(),
@@ -303,7 +309,13 @@ impl Sender {
         sending: Sending,
     ) -> Delivered {
         let mut exchanges = Vec::with_capacity(group.members.len());
-        for number in 0..group.members.len() {
+        for (number, member) in group.members.iter().enumerate() {
+            if keeps_idle(group.relation) {
+                match member.role {
+                    Role::Variant => self.sleep(self.idle_time).await?,
+                    _ => *connection = PooledConnection::default(),
+                }
+            }
             let mut exchange = self.send(connection, group, number, share, sending, false).await?;
             if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
                 exchange.on_chain = chain.simulate(&exchange, simulation).await;

@@ -1,5 +1,7 @@
 //! What an injection reads of a request: its bytes and its JSON.
 
+use std::time::Duration;
+
 use alloy_primitives::U256;
 use hyper::HeaderMap;
 use paymaster_schemas::{Method, Mode, Pair};
@@ -14,6 +16,8 @@ pub(crate) struct Arrival<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// How many requests are answered at this time, this one included.
     pub(crate) in_flight: usize,
+    /// How long its connection was idle before it.
+    pub(crate) idle: Duration,
 }
 
 /// A request as an injection reads it.

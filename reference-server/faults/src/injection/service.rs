@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{Either, Full};
-use hyper::{HeaderMap, Response};
-use paymaster_service::{Bounds, Cors, Respond, ResponseCopy, SenderNonces, Service, unix_now};
+use hyper::Response;
+use hyper::http::request::Parts;
+use paymaster_service::{Bounds, Cors, IdleBefore, Respond, ResponseCopy, SenderNonces, Service, unix_now};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -78,16 +79,17 @@ impl Respond for InjectedService {
 
     async fn respond(
         &self,
-        headers: &HeaderMap,
+        head: &Parts,
         body: &[u8],
         copy: &mut ResponseCopy,
     ) -> io::Result<Response<Self::Body>> {
         if self.active.is_empty() {
-            return Ok(self.service.respond(headers, body, copy).await?.map(Either::Left));
+            return Ok(self.service.respond(head, body, copy).await?.map(Either::Left));
         }
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         let _in_flight = InFlight(&self.in_flight);
-        let arrival = Arrival { headers, in_flight };
+        let idle = head.extensions.get().map_or(Duration::ZERO, |IdleBefore(idle)| *idle);
+        let arrival = Arrival { headers: &head.headers, in_flight, idle };
         let nonces = self.service.look_up(body).await;
         let response = self.response(arrival, body, unix_now(), &nonces).await;
         copy.keep(response.body.as_deref());

@@ -171,6 +171,9 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("repeated-data-refused", "refuses the same request a second time")
         .refuses(|view| view.is_data() && view.is_repeated())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
+    variant("data-budget", "sponsors 60 operations, and then refuses with an error")
+        .refuses(|view| view.is_data() && view.memory.count() > 60)
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
         .refuses(|view| {
             is_call(view)

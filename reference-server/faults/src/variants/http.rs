@@ -1,6 +1,6 @@
 //! Variants of HTTP: rare forms of a response, and requests that must be retried.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -63,15 +63,32 @@ pub(super) const VARIANTS: &[Variant] = &[
         .when(|view| view.is_one_in(50)),
     variant("too-many-requests-answered", "answers 1 of 50 requests with status 429 and a JSON-RPC error")
         .on_http(|_, response| {
-            ask_to_retry(
-                response,
-                429,
-                "0",
-                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}"#,
-            );
+            ask_to_retry(response, 429, "0", BUSY);
             response.content_type = Some("application/json");
         })
         .when(|view| view.is_one_in(50)),
+    variant(
+        "token-bucket",
+        "takes 2,000 requests a second and 200 at once, and answers 429 with retry-after 0 to more",
+    )
+    .on_http(|view, response| {
+        response.headers.push(("x-ratelimit-limit", "2000"));
+        if is_bucket_empty(view) {
+            ask_to_retry(response, 429, "0", "");
+        }
+    }),
+    variant(
+        "unavailable-answered",
+        "answers 1 of 200 requests with status 503, retry-after 0 and a JSON-RPC error",
+    )
+    .on_http(|_, response| {
+        ask_to_retry(response, 503, "0", BUSY);
+        response.content_type = Some("application/json");
+    })
+    .when(|view| view.is_one_in(200)),
+    variant("slow-at-first", "takes 100 ms for its first answer, as while it connects to its node")
+        .on_http(|_, response| response.delay = Duration::from_millis(100))
+        .when(|view| view.memory.count() == 1),
     variant("unavailable", "answers 1 of 200 requests with status 503 and retry-after 1")
         .on_http(|_, response| {
             ask_to_retry(response, 503, "1", "<html><body>come back</body></html>");
@@ -139,13 +156,34 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .on_http(|_, response| response.framing = Framing::ThenTimeout)
     .configured(|config| config.bounds.idle_timeout_ms = 40),
+    variant("idle-connections-closed", "closes connections that are idle for 40 ms, and announces it")
+        .on_http(|_, response| response.headers.push(("keep-alive", "timeout=1")))
+        .configured(|config| config.bounds.idle_timeout_ms = 40),
 ];
+
+/// The error of a server that takes no further request now.
+const BUSY: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}"#;
+
+/// The time after which a token bucket takes one more request, and how many it takes at once.
+const BUCKET_INTERVAL: u64 = 500;
+const BUCKET_BURST: u64 = 200;
+
+/// Whether more requests came than the bucket takes. It remembers when it is full again, in microseconds.
+fn is_bucket_empty(view: &RequestView<'_>) -> bool {
+    let since_epoch = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    let now = u64::try_from(since_epoch.as_micros()).unwrap_or_default();
+    let full =
+        view.memory.previous("full", &json!(now)).and_then(|full| full.as_u64()).unwrap_or(now).max(now);
+    let is_empty = full - now > BUCKET_BURST * BUCKET_INTERVAL;
+    view.memory.previous("full", &json!(if is_empty { full } else { full + BUCKET_INTERVAL }));
+    is_empty
+}
 
 /// A run against a server with a quota may be incomplete.
 const QUOTAS: &[Statement] = &[Statement::SponsorsAny];
 
 /// Whether more requests than this many had that value.
-fn exceeds_quota(view: &RequestView<'_>, value: Option<&str>, most: u64) -> bool {
+pub(super) fn exceeds_quota(view: &RequestView<'_>, value: Option<&str>, most: u64) -> bool {
     let Some(value) = value.filter(|_| view.is_call()) else {
         return false;
     };

@@ -1,8 +1,10 @@
 //! Variants of what a server supports: which operations, accounts, tokens and modes. A profile of such a server states less.
 
+use alloy_primitives::U256;
 use paymaster_schemas::Pair;
 use serde_json::json;
 
+use super::http::exceeds_quota;
 use super::{Statement, Variant, variant};
 use crate::injection::{Behaviour, RequestView, replace, set};
 
@@ -28,6 +30,19 @@ pub(super) const VARIANTS: &[Variant] = &[
         .injects(UNSPONSORED)
         .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
+    variant("sponsoring-budget-in-errors", "sponsors 120 operations, and then refuses with an error")
+        .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 120)
+        .untrue(BUDGET),
+    variant("sender-budget", "sponsors 3 operations of one sender, and then refuses with an error")
+        .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && exceeds_quota(view, sender(view), 3))
+        .untrue(BUDGET),
+    variant("costly-operations-unsponsored", "sponsors no operation that may cost more than 0.01 ETH")
+        .injects(UNSPONSORED)
+        .when(|view| view.is_sponsored_mode() && may_cost(view) > U256::from(DEAR))
+        .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
+    variant("costly-operations-refused", "refuses operations that may cost more than 0.01 ETH with an error")
+        .refuses(|view| view.is_sponsored_mode() && may_cost(view) > U256::from(DEAR))
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("webhook-data-decides", "sponsors no request with webhookData of some content")
         .injects(UNSPONSORED)
         .when(|view| {
@@ -67,6 +82,23 @@ pub(super) const VARIANTS: &[Variant] = &[
 ];
 
 const UNSPONSORED: Behaviour = Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x"));
+
+/// What is not true of a server that refuses what it served before.
+const BUDGET: &[Statement] = &[Statement::AcceptsAny, Statement::SponsorsAny, Statement::OneOperation];
+
+/// 0.01 ETH, in wei.
+const DEAR: u64 = 10_000_000_000_000_000;
+
+fn sender<'a>(view: &'a RequestView<'_>) -> Option<&'a str> {
+    view.operation()["sender"].as_str()
+}
+
+/// What an operation may cost at most, in wei.
+fn may_cost(view: &RequestView<'_>) -> U256 {
+    let amount = |member| view.amount(member).unwrap_or_default();
+    let gas = ["callGasLimit", "verificationGasLimit", "preVerificationGas"].map(amount);
+    gas.into_iter().fold(U256::ZERO, U256::saturating_add).saturating_mul(amount("maxFeePerGas"))
+}
 
 fn has_other_account(view: &RequestView<'_>) -> bool {
     let account = &view.sponsorship_info()["smartAccountInfo"];

@@ -77,7 +77,7 @@ async fn post<S: Respond>(
         }
     };
     let mut copy = ResponseCopy::new(observation.is_some());
-    let response = service.respond(&head.headers, &body, &mut copy).await;
+    let response = service.respond(&head, &body, &mut copy).await;
     if let Some(observation) = observation {
         observation.subject = Subject::JsonRpc { request: body, response: copy };
     }

@@ -18,7 +18,7 @@ use super::Server;
 use super::answer::{ServerBody, answer};
 use super::progress::{Progress, TickBounds};
 use super::socket::Socket;
-use crate::http::respond::{AnnouncesTimeout, Respond};
+use crate::http::respond::{AnnouncesTimeout, IdleBefore, Respond};
 
 /// Smallest buffer of a connection, in bytes. A larger bound on heads needs a larger one.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -77,11 +77,14 @@ pub(super) async fn serve<S: Respond>(
 
 /// Responds to one request.
 async fn respond<S: Respond>(
-    request: Request<Incoming>,
+    mut request: Request<Incoming>,
     server: Arc<Server<S>>,
     progress: Arc<Progress>,
     yields: bool,
 ) -> io::Result<Response<ServerBody<S>>> {
+    if let Some(idle) = progress.since_answer() {
+        request.extensions_mut().insert(IdleBefore(idle));
+    }
     progress.head_read();
     if yields {
         tokio::task::yield_now().await;

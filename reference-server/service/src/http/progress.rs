@@ -5,7 +5,8 @@
 //! counters to 0 and starts no timer of its own.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::config::bounds::Bounds;
 
@@ -61,6 +62,8 @@ pub(super) struct Progress {
     phase_ticks: AtomicU32,
     /// Ticks since the request began.
     request_ticks: AtomicU32,
+    /// When the last response was given to hyper; none before the first.
+    last_answer: Mutex<Option<Instant>>,
     /// Whether the client is informed of a timeout.
     announces_timeout: AtomicBool,
     has_timed_out: AtomicBool,
@@ -72,6 +75,7 @@ impl Progress {
             phase: AtomicU8::new(Phase::Idle as u8),
             phase_ticks: AtomicU32::new(0),
             request_ticks: AtomicU32::new(0),
+            last_answer: Mutex::new(None),
             announces_timeout: AtomicBool::new(false),
             has_timed_out: AtomicBool::new(false),
         }
@@ -94,6 +98,12 @@ impl Progress {
     /// Notes that the response was given to hyper.
     pub(super) fn answered(&self) {
         self.enter(Phase::Idle);
+        *self.last_answer() = Some(Instant::now());
+    }
+
+    /// The time since the last response; none before the first.
+    pub(super) fn since_answer(&self) -> Option<Duration> {
+        self.last_answer().map(|at| at.elapsed())
     }
 
     /// A timeout from here on is announced.
@@ -127,6 +137,10 @@ impl Progress {
             return Err("the head took too long");
         }
         Ok(())
+    }
+
+    fn last_answer(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn enter(&self, phase: Phase) {

@@ -2,10 +2,12 @@
 
 use std::future::Future;
 use std::io;
+use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::Response;
 use hyper::body::Body;
-use hyper::{HeaderMap, Response};
+use hyper::http::request::Parts;
 
 use crate::config::bounds::Bounds;
 use crate::config::cors::Cors;
@@ -21,10 +23,10 @@ pub trait Respond: Send + Sync + 'static {
     /// The web pages that may read responses.
     fn cors(&self) -> &Cors;
 
-    /// Responds to a POST request with these headers and this body. An error closes the connection without a response.
+    /// Responds to a POST request with this head and this body. An error closes the connection without a response.
     fn respond(
         &self,
-        headers: &HeaderMap,
+        head: &Parts,
         body: &[u8],
         copy: &mut ResponseCopy,
     ) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
@@ -38,6 +40,10 @@ pub trait Respond: Send + Sync + 'static {
 /// An extension of a response: when its connection is idle for too long, a response of status 408 precedes the end.
 #[derive(Clone, Copy, Debug)]
 pub struct AnnouncesTimeout;
+
+/// An extension of a request: how long its connection was idle since the answer before it. The first request of a connection has none.
+#[derive(Clone, Copy, Debug)]
+pub struct IdleBefore(pub Duration);
 
 /// A copy of the text of a response, for log and metrics. It stays empty unless one of them is on.
 #[derive(Debug, Default)]

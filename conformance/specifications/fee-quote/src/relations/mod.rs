@@ -17,7 +17,7 @@ pub use self::{
 };
 use paymaster_engine::cases::case::Relation;
 pub use paymaster_engine::cases::protocol::{
-    BATCH_ELEMENTS, BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS, NUMBER_IDS, STRING_IDS,
+    BATCH_ELEMENTS, BATCHES, IDLE_CONNECTION, MALFORMED_BODIES, MALFORMED_PARAMS, NUMBER_IDS, STRING_IDS,
 };
 
 /// The partial user operation.
@@ -68,6 +68,7 @@ pub static RELATIONS: &[&Relation] = &[
     &MALFORMED_BODIES,
     &BATCHES,
     &BATCH_ELEMENTS,
+    &IDLE_CONNECTION,
     &WITHOUT_MODE,
     &OPTIONAL_MEMBERS,
     &DIALECT_PROBES,

@@ -7,7 +7,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use group::{ANSWER, NO, group, group_of};
 use paymaster_engine::{
-    cases::case::{BuildInput, Group, Ids},
+    cases::{
+        case::{BuildInput, Group, Ids},
+        plan::Plan,
+        protocol::IDLE_CONNECTION,
+        scope::Scope,
+    },
     session::judge::Judge,
 };
 use paymaster_exchange::{Exchange, Response};
@@ -284,12 +289,15 @@ fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
 
 /// How often a rule held for a group of this relation, and at which members it was broken, by the status and body of each answer.
 fn judged_in_pairs(relation: &str, rule: &str, pairs: [[(u16, &str); 2]; 3]) -> (u64, Vec<usize>) {
-    let group = group(relation);
-    assert_eq!(group.members.len(), 6, "three pairs");
+    judged_by(&group(relation), rule, pairs.as_flattened())
+}
+
+fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<usize>) {
+    assert_eq!(group.members.len(), answers.len());
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
-        .zip(pairs.as_flattened())
+        .zip(answers)
         .map(|(member, (status, body))| {
             let outcome = Response {
                 status: *status,
@@ -304,7 +312,7 @@ fn judged_in_pairs(relation: &str, rule: &str, pairs: [[(u16, &str); 2]; 3]) -> 
         })
         .collect();
     let judge = Judge::new(SPECIFICATION.rules().filter(|other| other.id == rule).collect());
-    let judgements = judge.group(&group, &exchanges, &Context::default());
+    let judgements = judge.group(group, &exchanges, &Context::default());
     judgements.first().map_or((0, Vec::new()), |judgement| {
         let broken = judgement.violations.iter().map(|violation| violation.member);
         (judgement.held, broken.collect())
@@ -336,6 +344,23 @@ fn the_headers_of_a_client_get_the_answer_that_plain_headers_get() {
     assert_eq!(judged([[no, yes]; 3]), NOT_JUDGED);
     // No refusal: another rule is about it.
     assert_eq!(judged([[yes, (200, "<html>")]; 3]), NOT_JUDGED);
+}
+
+#[test]
+fn a_connection_that_was_idle_is_compared_with_new_ones_that_get_the_same_answer() {
+    let context = Context::default();
+    let scope = Scope::default().with_idle(true);
+    let group = Plan::of(&[&IDLE_CONNECTION], &context, 1, 1).within(&scope).next().expect("a group");
+    let judged = |answers: [(u16, &str); 3]| judged_by(&group, "http.idle-connection", &answers);
+    let (yes, no) = ((200, ANSWER), (200, NO));
+    assert_eq!(judged([yes, yes, yes]), HELD);
+    for wrong in [no, (500, "<html>"), (200, "")] {
+        assert_eq!(judged([yes, wrong, yes]), (0, vec![1]), "{wrong:?}");
+        // A quota, or a request that is not served twice.
+        assert_eq!(judged([yes, wrong, wrong]), NOT_JUDGED);
+    }
+    assert_eq!(judged([yes, (502, "<html>"), yes]), NOT_JUDGED);
+    assert_eq!(judged([no, yes, yes]), NOT_JUDGED);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use paymaster_engine::{
     cases::{
         case::Group,
-        plan::{FIRST_ID, group, plan, salt},
+        plan::{FIRST_ID, Plan, group, plan, salt},
         scope::Scope,
     },
     knowledge::Knowledge,
@@ -60,13 +60,12 @@ fn rich() -> Context {
 #[test]
 fn a_plan_has_every_group_once_and_depth_comes_last() {
     for (context, seed, cases) in [(rich(), 1, 9), (rich(), 7, 1), (Context::default(), 1, 9)] {
-        let drawn = plan(&context, seed, cases);
+        let scope = Scope::default().with_idle(true);
+        let drawn: Vec<Group> = Plan::new(&context, seed, cases).within(&scope).collect();
         let mut names_drawn: Vec<String> = drawn.iter().map(Group::name).collect();
         names_drawn.sort();
         assert_eq!(names_drawn, names(&context, seed, cases));
-        assert!(
-            drawn.len() > RELATIONS.len() && drawn.len() <= Scope::default().at_most(cases, &SPECIFICATION)
-        );
+        assert!(drawn.len() > RELATIONS.len() && drawn.len() <= scope.at_most(cases, &SPECIFICATION));
         assert!(drawn.iter().map(|group| group.number).eq(0..drawn.len()));
         assert!(drawn.is_sorted_by_key(|group| (group.is_depth, group.first_id)));
         let exercised: BTreeSet<&str> =

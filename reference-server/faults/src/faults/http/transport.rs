@@ -1,13 +1,19 @@
 //! Faults of the HTTP message (section 1, and JSON-RPC over HTTP).
 
+use std::time::Duration;
+
 use paymaster_schemas::Pair;
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, Framing, WireResponse};
+use crate::injection::{Behaviour, Framing, RequestView, WireResponse};
 
 const MESSAGE: Fault = Fault::breaking("answer.http-message").of_fee_quote();
 const STATUS: Fault = Fault::breaking("http.status-of-result");
 const CONTENT_TYPE: Fault = Fault::breaking("http.content-type");
+const IDLE: Fault = Fault::breaking("http.idle-connection").depends_on_others();
+
+/// After this time without a request, a connection was idle.
+const IDLE_FOR: Duration = Duration::from_millis(100);
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MESSAGE, "length-too-long", "announces 10 bytes more than it sends, when sponsoring in token mode")
@@ -71,7 +77,34 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_http(|_, response| set_content_type(response, Some("text/html")))
         .when(|view| view.is_token_mode())
         .of_fee_quote(),
+    fault(
+        IDLE,
+        "half-after-idle",
+        "closes in the middle of the first answer after a connection was idle for 100 ms",
+    )
+    .on_http(|_, response| response.framing = Framing::Half)
+    .when(was_idle)
+    .also(&["answer.http-message"]),
+    fault(
+        IDLE,
+        "page-after-idle",
+        "answers the first request after a connection was idle for 100 ms with a page",
+    )
+    .on_http(|_, response| {
+        response.replace(500, "text/html", "<html><body>the database is gone</body></html>");
+    })
+    .when(was_idle)
+    .also(&["answer.json-text"]),
+    // Any request may come on such a connection, so that every clause about results may be broken.
+    fault(IDLE, "error-after-idle", "refuses the first request after a connection was idle for 100 ms")
+        .injects(Behaviour::Refuse)
+        .when(was_idle)
+        .also(&["*"]),
 ];
+
+fn was_idle(view: &RequestView<'_>) -> bool {
+    view.arrival.idle >= IDLE_FOR
+}
 
 fn set_status(response: &mut WireResponse, status: u16) {
     if response.has_result {

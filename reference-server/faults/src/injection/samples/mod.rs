@@ -4,6 +4,7 @@ mod paymaster_requests;
 mod requests;
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderName, HeaderValue, ORIGIN};
@@ -69,9 +70,9 @@ static HEADERS: LazyLock<[HeaderMap; 2]> = LazyLock::new(|| {
     })
 });
 
-/// The headers of the sample request with this body, and many other requests in flight.
+/// The headers of the sample request with this body, many other requests in flight, after a connection was idle.
 pub(crate) fn arrival(body: &[u8]) -> Arrival<'static> {
-    Arrival { headers: &HEADERS[body.len() % HEADERS.len()], in_flight: 100 }
+    Arrival { headers: &HEADERS[body.len() % HEADERS.len()], in_flight: 100, idle: Duration::from_secs(1) }
 }
 
 /// The bodies of all sample requests.

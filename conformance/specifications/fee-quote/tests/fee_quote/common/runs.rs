@@ -9,7 +9,8 @@ use bytes::Bytes;
 use paymaster_engine::{
     cases::{
         case::Group,
-        plan::{DEFAULT_CASES, plan},
+        plan::{DEFAULT_CASES, Plan},
+        scope::Scope,
     },
     session::judge::Judge,
 };
@@ -116,7 +117,7 @@ pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, ca
     }
     let context = discovery.finish().0;
     let judge = Judge::new(SPECIFICATION.rules().collect());
-    for group in plan(&context, seed, cases) {
+    for group in Plan::new(&context, seed, cases).within(&Scope::default().with_idle(true)) {
         let exchanges = send(service, &group);
         *found.requests.entry(group.relation.id).or_default() += exchanges.len();
         for judgement in judge.group(&group, &exchanges, &context) {
