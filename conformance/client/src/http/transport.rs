@@ -169,6 +169,8 @@ pub struct PooledConnection {
     stage: Stage,
     /// The HTTP version of the last connection.
     protocol: Option<Protocol>,
+    /// How many reused connections the last exchange lost.
+    closed: u64,
 }
 
 impl std::fmt::Debug for PooledConnection {
@@ -267,6 +269,11 @@ impl PooledConnection {
         self.protocol
     }
 
+    /// How many reused connections were closed before an answer to the last exchange came: its request was sent again.
+    pub fn closed(&self) -> u64 {
+        self.closed
+    }
+
     fn timed_out(&self, after: Duration) -> Failure {
         let waiting_for = match &self.connection {
             Some(connection) => diagnosis::waiting_for(self.stage, connection.tap()),
@@ -281,6 +288,7 @@ impl PooledConnection {
         body: &Bytes,
         headers: &HeaderMap,
     ) -> Result<Reading, Failure> {
+        self.closed = 0;
         loop {
             self.stage = Stage::Connection;
             let connection = connected(&mut self.connection, transport, &mut self.stage).await?;
@@ -308,6 +316,7 @@ impl PooledConnection {
                         } =>
                 {
                     self.connection = None;
+                    self.closed += 1;
                 }
                 Err(cause) => return Err(diagnosis::failure(&cause, connection.tap())),
             }

@@ -154,11 +154,10 @@ impl Target {
         EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version)).count()
     }
 
-    /// The contract for a version, its signer and its chain, where signatures can be checked: P1 needs the sender's nonce from a node.
+    /// The contract for a version, its signer and its chain, where signatures can be checked.
     pub fn contract(&self, version: EntryPointVersion) -> Option<(ContractKind, Address, u64)> {
-        use ContractKind::{Singleton06, Singleton07, Singleton08, Verifying07};
         let kind = self.profile.contract.of(version)?;
-        let is_checked = matches!(kind, Verifying07 | Singleton06 | Singleton07 | Singleton08);
+        let is_checked = !matches!(kind, ContractKind::Coinbase06 | ContractKind::Coinbase07);
         let chain = self.chain_id().filter(|_| is_checked && self.chain_is_sure())?;
         Some((kind, self.profile.contract.signer()?, chain))
     }
@@ -263,6 +262,19 @@ impl Target {
     /// Whether the profile lists the operation of a call as sponsorable.
     pub fn is_listed(&self, call: &Call) -> bool {
         Self::lists(&self.profile.operations.sponsorable, version(call.pair), call.operation())
+    }
+
+    /// Whether the profile names the sender of a call, so that it may have sent operations.
+    pub fn names_sender(&self, call: &Call) -> bool {
+        let sent = call.operation()["sender"].as_str().unwrap_or_default();
+        let is_named = |listed: &Listed| {
+            listed
+                .operation
+                .get("sender")
+                .and_then(Value::as_str)
+                .is_some_and(|named| named.eq_ignore_ascii_case(sent))
+        };
+        self.profile.operations.sponsorable.iter().any(is_named)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Looks for the causes of all findings of a run, one after the other: a cause that is known already is tried first.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -37,9 +40,10 @@ const DRAWN_CALLS: u32 = 6;
 /// How often another cause is looked for of a finding that its cause does not explain whole.
 const ROUNDS_OF_OTHERS: usize = 2;
 
-/// How long a run looks for causes before it takes up no further finding: a target that mixes answers up breaks dozens of rules, and each
-/// search waits for answers that are wrong now and then.
-const LOOKED_FOR_AT_MOST: Duration = Duration::from_secs(45);
+/// How many requests a run sends in search of causes, and for how long, before it takes up no further finding: a target that mixes answers up
+/// breaks dozens of rules, each search waits for answers that are wrong now and then, and a target may be slow.
+const SEARCH_REQUESTS: u32 = 10_000;
+const SEARCH_TIME: Duration = Duration::from_mins(2);
 
 /// Which causes are looked for.
 #[derive(Clone, Copy)]
@@ -55,6 +59,8 @@ struct CauseSearch<'a> {
     sender: &'a Sender,
     material: Material<'a>,
     limit: u32,
+    /// How many requests may still be sent.
+    left: AtomicU32,
     ends: Instant,
 }
 
@@ -74,7 +80,8 @@ pub(super) async fn with_causes(
         sender,
         material: Material { session, drawn: &drawn, simplify: suite.simplify },
         limit: settings.shrink_requests * SEARCH_SHARE,
-        ends: Instant::now() + LOOKED_FOR_AT_MOST,
+        left: AtomicU32::new(SEARCH_REQUESTS),
+        ends: Instant::now() + SEARCH_TIME,
     };
     for finding in &mut findings {
         finding.share = Some(session.outcomes().share(finding.rule, &finding.key()));
@@ -270,7 +277,8 @@ impl CauseSearch<'_> {
 
     /// Adds its cause to a finding, where there is one.
     async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
-        if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || Instant::now() >= self.ends {
+        let is_spent = self.left.load(Ordering::Relaxed) == 0 || Instant::now() >= self.ends;
+        if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || is_spent {
             return;
         }
         finding.sought = true;
@@ -282,7 +290,9 @@ impl CauseSearch<'_> {
             Extent::All => Box::pin(search.cause(known)).await,
             Extent::Known => Box::pin(search.known_cause(known)).await,
         };
-        finding.shrink_requests += search.spent();
+        let spent = search.spent();
+        self.left.store(self.left.load(Ordering::Relaxed).saturating_sub(spent), Ordering::Relaxed);
+        finding.shrink_requests += spent;
         if let Some(diagnosis) = diagnosis {
             explain(finding, diagnosis);
         }

@@ -13,6 +13,9 @@
 //! at the same time, too. An error that no copy gets, and no other group got at the same time, is judged. Where copies get it, their share
 //! decides how often the group is sent alone before the error counts as one of overload (see [`times_alone`]).
 //!
+//! Where several connections are closed at a time, the target may have been restarted: what was served before is sent, as in an outage, and
+//! then the groups again. Where that is served at once, it was no outage that could be seen, and a run believes it twice.
+//!
 //! Some targets refuse connections while too many others are open. Where a connection was refused or closed without an answer, and the group
 //! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
 
@@ -66,6 +69,12 @@ const PAUSES: u32 = 8;
 
 /// The same where nothing was served yet, as of a service that starts: 3.1 seconds in all.
 const PAUSES_AT_START: u32 = 5;
+
+/// So many connections that are closed while a group is sent may come from a restart.
+const CLOSED_IN_RESTART: u64 = 3;
+
+/// How many restarts that are over at once a run believes.
+const RESTARTS: u32 = 2;
 
 /// How often one group is sent again after outages.
 const OUTAGES_PER_GROUP: usize = 3;
@@ -142,6 +151,10 @@ pub(crate) struct TargetState {
     /// How many outages are over, and whether the last one lasted longer than the run waits.
     outages: u64,
     lasting_outage: bool,
+    /// How many restarts were over at once.
+    restarts: u32,
+    /// How many connections were closed without an answer. Requests on reused ones are sent again at once, and may be answered then.
+    pub(super) closed: u64,
     /// Whether any answer had no excuse, and how many requests in a row were given up since.
     is_serving: bool,
     given_up: u32,
@@ -261,6 +274,7 @@ impl Attempts {
         probe: Option<&Exchange>,
         now: SystemTime,
     ) -> Next {
+        target.closed += u64::from(probe.is_none() && matches!(exchange.outcome, Err(Failure::Broken(_))));
         let excuse = target.excuse(exchange);
         let is_checked = self.sending == Sending::Among { watched: true } && excuse.may_be_load;
         // Sending it alone shows whether the target still answers, and sending copies of it shows nothing about that.
@@ -351,6 +365,8 @@ pub(super) struct Delivery {
     /// How many requests could be in flight, and how many outages were over, when the group was sent.
     jobs: usize,
     outages: u64,
+    /// How many connections were closed before the group was sent.
+    closed: u64,
     /// How often the group was sent again after an outage.
     waited: usize,
     /// Whether another request was served after a refusal that may come from load: the two are compared once the group is refused alone too.
@@ -403,7 +419,16 @@ pub(super) enum Step {
 
 impl Delivery {
     pub(super) fn new(checks: bool) -> Self {
-        Self { checks, watched: false, jobs: 0, outages: 0, waited: 0, neighbour: None, phase: Phase::Start }
+        Self {
+            checks,
+            watched: false,
+            jobs: 0,
+            outages: 0,
+            closed: 0,
+            waited: 0,
+            neighbour: None,
+            phase: Phase::Start,
+        }
     }
 
     /// Decides what to do next. `came` is what the last step brought: the exchanges of each copy of the group, or the one of the probe.
@@ -429,6 +454,16 @@ impl Delivery {
             }
             // The check of another group has lowered the limit.
             Phase::BeforeLoad(_) if target.jobs < self.jobs => self.send(target, true),
+            Phase::BeforeLoad(LoadCheck { is_refused: true, .. })
+                if target.outages > self.outages && self.waited < OUTAGES_PER_GROUP =>
+            {
+                self.send_after_outage(target)
+            }
+            Phase::BeforeLoad(LoadCheck { is_refused: true, kept: Some(refused), .. })
+                if self.waited < OUTAGES_PER_GROUP && self.may_be_restart(target) =>
+            {
+                self.probe(target, 0, refused)
+            }
             Phase::BeforeLoad(check) => {
                 // The target may need a moment until it has noticed that connections are closed.
                 let after = if check.is_refused { CONNECT_PAUSE } else { Duration::ZERO };
@@ -442,8 +477,14 @@ impl Delivery {
     /// Sends the group among others, `watched` where other requests can be in flight.
     fn send(&mut self, target: &TargetState, watched: bool) -> Step {
         self.watched = watched && self.checks && target.jobs > 1;
-        (self.jobs, self.outages) = (target.jobs, target.outages);
+        (self.jobs, self.outages, self.closed) = (target.jobs, target.outages, target.closed);
         Step::Send(Sending::Among { watched: self.watched })
+    }
+
+    /// Whether several connections were closed since the group was sent.
+    fn may_be_restart(&self, target: &TargetState) -> bool {
+        let is_new = !target.lasting_outage && target.restarts < RESTARTS;
+        is_new && target.closed >= self.closed + CLOSED_IN_RESTART
     }
 
     /// Sends a request that was served before, or else a refused one, after that many pauses.
@@ -464,8 +505,8 @@ impl Delivery {
     ) -> Step {
         let most = match target.liveness.served() {
             _ if target.lasting_outage => 0,
-            Some(_) => PAUSES,
-            None => PAUSES_AT_START,
+            Some(_) if refused.iter().all(is_answered) => PAUSES,
+            _ => PAUSES_AT_START,
         };
         let is_served = probe.is_some_and(is_served);
         if let Some(probe) = probe {
@@ -481,9 +522,14 @@ impl Delivery {
             }
         }
         target.lasting_outage = !is_served && pauses == most;
-        if is_served && pauses > 0 {
+        let is_restart =
+            is_served && pauses == 0 && !refused.iter().all(is_answered) && self.may_be_restart(target);
+        target.restarts += u32::from(is_restart);
+        if is_restart || is_served && pauses > 0 {
             target.outages += 1;
-            target.effects.push(Effect::SlowDown(FIRST_PAUSE * (2_u32.pow(pauses) - 1)));
+            if pauses > 0 {
+                target.effects.push(Effect::SlowDown(FIRST_PAUSE * (2_u32.pow(pauses) - 1)));
+            }
             return self.send_after_outage(target);
         }
         if is_served || target.lasting_outage {
@@ -503,7 +549,11 @@ impl Delivery {
     /// Decides what follows from exchanges among others, and `may_wait` for the end of an outage.
     fn after_sending(&mut self, target: &TargetState, exchanges: Vec<Exchange>, may_wait: bool) -> Step {
         let excuses: Vec<Excuse> = exchanges.iter().map(|exchange| target.excuse(exchange)).collect();
-        let is_outage = self.checks && excuses.iter().any(|excuse| excuse.may_be_outage);
+        // Where one request is sent at a time, no others show whether the target was restarted.
+        let is_closed =
+            |exchange: &Exchange| target.jobs == 1 && matches!(exchange.outcome, Err(Failure::Broken(_)));
+        let is_outage = self.checks
+            && (excuses.iter().any(|excuse| excuse.may_be_outage) || exchanges.iter().any(is_closed));
         let is_short =
             |exchange: &Exchange| exchange.outcome.as_ref().map_or(0, |response| response.body.len()) <= KEPT;
         // Long answers are not kept: the holders of slots may wait for their memory.
@@ -928,6 +978,49 @@ mod tests {
         assert_eq!(judged(&run.deliver(script)), 503);
         let times = run.did.iter().filter(|did| *did == "unwatched").count();
         assert_eq!(times, OUTAGES_PER_GROUP + 1);
+    }
+
+    #[test]
+    fn several_connections_that_are_closed_at_a_time_are_a_restart_twice() {
+        let mut target = TargetState::new("target".to_owned(), 8);
+        let next = |target: &mut TargetState, delivery: &mut Delivery, came: Option<Exchange>| {
+            delivery.next(target, came.into_iter().map(|exchange| Ok(vec![exchange])).collect())
+        };
+        for number in 0..=RESTARTS {
+            let mut hit = [Delivery::new(true), Delivery::new(true)];
+            for delivery in &mut hit {
+                next(&mut target, delivery, None);
+            }
+            for delivery in &mut hit {
+                assert!(matches!(next(&mut target, delivery, Some(closed())), Step::Quiet));
+            }
+            target.closed += CLOSED_IN_RESTART;
+            let [first, second] = &mut hit;
+            let step = next(&mut target, first, None);
+            if number == RESTARTS {
+                assert!(matches!(step, Step::Send(Sending::Alone { .. })), "{step:?}");
+                return;
+            }
+            assert!(matches!(step, Step::Probe(_, Duration::ZERO)), "{step:?}");
+            for step in [next(&mut target, first, Some(good())), next(&mut target, second, None)] {
+                assert!(matches!(step, Step::Send(Sending::Among { .. })), "{step:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_connection_that_is_closed_where_no_other_is_open_may_come_from_a_restart() {
+        let mut run = Run::new(1);
+        let script = |did: &str, number| match did {
+            "unwatched" if number == 0 => closed(),
+            "probe" if number < 1 => closed(),
+            _ => good(),
+        };
+        assert_eq!(judged(&run.deliver(script)), 200);
+        assert_eq!(
+            run.story(),
+            "unwatched, quiet, probe, probe after 100ms, slow down after 100ms, unwatched"
+        );
     }
 
     #[test]

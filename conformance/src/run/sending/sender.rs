@@ -352,7 +352,10 @@ impl Sender {
             }
             let mut decide =
                 |target: &mut TargetState, probe| attempts.after(target, &exchange, probe, SystemTime::now());
-            let mut next = self.decide(|target| decide(target, None));
+            let mut next = self.decide(|target| {
+                target.closed += connection.closed();
+                decide(target, None)
+            });
             if let Next::Probe(body) = next {
                 let probe = self.probe(body).await?;
                 next = self.decide(|target| decide(target, Some(&probe)));

@@ -29,7 +29,7 @@ const SENT_FOR_CHANCE: u32 = 100;
 const MISSED_ALONE: f64 = 0.01;
 
 /// How long requests are sent alone.
-const ALONE_AT_MOST: Duration = Duration::from_secs(20);
+const ALONE_AT_MOST: Duration = Duration::from_mins(1);
 
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;

@@ -396,20 +396,20 @@ impl Search<'_> {
                     list.into_iter().flatten().filter(|item| !items.contains(item) && !others.contains(item));
                 others.extend(new.next().cloned());
             }
-            let mut broken = 0;
-            for other in others.into_iter().take(TRIED) {
-                let place = items.iter().position(|item| item == element).unwrap_or_default();
-                let mut exchanged = items.clone();
-                exchanged[place] = other;
-                broken += usize::from(
-                    self.breaks_with(subject, member.with(failing, Some(&exchanged.into()))).await,
-                );
-            }
-            // One other element may be right for a reason of its own.
+            others.truncate(TRIED);
+            let place = items.iter().position(|item| item == element).unwrap_or_default();
+            let broken = self.broken_with(subject, failing, member, (items, place), &others).await;
+            // One other element may be right, or wrong, for a reason of its own.
             if broken + 1 < TRIED {
                 return Some(Respect::Value);
             }
-            return (!self.answers_another_request(failing)).then_some(Respect::Length);
+            let passing = member.passing.as_ref().and_then(Value::as_array).filter(|items| !items.is_empty());
+            let is_kept = match passing {
+                // Where the target keeps its answer under the length, other elements get that of the passing list.
+                Some(items) => self.broken_with(subject, failing, member, (items, 0), &others).await > 1,
+                None => false,
+            };
+            return (!is_kept && !self.answers_another_request(failing)).then_some(Respect::Length);
         }
         let (parent, name) = member.pointer.rsplit_once('/').unwrap_or_default();
         let amount_of = |value: &Option<Value>| value.as_ref().and_then(amount);
@@ -427,6 +427,25 @@ impl Search<'_> {
             }
         }
         Some(Respect::Value)
+    }
+
+    /// With how many of these elements in this place of a list the rule is broken.
+    async fn broken_with(
+        &mut self,
+        subject: Subject,
+        failing: &Value,
+        member: &Difference,
+        (items, place): (&[Value], usize),
+        others: &[Value],
+    ) -> usize {
+        let mut broken = 0;
+        for other in others {
+            let mut exchanged = items.to_vec();
+            exchanged[place] = other.clone();
+            let exchanged = member.with(failing, Some(&exchanged.into()));
+            broken += usize::from(self.breaks_with(subject, exchanged).await);
+        }
+        broken
     }
 
     /// Whether what is wrong in a result has a long text that the request does not have: the target may have kept it from another one.

@@ -96,6 +96,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_others(),
     signed(SIGNATURE, "signature-of-another-digest", "signs a digest that is not the contract's")
         .on_result(|_, result| change_data(result, other_v)),
+    signed(
+        SIGNATURE,
+        "signature-of-another-digest-for-06",
+        "signs, for EntryPoint 0.6, a digest that is not the contract's",
+    )
+    .on_result(|_, result| change_data(result, other_v))
+    .when(|view| view.is_data() && view.entry_point() == Some(EntryPoint::V06)),
     signed("call.same-operation", "spelling-signed", "signs the text of the request")
         .on_result(|_, result| change_data(result, other_v))
         .when(|view| view.is_data() && is_spelled_otherwise(view)),
