@@ -105,6 +105,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(result, "paymasterAndData", json!(data));
         }
     })
+    .also(&["plausibility.token-data-of-token"])
     .when(|view| view.is_token_mode()),
     Fault::new(
         "plausibility.token-data-of-token",
