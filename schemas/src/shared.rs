@@ -70,7 +70,7 @@ pub const JSON_RPC: &[Clause] = clauses! {
     JsonRpc "7" "json-rpc.null-id"
         "If the `id` of a request cannot be read, the error has the `id` null.";
     JsonRpc "1" "json-rpc.batch"
-        "A batch is answered with an array that has one answer for each request of the batch. The ids match; the order is free.";
+        "A batch is answered with an array that has one answer for each request of the batch, and an error for each element that is no request. The ids match; the order is free.";
     JsonRpc "1" "json-rpc.batch-elements"
         "Each request of a batch gets the same kind of answer that it gets alone: a result of its mode, or an error.";
     JsonRpc "1" "json-rpc.empty-batch"

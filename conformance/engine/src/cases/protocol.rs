@@ -241,9 +241,9 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
 /// Batches.
 pub static BATCHES: Relation = Relation::new(
     "batches",
-    "batches of calls, with notifications among them, and the empty one",
+    "batches of calls, with notifications or an element that is no request among them, and the empty one",
     Bases::Plain,
-    Rounds::Fixed(4),
+    Rounds::Fixed(5),
     batches,
 );
 
@@ -262,7 +262,8 @@ const fn common_factor(mut left: usize, mut right: usize) -> usize {
 /// A body that is no valid request, made of a valid one.
 type MalformedBody = fn(&Value, &Specification) -> String;
 
-/// The bodies, one a round.
+/// The bodies, one a round. A service may serve methods of its own or of other services, such as `eth_chainId`, so the unknown methods have
+/// names that no service has.
 const BODIES: &[(&str, MalformedBody)] = &[
     ("an unknown method", |base, _| changed(base, "method", "pm_noSuchMethod")),
     ("half a request", |base, _| {
@@ -283,7 +284,7 @@ const BODIES: &[(&str, MalformedBody)] = &[
     ("an empty method", |base, _| changed(base, "method", "")),
     ("a request and a closing brace too many", |base, _| format!("{base}}}")),
     ("a number for method", |base, _| changed(base, "method", 1)),
-    ("a method of another service", |base, _| changed(base, "method", "eth_chainId")),
+    ("an unknown method with another prefix", |base, _| changed(base, "method", "eth_noSuchMethod")),
     ("single quotes", |base, _| base.to_string().replace('"', "'")),
     ("an object for id", |base, _| changed(base, "id", json!({}))),
     ("jsonrpc 1.0", |base, _| changed(base, "jsonrpc", "1.0")),
@@ -296,7 +297,7 @@ const BODIES: &[(&str, MalformedBody)] = &[
     ("an empty object", |_, _| "{}".to_owned()),
     ("a member without a name", |base, _| base.to_string().replacen('{', "{:1,", 1)),
     ("a method that begins like a known one", |base, _| {
-        changed(base, "method", format!("{}2", method(base)))
+        changed(base, "method", format!("{}_noSuchMethod", method(base)))
     }),
     ("a control character in a string", |base, _| base.to_string().replacen("\"0x", "\"\u{1}0x", 1)),
 ];
@@ -312,11 +313,12 @@ fn method(base: &Value) -> &str {
 fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut call = || with(input.base, "", "id", ids.next_id());
     let notification = without(input.base, "", "id");
-    let (label, batch) = match input.round % 4 {
+    let (label, batch) = match input.round % 5 {
         0 => ("a batch of three calls", vec![call(), call(), call()]),
         1 => ("an empty batch", Vec::new()),
         2 => ("a batch of a call and a notification", vec![call(), notification]),
-        _ => ("a batch of notifications", vec![notification.clone(), notification]),
+        3 => ("a batch of notifications", vec![notification.clone(), notification]),
+        _ => ("a batch of a call and an element that is no request", vec![call(), json!(1)]),
     };
     vec![with_own_id(Role::Batch, label, &Value::Array(batch))]
 }

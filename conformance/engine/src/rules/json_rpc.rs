@@ -139,18 +139,22 @@ fn null_id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// The most calls of a small batch. A target may refuse larger batches.
 const FEW: usize = 3;
 
-/// A batch is answered with one answer for each request that has an id, in any order.
+/// A batch is answered with one answer for each request that has an id, and for each element that is no request, in any order.
 fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let ParsedRequest::Batch(requests) = &*view.request else {
         return;
     };
-    let readable =
-        requests.iter().all(|request| request.id().is_some() || *request == ParsedRequest::Notification);
-    if !readable || view.rejected_before_service() || matches!(view.answer, Answer::None(_)) {
+    // A server may take the id null for none.
+    if requests.contains(&ParsedRequest::NullId)
+        || view.rejected_before_service()
+        || matches!(view.answer, Answer::None(_))
+    {
         return;
     }
     let ids: Vec<&Value> = requests.iter().filter_map(ParsedRequest::id).collect();
-    if ids.is_empty() {
+    let silent = requests.iter().filter(|request| **request == ParsedRequest::Notification).count();
+    let due = requests.len() - silent;
+    if due == 0 {
         return nothing(view, report);
     }
     // JSON-RPC does not limit the size of a batch, so a target may.
@@ -158,14 +162,14 @@ fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         return;
     }
     let Some(answers) = view.answer.array() else {
-        let expected = format!("an array of {} answers", ids.len());
+        let expected = format!("an array of {due} answers");
         return report.broken("", expected, describe_answer(&view.answer));
     };
     let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
     let matched = ids.iter().all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
     // json-rpc.notification reports answers to notifications.
-    let as_many = answers.len() == ids.len() || ids.len() < requests.len();
-    let expected = format_args!("one answer for each of {} requests", ids.len());
+    let as_many = answers.len() == due || silent > 0;
+    let expected = format_args!("one answer for each of {due} requests");
     report.expect(matched && as_many, "", expected, || {
         let actual: Vec<String> = actual.iter().map(ToString::to_string).collect();
         format!("{} answers, with the ids {}", answers.len(), actual.join(", "))

@@ -9,7 +9,10 @@ use crate::{
     },
     specification::Specification,
 };
-use std::{borrow::Cow, time::SystemTime};
+use std::{
+    borrow::Cow,
+    time::{Duration, SystemTime},
+};
 
 use paymaster_exchange::{Exchange, HeaderSet, RefusedValue, Simulation};
 
@@ -44,6 +47,8 @@ pub struct View<'a> {
     pub beyond: Option<&'static str>,
     /// What the request must be answered with.
     pub expectation: Expectation,
+    /// From sending the request to the end of the answer.
+    pub took: Duration,
     /// When the answer came; none where that is not known.
     pub received: Option<SystemTime>,
     /// The value of the request for which alone the service refuses requests so; none where the answer may have an excuse.
@@ -78,6 +83,7 @@ impl<'a> View<'a> {
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
             beyond: requirement.and_then(|requirement| requirement.beyond),
             expectation: requirement.map_or(Expectation::Unknown, |requirement| requirement.expectation),
+            took: exchange.took,
             received: exchange.received,
             refused_value: exchange.refused_value.as_deref(),
             on_chain: exchange.on_chain.as_ref(),

@@ -72,6 +72,9 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_result(|_, result| each_quote(result, "exchangeRate", with_point)),
     variant("exchange-rate-small", "exchangeRate is 1")
         .on_result(|_, result| each_quote(result, "exchangeRate", |_| 1.into())),
+    variant("valid-until-minutes", "validUntil is in minutes").on_result(|_, result| {
+        each_quote(result, "validUntil", |until| json!(until.as_u64().unwrap_or_default() / 60));
+    }),
     variant("valid-until-milliseconds", "validUntil is in milliseconds").on_result(|_, result| {
         each_quote(result, "validUntil", |value| parsed(&format!("{}000", text_of(value))));
     }),

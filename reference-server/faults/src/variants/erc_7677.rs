@@ -146,13 +146,6 @@ pub(super) const VARIANTS: &[Variant] = &[
         .when(is_call),
     variant("refusals-with-status-400", "refusals have the HTTP status 400")
         .configured(|config| config.error_status = 400),
-    variant("bundler-at-the-same-url", "serves methods of a bundler at the same URL")
-        .on_answer(|_, answer| {
-            remove(answer, "error");
-            set(answer, "result", "0x7a69");
-        })
-        .when(|view| view.request["method"] == "eth_chainId")
-        .warns(&["json-rpc.method-not-found"]),
     variant(
         "unannounced-limits-refused",
         "refuses data for gas limits of the paymaster that it did not announce",

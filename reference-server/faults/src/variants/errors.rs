@@ -24,6 +24,12 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("error-message-empty", "messages are empty").on_error(|_, error| set(error, "message", "")),
     variant("error-message-long", "messages have 4000 letters")
         .on_error(|_, error| set(error, "message", "refused ".repeat(500))),
+    variant("bundler-at-the-same-url", "serves methods of a bundler at the same URL")
+        .on_answer(|_, answer| {
+            remove(answer, "error");
+            set(answer, "result", "0x7a69");
+        })
+        .when(|view| view.request["method"] == "eth_chainId"),
     variant("errors-with-400", "errors come with status 400")
         .on_http(|_, response| set_error_status(response, 400))
         .when(is_single),

@@ -17,7 +17,7 @@ pub(super) const CLAUSES: &[Clause] = clauses! {
     NotShown "2.2" "dialect.amount-notation"
         "Whether amounts of the operation are accepted as decimal strings, as hex quantities, or as both.";
     NotShown "2.8" "behaviour.valid-until-unit"
-        "The unit of validUntil: seconds or milliseconds.";
+        "The unit of `validUntil`, such as seconds or milliseconds.";
     NotShown "8" "behaviour.limits"
         "How requests are answered that are larger than what wallets send: more call data, longer lists and ids, higher gas limits and fees.";
     NotShown "2.7" "behaviour.unsupported-when-none"

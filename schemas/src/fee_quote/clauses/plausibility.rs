@@ -25,4 +25,6 @@ pub(super) const CLAUSES: &[Clause] = clauses! {
         "`paymasterAndData` of a token-mode result begins with the `paymasterAddress` of quotes.";
     Plausibility "2.9" "plausibility.token-data-differs"
         "`paymasterAndData` of token-mode results differs between operations. Data that is too short for a signature may be the same.";
+    Plausibility "4.2" "plausibility.token-data-of-token"
+        "`paymasterAndData` of token-mode results differs between two tokens that pay for the same operation. Data that is too short for a signature may be the same.";
 };

@@ -3,9 +3,12 @@
 use crate::{
     call::CallParts,
     relations::Probe,
-    target::context::{Context, Support},
+    target::{
+        context::{Context, Support},
+        quoted::unit_of,
+    },
 };
-use paymaster_engine::{knowledge::Knowledge, rules::View};
+use paymaster_engine::{json::number::amount, knowledge::Knowledge, rules::View};
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
@@ -104,10 +107,13 @@ pub(super) fn repeated_tokens(views: &[View<'_>], _: &dyn Knowledge, values: &mu
 const SECONDS_END: f64 = 1e11;
 
 pub(super) fn valid_until_unit(views: &[View<'_>], _: &dyn Knowledge, values: &mut Vec<String>) {
-    for (_, _, result) in results(views) {
+    for (view, _, result) in results(views) {
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             if let Some(until) = quote["validUntil"].as_f64() {
-                let unit = if until == 0.0 {
+                let near = amount(&quote["validUntil"]).zip(view.received);
+                let unit = if let Some((unit, _)) = near.and_then(|(until, now)| unit_of(&until, now)) {
+                    unit
+                } else if until == 0.0 {
                     "zero"
                 } else if until < 1e9 {
                     "neither: a small number"

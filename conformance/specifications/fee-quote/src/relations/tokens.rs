@@ -145,21 +145,31 @@ pub static UNSUPPORTED_IN_QUOTE: Relation = Relation::new(
     },
 );
 
-/// Different operations that are paid in the same token.
+/// Different operations that are paid in the same token, and one of them paid in another token where two are supported.
 pub static TOKEN_DATA: Relation = Relation::new(
     "token-data",
-    "sponsor requests in token mode for three operations, paid in the same token",
+    "sponsor requests in token mode for one operation in two tokens, and for another one in the first token; for three in one token when no other is known",
     Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
     Rounds::Scaled { most: 6, least: 4 },
-    // The base, and two operations that differ in what every account's signature covers. An operation that only the profile's list
+    // The base, and one or two operations that differ in what every account's signature covers. An operation that only the profile's list
     // has is changed in its fees alone, so that a target that simulates serves it.
     |input, ids| {
         let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
+        let name = Context::of(input.context).dialect.fee_token_member.as_str();
+        let paid_in = input.base["params"][1]["tokenInfo"][name].as_str().unwrap_or_default();
+        let supported = Context::of(input.context).tokens_with(Support::Supported);
+        let tokens: Vec<&str> = supported.filter(|token| !token.eq_ignore_ascii_case(paid_in)).collect();
+        let mut others = vec![("the second operation", "1"), ("the third operation", "2")];
+        if !tokens.is_empty() {
+            let request = with(input.base, TOKEN_INFO, name, *item_of_round(input, &tokens));
+            members.push(member(Role::Variant, "the first operation in another token", request, ids));
+            others.pop();
+        }
         let is_listed = Context::of(input.context).profile.operations.accepts == Accepts::Listed;
         let prefix = |name| {
             if is_hex(name, Context::of(input.context).dialect.amount_notation) { "0x" } else { "" }
         };
-        for (label, digit) in [("the second operation", "1"), ("the third operation", "2")] {
+        for (label, digit) in others {
             let mut request = input.base.clone();
             if !is_listed {
                 set(&mut request, OPERATION, "sender", json!(address(input, 7)));

@@ -24,20 +24,26 @@ pub struct QuotedFacts {
     pub units: BTreeMap<&'static str, BigUint>,
 }
 
-/// The unit in which a time since 1970 lies between a day before `now` and a year after it; none for other values, such as 0 or the
-/// largest number that a clock can show, which prove no unit.
-pub fn unit_of(time: &BigUint, now: SystemTime) -> Option<&'static str> {
+/// The units of a time since 1970, and how many nanoseconds each has. Section 2.8 does not show the unit.
+const UNITS: [(&str, u64); 7] = [
+    ("nanoseconds", 1),
+    ("microseconds", 1_000),
+    ("milliseconds", 1_000_000),
+    ("seconds", 1_000_000_000),
+    ("minutes", 60_000_000_000),
+    ("hours", 3_600_000_000_000),
+    ("days", 86_400_000_000_000),
+];
+
+/// The unit in which a time since 1970 lies between a day before `now` and a year after it, and the end of the time in seconds: a minute
+/// ends with its last second. None for other values, such as 0 or the largest number that a clock can show, which prove no unit.
+pub fn unit_of(time: &BigUint, now: SystemTime) -> Option<(&'static str, BigUint)> {
     const DAY: u64 = 86_400;
-    const IN_A_SECOND: [(&str, u64); 4] = [
-        ("seconds", 1),
-        ("milliseconds", 1_000),
-        ("microseconds", 1_000_000),
-        ("nanoseconds", 1_000_000_000),
-    ];
     let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
     let near = BigUint::from(now.saturating_sub(DAY))..=BigUint::from(now + 366 * DAY);
-    let mut units = IN_A_SECOND.into_iter();
-    units.find_map(|(unit, in_a_second)| near.contains(&(time / in_a_second)).then_some(unit))
+    let end = |nanoseconds: u64| (time + 1_u8) * nanoseconds / 1_000_000_000_u64;
+    let mut units = UNITS.into_iter().map(|(unit, nanoseconds)| (unit, end(nanoseconds)));
+    units.find(|(_, end)| near.contains(end))
 }
 
 /// No case is drawn from these facts, so that they make no difference between two contexts.
@@ -59,7 +65,7 @@ impl QuotedFacts {
             }
             let until = amount(&quote["validUntil"]).filter(|_| quote["validUntil"].is_number());
             if let (Some(until), Some(received)) = (until, received)
-                && let Some(unit) = unit_of(&until, received)
+                && let Some((unit, _)) = unit_of(&until, received)
             {
                 self.units.entry(unit).or_insert(until);
             }

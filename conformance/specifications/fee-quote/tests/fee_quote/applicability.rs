@@ -78,7 +78,8 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
         }))
     };
     assert_eq!(answered(vec![], false), Ids::from(NEVER_STATED));
-    assert_eq!(answered(vec![Token::default()], true), Ids::from(NEVER_STATED));
+    let with_one = NEVER_STATED.into_iter().chain(["plausibility.token-data-of-token"]).collect();
+    assert_eq!(answered(vec![Token::default()], true), with_one);
     let without = answered(vec![], true);
     assert!(without.is_superset(&Ids::from(NEVER_STATED)));
     let of_tokens = |id: &str| id.starts_with("fee-quote.") || id.starts_with("token-sponsor-result.");
@@ -98,6 +99,7 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
             "plausibility.symbol",
             "plausibility.token-data",
             "plausibility.token-data-differs",
+            "plausibility.token-data-of-token",
             "plausibility.token-price",
             "plausibility.valid-until",
             "quote.erc20-result",

@@ -22,7 +22,7 @@ use paymaster_fee_quote::{
     target::{
         context::Context,
         ordinary::BOUNDS,
-        profile::{Accepts, Operations, Profile, SmartAccount},
+        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
 use paymaster_schemas::kinds;
@@ -215,6 +215,36 @@ fn data_with_a_signature_differs_between_operations() {
     let group = group_of("token-data", kinds::SPONSOR_ERC20);
     let some = counts_in(&group, "plausibility.token-data-differs", &[ANSWER, NO, ANSWER]);
     assert_eq!(some, (0, vec![]), "one operation has no result");
+}
+
+#[test]
+fn data_with_a_signature_differs_between_tokens() {
+    let token = |address: &str| Token { address: address.to_owned(), ..Token::default() };
+    let supported =
+        ["0x2791Bca1f2de4661ed88a30c99a7a9449aa84174", "0x6b175474e89094c44da98b954eedeac495271d0f"];
+    let two = Context::new(Profile {
+        tokens: TokenLists { supported: supported.map(token).into(), ..TokenLists::default() },
+        ..Profile::default()
+    });
+    let relation = find_relation("token-data").expect("it is one of ours");
+    let group = group_of("token-data", kinds::SPONSOR_ERC20);
+    let input = BuildInput { pair: group.pair, base: &group.base, round: 0, context: &two };
+    let group = Group { members: (relation.members)(&input, &mut Ids::starting_at(1)), ..group };
+    let other: Value = serde_json::from_slice(&group.members[1].body).expect("it is JSON");
+    assert_eq!(other["params"][1]["tokenInfo"]["feeTokenAddress"], supported[1]);
+    let judged = |rule: &str, data: [&str; 3]| {
+        let answers = data.map(|data| ANSWER.replace("SPONSORED", "ERC20").replace("0xab", data));
+        counts_of(&group, rule, &answers.each_ref().map(String::as_str), &two)
+    };
+    let signed = |byte: &str| format!("0x{}{}", "57".repeat(20), byte.repeat(65));
+    let (one, other, short) = (signed("ab"), signed("cd"), format!("0x{}", "57".repeat(20)));
+    let of_token = "plausibility.token-data-of-token";
+    assert_eq!(judged(of_token, [&one, &one, &other]), (0, vec![1]));
+    assert_eq!(judged(of_token, [&one, &other, &one]), (1, vec![]));
+    assert_eq!(judged(of_token, [&short, &short, &short]), (1, vec![]));
+    // The other token makes no difference between operations.
+    assert_eq!(judged("plausibility.token-data-differs", [&one, &other, &one]), (0, vec![2]));
+    assert_eq!(judged("plausibility.token-data-differs", [&one, &one, &other]), (1, vec![]));
 }
 
 #[test]

@@ -79,6 +79,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             *answer = Some(refusal());
         }
     }),
+    fault(
+        BATCH,
+        "batch-refused-for-one-element",
+        "answers a batch with one error object when an element is no request",
+    )
+    .on_reply(|view, answer| {
+        let elements = view.request.as_array();
+        if elements.is_some_and(|elements| elements.iter().any(|element| !element.is_object())) {
+            *answer = Some(refusal());
+        }
+    }),
     fault(BATCH, "batch-refused-in-array", "answers a batch with an array of one error")
         .on_reply(|view, answer| {
             if is_full_batch(view) {

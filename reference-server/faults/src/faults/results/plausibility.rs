@@ -1,5 +1,6 @@
 //! Faults of the plain sense of answers: lawful in form, and senseless in content.
 
+use paymaster_schemas::Pair;
 use serde_json::json;
 
 use crate::faults::{Fault, fault};
@@ -50,6 +51,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         }),
     Fault::new(
+        "quote.valid-until-future",
+        "quotes-expired-minutes-ago",
+        "quotes ended two minutes before they are given",
+    )
+    .on_result(|_, result| {
+        each_quote(result, "validUntil", |until| {
+            json!(until.as_u64().unwrap_or_default().saturating_sub(180))
+        });
+    }),
+    Fault::new(
         "quote.valid-until-unit",
         "first-quote-in-milliseconds",
         "validUntil is in milliseconds in the first answer with quotes, and in seconds later",
@@ -94,5 +105,22 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(result, "paymasterAndData", json!(data));
         }
     })
+    .also(&["plausibility.token-data-of-token"])
     .when(|view| view.is_token_mode()),
+    Fault::new(
+        "plausibility.token-data-of-token",
+        "token-data-of-any-token",
+        "paymasterAndData in token mode covers the operation, and not the token",
+    )
+    .on_result(|view, result| {
+        let data = result.get("paymasterAndData").and_then(|data| data.as_str());
+        if let Some(data) = data.filter(|_| view.is(Pair::SPONSOR_ERC20)) {
+            let paymaster = data.get(..42).unwrap_or_default();
+            // In place of a signature over the operation alone.
+            let number = view.memory.first(view.operation().to_string(), &json!(view.memory.count()));
+            let data = format!("{paymaster}{:0258x}", number.as_u64().unwrap_or_default());
+            set(result, "paymasterAndData", json!(data));
+        }
+    })
+    .depends_on_others(),
 ];

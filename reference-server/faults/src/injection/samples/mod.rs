@@ -100,6 +100,8 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         format!("[{}]", [plain.as_str(); 9].join(",")),
         notification.to_string(),
         unknown.to_owned(),
+        unknown.replace("pm_unknown", "eth_chainId"),
+        format!("[{plain},1]"),
         r#"{"jsonrpc":"2.0","id":41,"method":"pm_sponsorUserOperation","params":[{"sender":1},{"mode":"SPONSORED"}]}"#.to_owned(),
     ] {
         bodies.push(text.into_bytes());

@@ -6,6 +6,7 @@ use crate::{
     target::{context::Context, quoted},
 };
 use paymaster_engine::{
+    cases::case::Role,
     json::number::amount,
     knowledge::Knowledge,
     rules::{Advice, Check, ExchangeCheck, Report, Rule, View, shown, shown_member},
@@ -88,6 +89,14 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Group(&related::TOKEN_DATA, token_data_differs),
     )
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    Rule::new(
+        "plausibility.token-data-of-token",
+        2,
+        TOKENS,
+        "consider the token: sign its address or its exchange rate, so that the user pays in the token of the request",
+        Check::Group(&related::TOKEN_DATA, token_data_of_token),
+    )
+    .unless(one_token).waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::exchange(
         "on-chain.accepted",
         3,
@@ -280,18 +289,42 @@ fn token_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 /// Data with a signature differs between operations. A paymaster that checks everything on the chain needs no signature: its data, such
 /// as its address alone, or its address and the token's, may be the same for every operation.
 fn token_data_differs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
-    let all: Option<Vec<&str>> = views.iter().map(token_paymaster_data).collect();
-    let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
+    let in_one_token = views.iter().filter(|view| view.role == Role::Call);
+    let all: Option<Vec<&str>> = in_one_token.map(token_paymaster_data).collect();
+    let Some((first, others @ [_, ..])) = all.as_deref().and_then(|all| all.split_first()) else {
         return;
     };
-    report.set_member(others.len());
+    report.set_member(views.len() - 1);
     let is_same = others.iter().all(|other| other.eq_ignore_ascii_case(first));
     report.expect(
         !is_same || !may_have_signature(first),
         "/result/paymasterAndData",
         "another value than for other operations",
-        || format!("the same for {} operations: {}", views.len(), shown(&Value::from(*first))),
+        || format!("the same for {} operations: {}", others.len() + 1, shown(&Value::from(*first))),
     );
+}
+
+fn one_token(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    let is_one = Context::of(knowledge).profile.tokens.supported.len() == 1;
+    lines::no_token(knowledge).or(is_one.then_some("the profile names only one supported token"))
+}
+
+/// Section 4.2, rule 3: the operation and the token are both considered, so data with a signature differs between tokens for one operation.
+/// Different data proves nothing: it may have a time or a random number.
+fn token_data_of_token(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let [first, other, ..] = views else { return };
+    let data = [first, other].map(token_paymaster_data);
+    if let [Some(first), Some(data)] = data
+        && other.role == Role::Variant
+    {
+        report.set_member(1);
+        report.expect(
+            !data.eq_ignore_ascii_case(first) || !may_have_signature(first),
+            "/result/paymasterAndData",
+            "another value than for the same operation in another token",
+            || format!("the same: {}", shown(&Value::from(first))),
+        );
+    }
 }
 
 /// Whether hex data has room for a signature behind the address of the paymaster, and has no zeros in its place.

@@ -15,7 +15,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
     rules::{Advice, Report, Rule, View, shown, shown_member},
 };
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use num_bigint::BigUint;
 use paymaster_schemas::kinds;
@@ -142,18 +142,30 @@ fn decimal(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 /// How far the clocks of the target and of this machine may differ.
 const SKEW: Duration = Duration::from_mins(5);
 
-/// A quote does not end before it is given, whether its unit is seconds or smaller: as seconds it is latest.
+/// How far `Date` may differ from the clock of the service: it has whole seconds, and a gateway may write it by a clock of its own.
+const DATE_SKEW: Duration = Duration::from_secs(30);
+
+/// The time of the answer: by its `Date`, or else by the clock of this machine; and how long before it a quote may end. A quote may be
+/// made at the beginning of the exchange.
+fn time_of(view: &View<'_>) -> Option<(SystemTime, Duration)> {
+    let date = view.answer.response().and_then(|response| response.header("date"));
+    let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+    date.map(|date| (date, DATE_SKEW + view.took)).or(view.received.map(|received| (received, SKEW)))
+}
+
+/// A quote does not end before it is given. A time that is near in no unit counts as seconds, as which it is latest.
 fn in_the_future(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let now = view.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
-    let Some(now) = now else { return };
-    let earliest = BigUint::from(now.saturating_sub(SKEW).as_secs());
+    let Some((now, skew)) = time_of(view) else { return };
+    let Ok(since_epoch) = now.duration_since(UNIX_EPOCH) else { return };
+    let earliest = BigUint::from(since_epoch.saturating_sub(skew).as_secs());
     for_each_time(view, |pointer, until, text| {
         // For plausibility.valid-until.
         if until.bits() > 0 {
+            let end = unit_of(until, now).map_or_else(|| until.clone(), |(_, end)| end);
             report.expect(
-                *until >= earliest,
+                end >= earliest,
                 pointer,
-                format_args!("a time after {earliest}, five minutes before the answer"),
+                format_args!("a time after {earliest}, {} seconds before the answer", skew.as_secs()),
                 || text,
             );
         }
@@ -173,7 +185,7 @@ fn one_unit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some(now) = view.received else { return };
     let mut known = context.quoted.units.clone();
     for_each_time(view, |pointer, until, text| {
-        let unit = unit_of(until, now);
+        let unit = unit_of(until, now).map(|(unit, _)| unit);
         let mut others = known.iter().filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
         match (unit, others.next()) {
             (Some(unit), Some((other, earlier))) => report.broken(

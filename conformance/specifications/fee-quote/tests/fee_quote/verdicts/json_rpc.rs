@@ -106,6 +106,7 @@ fn json_has_several_content_types() {
 fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
     let silent = sponsor("1").replace("\"id\":1,", "");
     let unreadable = "7";
+    let invalid = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#;
     let answer = |id: &str| result(SPONSORED).replace("\"id\":1", &format!("\"id\":{id}"));
     let list = |items: &[String]| format!("[{}]", items.join(","));
     let two = list(&[sponsor("1"), sponsor("\"b\"")]);
@@ -132,8 +133,17 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
             list(std::slice::from_ref(&first)),
             &["json-rpc.batch", "json-rpc.notification"],
         ),
-        // When an element cannot be read, the number of answers is not known.
-        (&list(&[sponsor("1"), unreadable.to_owned()]), list(std::slice::from_ref(&first)), &[]),
+        // An element that is no request gets an error with the id null.
+        (&list(&[sponsor("1"), unreadable.to_owned()]), list(&[first.clone(), invalid.to_owned()]), &[]),
+        (&list(&[sponsor("1"), unreadable.to_owned()]), list(&[invalid.to_owned(), first.clone()]), &[]),
+        (
+            &list(&[sponsor("1"), unreadable.to_owned()]),
+            list(std::slice::from_ref(&first)),
+            &["json-rpc.batch"],
+        ),
+        (&list(&[sponsor("1"), unreadable.to_owned()]), invalid.to_owned(), &["json-rpc.batch"]),
+        // A server may take the id null for none: the number of answers is not known.
+        (&list(&[sponsor("1"), sponsor("null")]), list(std::slice::from_ref(&first)), &[]),
     ] {
         assert_eq!(broken(requested, &answered), expected, "{requested} {answered}");
     }

@@ -24,28 +24,66 @@ fn page(status: u16) -> Response {
     Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html><h1>nginx</h1></html>") }
 }
 
+fn quoting(times: &[&str]) -> Exchange {
+    let each = times.iter().zip([USDC, DAI]);
+    let each: Vec<String> =
+        each.map(|(until, token)| fee_quote(token, "T", 6).replace("1686847490", until)).collect();
+    answered(&quote(USDC, &[USDC, DAI]), response(&result(&quotes(&each, None))))
+}
+
+/// How often the rule held, and where it was broken.
+fn judged_by(rule: &str, exchange: &Exchange, context: &Context) -> (u64, Vec<String>) {
+    let view = View::new(Role::Call, "", exchange, context);
+    let judge = Judge::new(vec![SPECIFICATION.find_rule(rule).unwrap()]);
+    let judged = judge.views(&[view], None, context).into_iter().next();
+    judged.map_or((0, Vec::new()), |judged| {
+        let places = judged.violations.into_iter().map(|violation| violation.actual);
+        (judged.held, places.collect())
+    })
+}
+
 /// How often the unit held, and where it was broken, in a quote with these times after one with these.
 fn units(earlier: &[&str], times: &[&str]) -> (u64, Vec<String>) {
-    let quoting = |times: &[&str]| {
-        let each = times.iter().zip([USDC, DAI]);
-        let each: Vec<String> =
-            each.map(|(until, token)| fee_quote(token, "T", 6).replace("1686847490", until)).collect();
-        answered(&quote(USDC, &[USDC, DAI]), response(&result(&quotes(&each, None))))
-    };
     let mut context = context();
     for until in earlier {
         let exchange = quoting(&[until]);
         let body: Value = serde_json::from_slice(&exchange.outcome.as_ref().unwrap().body).unwrap();
         context.quoted.learn(&body["result"], exchange.received);
     }
-    let exchange = quoting(times);
-    let view = View::new(Role::Call, "", &exchange, &context);
-    let judge = Judge::new(vec![SPECIFICATION.find_rule("quote.valid-until-unit").unwrap()]);
-    let judged = judge.views(&[view], None, &context).into_iter().next();
-    judged.map_or((0, Vec::new()), |judged| {
-        let places = judged.violations.into_iter().map(|violation| violation.actual);
-        (judged.held, places.collect())
-    })
+    judged_by("quote.valid-until-unit", &quoting(times), &context)
+}
+
+/// Whether a quote counts as expired that ended so many seconds ago, in a unit of so many nanoseconds.
+fn is_expired(ago: i64, unit: u64, date: Option<&str>, took: u64) -> bool {
+    let until = u128::from(NOW.checked_add_signed(-ago).unwrap()) * 1_000_000_000 / u128::from(unit);
+    let mut exchange = Exchange { took: Duration::from_secs(took), ..quoting(&[&until.to_string()]) };
+    let headers = &mut exchange.outcome.as_mut().unwrap().headers;
+    headers.extend(date.map(|date| ("date".to_owned(), date.to_owned())));
+    let (held, broken) = judged_by("quote.valid-until-future", &exchange, &context());
+    assert_eq!(held, u64::from(broken.is_empty()));
+    !broken.is_empty()
+}
+
+#[test]
+fn a_quote_ends_after_the_answer_in_any_unit() {
+    // The time of the answer, and ten minutes later.
+    let (now, later) = (Some("Sun, 22 Nov 2026 08:15:04 GMT"), Some("Sun, 22 Nov 2026 08:25:04 GMT"));
+    let second = 1_000_000_000;
+    for unit in [1, 1_000, 1_000_000, second, 60 * second, 3600 * second, 86_400 * second] {
+        assert!(!is_expired(-60, unit, now, 0), "{unit}");
+        assert!(!is_expired(0, unit, now, 0), "{unit}");
+        assert!(!is_expired(20, unit, now, 0), "{unit}");
+        assert!(!is_expired(250, unit, None, 0), "{unit}");
+        assert_eq!(is_expired(120, unit, now, 0), unit <= 60 * second, "{unit}");
+        assert_eq!(is_expired(7_200, unit, None, 0), unit <= 3600 * second, "{unit}");
+    }
+    assert!(!is_expired(120, second, now, 100), "the answer came late");
+    assert!(is_expired(-60, second, later, 0), "by the clock of the target");
+    assert!(!is_expired(120, second, Some("yesterday"), 0), "as without a date");
+    for until in [1_686_847_490, 60, 20_000] {
+        let ago = i64::try_from(NOW).unwrap() - until;
+        assert!(is_expired(ago, second, now, 0), "{until}: long ago, or a duration");
+    }
 }
 
 #[test]
