@@ -40,7 +40,7 @@ pub(super) const CLAUSES: &[Clause] = clauses! {
     Stated "2.8" "fee-quote.logoUrl"
         "Each fee quote has `logoUrl`, a string: the URL of an image.";
     Stated "2.8" "quote.valid-until-future"
-        "`validUntil` does not lie in the past, whatever its unit. Allowed are 30 seconds and the time of the exchange before the `Date` of the answer, or five minutes of clock skew without a `Date`. 0 is another clause.";
+        "`validUntil` does not lie in the past, whatever its unit. Allowed are one minute and the time of the exchange before the `Date` of the answer, or five minutes of clock skew without a `Date`. 0 is another clause.";
     Stated "2.8" "quote.valid-until-unit"
         "`validUntil` has one unit in all quotes of a service. 0 and times far from now prove no unit.";
     Stated "2.9" "token-sponsor-result.MODE"

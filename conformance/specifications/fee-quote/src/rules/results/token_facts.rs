@@ -143,7 +143,7 @@ fn decimal(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 const SKEW: Duration = Duration::from_mins(5);
 
 /// How far `Date` may differ from the clock of the service: it has whole seconds, and a gateway may write it by a clock of its own.
-const DATE_SKEW: Duration = Duration::from_secs(30);
+const DATE_SKEW: Duration = Duration::from_mins(1);
 
 /// The time of the answer: by its `Date`, or else by the clock of this machine; and how long before it a quote may end. A quote may be
 /// made at the beginning of the exchange.
