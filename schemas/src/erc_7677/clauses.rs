@@ -117,7 +117,7 @@ const DATA: &[Clause] = clauses! {
     Interoperability "6" "data.signature"
         "The signature in data is the paymaster signer's, over the operation of the request. Judged if the profile names contract and signer.";
     Interoperability "6" "data.signature-of-limits"
-        "The signature in data holds for the gas limits of the request, also if they are not those of the stub.";
+        "The signature in data holds for the gas limits and fees of the request, also if they are not those of the stub.";
     Interoperability "6" "data.signature-of-call"
         "The signature in data holds for the call data of its own request, not for that of an earlier one.";
     Interoperability "6" "data.window"

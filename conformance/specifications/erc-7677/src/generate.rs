@@ -19,12 +19,14 @@ use crate::{
 /// Limits of the paymaster that a data request has where no stub showed others.
 const PAYMASTER_LIMITS: [(&str, &str); 2] =
     [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")];
-/// Gas limits (call, verification, before verification) and fees (most, priority) of real operations, in gas and wei.
-const AMOUNTS: [([u64; 3], [u64; 2]); 4] = [
+/// Gas limits (call, verification, before verification) and fees (most, priority) of real operations, in gas and wei. A chain without a
+/// base fee has equal fees, and an account that verifies a proof needs more than 2^20 gas.
+const AMOUNTS: [([u64; 3], [u64; 2]); 5] = [
     ([55_000, 150_000, 46_500], [3_000_000_000, 100_000_000]),
     ([220_000, 420_000, 130_000], [1_001_000, 1_000_000]),
     ([90_100, 75_000, 48_000], [120_000_000_000, 30_000_000_000]),
     ([1_200_000, 650_000, 3_500_000], [45_000_000_000, 100_000_000]),
+    ([130_000, 1_450_000, 80_000], [2_500_000_000, 2_500_000_000]),
 ];
 /// What an operation has in a run whose cost is limited.
 const CHEAP: ([u64; 3], [u64; 2]) = AMOUNTS[1];
@@ -110,6 +112,8 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
     let account = *rng.pick(&accounts);
     let context = CallContext { tokens: &[], paymaster: None, most_calls: 4 };
     let call_data = account.call_data(&mut |bound| rng.below(bound), &context).checksummed();
+    // An operation may create its account, or pay a fee, without a call.
+    let call_data = if rng.chance(4) { "0x".to_owned() } else { call_data };
     let sender = rng.hex(20);
     let sender = match sender.parse::<Address>() {
         Ok(address) if rng.chance(50) => address.to_checksum(None),

@@ -116,7 +116,13 @@ pub(crate) static REFUSED: Relation = Relation::new(
     Rounds::scaled(4),
     |input, ids| {
         let id = id_of_any_kind(input.round, ids.next_id());
-        vec![with_own_id(Role::Call, "", &with(input.base, "", "id", id))]
+        let request = with(input.base, "", "id", id);
+        let request = match input.round % 4 {
+            2 => respelled(&request, str::to_ascii_lowercase),
+            3 => with_checksum(&request).unwrap_or(request),
+            _ => request,
+        };
+        vec![with_own_id(Role::Call, "", &request)]
     },
 );
 
@@ -304,9 +310,29 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     )
     .in_kinds(is_stub)
     .of_another_operation(),
-    form("operation.eip-7702", "eip7702Auth", |input| Some(authorized(input.base)))
-        .in_kinds(takes_eip_7702)
-        .of_another_operation(),
+    form("operation.factory", "an account that does not exist yet, of many owners", |input| {
+        let mut request = of_new_account(input.base, version(input.pair?), input.round);
+        let owners = format!("{:0>64}", "5a".repeat(20)).repeat(40);
+        for name in ["initCode", "factoryData"] {
+            if let Some(data) = request["params"][0][name].as_str().map(|data| format!("{data}{owners}")) {
+                set(&mut request, OPERATION, name, json!(data));
+            }
+        }
+        Some(request)
+    })
+    .in_kinds(|kind| !is_stub(kind))
+    .of_another_operation(),
+    form("operation.eip-7702", "eip7702Auth for every chain", |input| {
+        Some(with(&authorized(input.base), "/params/0/eip7702Auth", "chainId", "0x0"))
+    })
+    .in_kinds(takes_eip_7702)
+    .of_another_operation(),
+    // Half of all signatures have it.
+    form("operation.eip-7702", "eip7702Auth with yParity 0x0", |input| {
+        Some(with(&authorized(input.base), "/params/0/eip7702Auth", "yParity", "0x0"))
+    })
+    .in_kinds(takes_eip_7702)
+    .instead_of(authorized),
     form("operation.eip-7702", "eip7702Auth and the factory 0x7702", |input| {
         let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
         Some(with(&request, OPERATION, "factoryData", "0x"))
@@ -338,9 +364,7 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
     form("call.letter-case", "the sender with the checksum of EIP-55", |input| {
-        let lower = respelled(input.base, str::to_ascii_lowercase);
-        let sender: Address = lower["params"][0]["sender"].as_str()?.parse().ok()?;
-        Some(with(&lower, OPERATION, "sender", sender.to_checksum(None)))
+        with_checksum(&respelled(input.base, str::to_ascii_lowercase))
     })
     .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
 ];
@@ -393,6 +417,12 @@ fn respelled(request: &Value, spell: fn(&str) -> String) -> Value {
     request
 }
 
+/// The request with the checksum of EIP-55 in its sender.
+fn with_checksum(request: &Value) -> Option<Value> {
+    let sender: Address = request["params"][0]["sender"].as_str()?.parse().ok()?;
+    Some(with(request, OPERATION, "sender", sender.to_checksum(None)))
+}
+
 /// A call, and the same call in a form of published clients, each three times.
 pub(crate) static FORMS: Relation = Relation::new(
     "client-forms",
@@ -439,32 +469,57 @@ pub(crate) static ANOTHER_CALL: Relation = Relation::new(
 )
 .simulated(simulation);
 
-/// Data with the limits of the stub, and with those of a bundler.
+/// Data with the limits of the stub, with those of a bundler, and with other fees. The stub has no limits and fees yet, or those of the first
+/// data.
 pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     "other-limits",
-    "data of an operation, then with the gas limits that a bundler estimates",
+    "data of an operation, then with the gas limits that a bundler estimates, and with other fees",
     Bases::These(DATAS),
     Rounds::scaled(4),
     |input, ids| {
-        let mut zeroed = zero(&with(input.base, "", "method", STUB), false);
+        let stub = with(input.base, "", "method", STUB);
+        let mut stub = if input.round % 2 == 0 { zero(&stub, true) } else { stub };
         for name in ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"] {
-            remove(&mut zeroed, OPERATION, name);
+            remove(&mut stub, OPERATION, name);
         }
-        let mut other = input.base.clone();
-        for (name, value) in
-            [("callGasLimit", 77_000), ("verificationGasLimit", 210_000), ("preVerificationGas", 61_000)]
-        {
-            set(&mut other, OPERATION, name, json!(number(value)));
+        let mut members = vec![member(Role::Other, "the stub request", stub, ids), baseline(input, ids)];
+        let fee = |name: &str| kinds::hex_number(&input.base["params"][0][name]).unwrap_or_default();
+        // A paymaster that takes no token needs no gas after the operation, and chains without a queue need no priority fee.
+        let (post_op, priority) =
+            if input.round % 2 == 0 { (80_000, fee("maxPriorityFeePerGas") / 2) } else { (0, 0) };
+        let groups: [(&str, &[(&str, u64)]); 3] = [
+            (
+                "other gas limits",
+                &[
+                    ("callGasLimit", 77_000),
+                    ("verificationGasLimit", 210_000),
+                    ("preVerificationGas", 61_000),
+                ],
+            ),
+            (
+                "other gas limits of the paymaster",
+                &[("paymasterVerificationGasLimit", 120_000), ("paymasterPostOpGasLimit", post_op)],
+            ),
+            (
+                "other fees",
+                &[
+                    ("maxFeePerGas", fee("maxFeePerGas").saturating_add(1_000)),
+                    ("maxPriorityFeePerGas", priority),
+                ],
+            ),
+        ];
+        for (label, amounts) in groups {
+            let mut other = input.base.clone();
+            for (name, value) in amounts {
+                if input.base["params"][0].get(name).is_some() {
+                    set(&mut other, OPERATION, name, json!(number(*value)));
+                }
+            }
+            if other != *input.base {
+                members.push(member(Role::Variant, label, other, ids));
+            }
         }
-        if input.pair.is_some_and(|kind| !is_06(kind)) {
-            set(&mut other, OPERATION, "paymasterVerificationGasLimit", json!("0x1d4c0"));
-            set(&mut other, OPERATION, "paymasterPostOpGasLimit", json!("0x13880"));
-        }
-        vec![
-            member(Role::Other, "the stub request with limits of 0", zeroed, ids),
-            baseline(input, ids),
-            member(Role::Variant, "other gas limits", other, ids),
-        ]
+        members
     },
 )
 .simulated(simulation);

@@ -70,7 +70,7 @@ pub(crate) const RULES: &[Rule] = &[
     signed(
         "data.signature-of-limits",
         &OTHER_LIMITS,
-        "sign the limits of the request, or return those that are signed, or refuse the request",
+        "sign the limits and fees of the request, or return the limits that are signed, or refuse the request",
         as_the_baseline,
     ),
     signed(

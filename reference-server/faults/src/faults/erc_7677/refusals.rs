@@ -21,6 +21,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_stub() && is_denied(view)),
     served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses")
         .when(|view| view.is_data() && is_denied(view)),
+    served(
+        OF_DATA,
+        "denied-checksum-served",
+        "serves the data of a refused sender that has the checksum of EIP-55",
+    )
+    .when(|view| {
+        let sender = view.operation()["sender"].as_str().unwrap_or_default();
+        view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
+    }),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
         .on_answer(|_, answer| refuse_with(answer, &json!({ "paymasterAndData": "0x" })))
         .when(|view| is_call(view) && is_denied(view))

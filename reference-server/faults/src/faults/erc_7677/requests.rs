@@ -78,6 +78,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(creates_account),
     refused("operation.eip-7702", "authorization-refused", "refuses eip7702Auth")
         .when(|view| is_call(view) && view.operation()["eip7702Auth"].is_object()),
+    refused(
+        "operation.eip-7702",
+        "authorization-parity-zero-refused",
+        "refuses an eip7702Auth with yParity 0x0",
+    )
+    .when(|view| is_call(view) && view.operation()["eip7702Auth"]["yParity"] == "0x0"),
+    refused(
+        "operation.eip-7702",
+        "authorization-for-every-chain-refused",
+        "refuses an eip7702Auth with chainId 0x0",
+    )
+    .when(|view| is_call(view) && view.operation()["eip7702Auth"]["chainId"] == "0x0"),
     refused("operation.eip-7702", "delegated-factory-refused", "refuses the factory 0x7702")
         .when(|view| is_call(view) && text(view, "factory") == "0x7702"),
     refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits")

@@ -1,5 +1,6 @@
 //! Faults of what the data are signed over. They show where the profile names contract and signer.
 
+use alloy_primitives::U256;
 use paymaster_service::EntryPoint;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,8 @@ const OF_LIMITS: &str = "data.signature-of-limits";
 const WINDOW: &str = "data.window";
 const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 /// What every wrong signature breaks.
-const SIGNED: &[&str] = &["data.signature", "data.concurrent", "data.window", "call.same-operation"];
+const SIGNED: &[&str] =
+    &["data.signature", OF_LIMITS, "data.concurrent", "data.window", "call.same-operation"];
 
 /// A fault of the signature of data, of which the change follows.
 const fn signed(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
@@ -73,6 +75,62 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set_operation(request, "nonce", json!(format!("0x{}", &nonce[nonce.len() - 16..])));
         }
     }),
+    signed(SIGNATURE, "equal-fees-as-other", "signs another priority fee where both fees are equal")
+        .on_request(|_, request| set_operation(request, "maxPriorityFeePerGas", json!("0x1")))
+        .when(|view| view.is_data() && view.amount("maxFeePerGas") == view.amount("maxPriorityFeePerGas")),
+    signed(OF_LIMITS, "priority-fee-zero-as-one", "signs a priority fee of 1 where the request has 0")
+        .on_request(|_, request| set_operation(request, "maxPriorityFeePerGas", json!("0x1")))
+        .when(|view| view.is_data() && view.operation()["maxPriorityFeePerGas"] == "0x0"),
+    signed(
+        OF_LIMITS,
+        "post-op-limit-zero-as-default",
+        "signs a limit of its own where paymasterPostOpGasLimit is 0",
+    )
+    .injects(Behaviour::Exchange(
+        |_, request| set_operation(request, PAYMASTER_LIMITS[1], json!("0xc350")),
+        |_, result| without_limits(result),
+    ))
+    .when(|view| view.is_data() && view.operation()[PAYMASTER_LIMITS[1]] == "0x0"),
+    signed(SIGNATURE, "verification-limit-of-20-bits", "signs the last 20 bits of verificationGasLimit")
+        .on_request(|view, request| {
+            let limit = view.amount("verificationGasLimit").unwrap_or_default() % U256::from(1 << 20);
+            set_operation(request, "verificationGasLimit", json!(format!("{limit:#x}")));
+        }),
+    signed(SIGNATURE, "empty-call-as-zero-byte", "signs call data of one zero byte where they are empty")
+        .on_request(|_, request| set_operation(request, "callData", json!("0x00")))
+        .when(|view| view.is_data() && view.operation()["callData"] == "0x"),
+    signed(SIGNATURE, "factory-data-cut", "signs the first 1,024 bytes of factoryData")
+        .on_request(|view, request| {
+            let data = view.operation()["factoryData"].as_str().unwrap_or_default();
+            set_operation(request, "factoryData", json!(data[..2 + 2 * 1_024]));
+        })
+        .when(|view| view.is_data() && view.byte_count("factoryData") > 1_024),
+    signed(OF_LIMITS, "data-cached-without-fees", "repeats data for the same operation with other fees")
+        .on_result(|view, result| {
+            repeat(view, result, without(view, &["maxFeePerGas", "maxPriorityFeePerGas"]));
+        })
+        .depends_on_others(),
+    signed(
+        OF_LIMITS,
+        "data-cached-without-limits",
+        "repeats data for the same operation with other gas limits",
+    )
+    .on_result(|view, result| {
+        repeat(view, result, without(view, &["callGasLimit", "verificationGasLimit", "preVerificationGas"]));
+    })
+    .depends_on_others(),
+    signed(OF_LIMITS, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
+        .on_request(|view, request| first(view, request, "maxFeePerGas"))
+        .when(|view| view.is_stub() || view.is_data())
+        .depends_on_others(),
+    signed(
+        OF_LIMITS,
+        "limit-of-the-stub-signed",
+        "signs the first callGasLimit of a sender and nonce that is not 0",
+    )
+    .on_request(|view, request| first(view, request, "callGasLimit"))
+    .when(|view| (view.is_stub() || view.is_data()) && view.operation()["callGasLimit"] != "0x0")
+    .depends_on_others(),
     signed(
         "data.signature-of-call",
         "call-of-the-stub-signed",
@@ -87,10 +145,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     signed("data.differs", "data-cached-by-sender", "repeats the first data of a sender")
         .on_result(|view, result| {
             let key = format!("{}{:?}", view.operation()["sender"], view.entry_point());
-            let first = view.memory.first(key, &Value::Object(result.clone()));
-            if let Value::Object(first) = first {
-                *result = first;
-            }
+            repeat(view, result, key);
         })
         .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
@@ -113,6 +168,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     signed("data.concurrent", "data-swapped", "swaps the data of concurrent requests")
         .injects(Behaviour::Swap(SwappedPart::Result))
         .also(&["data.*", "call.same-operation", "result.*", "stub-and-data.*", "stub.*", "request.headers"])
+        .depends_on_others(),
+    Fault::new("stub.members-07", "stubs-swapped", "swaps the stubs of concurrent requests")
+        .injects(Behaviour::Swap(SwappedPart::Result))
+        .when(|view| view.is_stub())
+        .also(&["stub.*", "result.*", "stub-and-data.*", "request.headers"])
         .depends_on_others(),
     Fault::new(
         "is-final.signature",
@@ -150,6 +210,31 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "endpoint.stub-and-data",
     ]),
 ];
+
+/// Puts the first data with this key in the place of a result.
+fn repeat(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
+    if let Value::Object(first) = view.memory.first(key, &Value::Object(result.clone())) {
+        *result = first;
+    }
+}
+
+/// The params without these members of the operation.
+fn without(view: &RequestView<'_>, members: &[&str]) -> String {
+    let mut params = view.request["params"].clone();
+    if let Some(operation) = params[0].as_object_mut() {
+        for member in members {
+            remove(operation, member);
+        }
+    }
+    params.to_string()
+}
+
+/// Puts the first value of this member for the sender and nonce into the request.
+fn first(view: &RequestView<'_>, request: &mut Value, member: &str) {
+    let operation = view.operation();
+    let key = format!("{}{}{:?}", operation["sender"], operation["nonce"], view.entry_point());
+    set_operation(request, member, view.memory.first(key, &operation[member]));
+}
 
 fn without_limits(members: &mut Map<String, Value>) {
     for member in PAYMASTER_LIMITS {

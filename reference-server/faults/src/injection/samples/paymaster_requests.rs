@@ -66,7 +66,8 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         ])
         .collect();
     let lower = v07.to_lowercase();
-    let calls = cases.into_iter().chain([(later(&[]), lower.as_str(), empty.clone())]);
+    let special = special_operations(&authorization[0].1).map(|operation| (operation, v08, empty.clone()));
+    let calls = cases.into_iter().chain(special).chain([(later(&[]), lower.as_str(), empty.clone())]);
     let mut requests: Vec<Value> = calls
         .enumerate()
         .flat_map(|(place, (operation, entry_point, context))| {
@@ -95,6 +96,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             v07,
             &empty,
         ),
+        paymaster_request(&json!(105), STUB, &operation_of(v06), v06, &empty),
         paymaster_request(
             &json!("call-104"),
             DATA,
@@ -112,6 +114,26 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         paymaster_request(&json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
     ]);
     requests.iter().map(|request| request.to_string().into_bytes()).collect()
+}
+
+/// Operations of 0.8 with values that a service may treat as special.
+fn special_operations(authorization: &Value) -> [Value; 8] {
+    let zeros = ["chainId", "yParity"].map(|member| (member, json!("0x0")));
+    let [_, _, v08, _] = ENTRY_POINTS;
+    [
+        ("eip7702Auth", with(authorization.clone(), &zeros)),
+        ("factoryData", json!(format!("0x{}", "5a".repeat(1_100)))),
+        ("callData", json!("0x")),
+        ("callGasLimit", json!("0xea61")),
+        ("verificationGasLimit", json!("0x162010")),
+        ("maxPriorityFeePerGas", json!("0x77359400")),
+        ("maxPriorityFeePerGas", json!("0x0")),
+        ("sender", json!(PolicyConfig::DENIED_SENDER.replace("deadbeef", "DeaDBeef"))),
+    ]
+    .map(|(member, value)| {
+        let factory = (member == "factoryData").then(|| ("factory", json!(USDC)));
+        with(with(operation_of(v08), factory.as_slice()), &[(member, value)])
+    })
 }
 
 fn paymaster_request(
