@@ -267,7 +267,7 @@ impl Maker<'_> {
             details: FindingDetails {
                 call: finding.pair.map(|pair| pair.name.to_owned()),
                 call_in_words: finding.pair.map(Kind::words),
-                cause: finding.cause.as_ref().map(|cause| self.cause(cause)),
+                cause: finding.cause.as_ref().map(|cause| self.cause(cause, sentence::compares(finding))),
                 contrast: finding.contrast.as_ref().map(|contrast| Contrast {
                     member: contrast.member,
                     requests: self.requests(&contrast.group.members),
@@ -356,7 +356,7 @@ impl Maker<'_> {
         defects
     }
 
-    fn cause(&self, cause: &EngineCause) -> Cause {
+    fn cause(&self, cause: &EngineCause, compares: bool) -> Cause {
         let value = |value: &Option<Value>| value.as_ref().map(|value| self.value(value));
         let members = cause.members().iter().map(|member| CauseMember {
             name: self.text(&sentence::member_name(&member.pointer, &member.specification.places)),
@@ -367,9 +367,10 @@ impl Maker<'_> {
         });
         Cause {
             kind: cause.name().to_owned(),
-            text: self.text(&sentence::explanation(cause)),
+            text: self.text(&sentence::explanation(cause, compares)),
             members: members.collect(),
             right: self.text(&sentence::passing_condition(cause)),
+            compares,
             is_compared: matches!(cause, EngineCause::Members(_) | EngineCause::Recorded { .. }),
             is_writing: matches!(cause, EngineCause::Writing),
         }

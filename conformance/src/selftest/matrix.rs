@@ -121,10 +121,13 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
         .defects
         .iter()
         .map(|defect| {
-            let cause = defect.shown(findings).and_then(|finding| finding.cause.as_ref());
+            let shown = defect.shown(findings);
+            let cause = shown.and_then(|finding| finding.cause.as_ref());
             NamedDefect {
                 headline: defect.headline(findings),
-                cause: cause.map(sentence::explanation).unwrap_or_default(),
+                cause: cause
+                    .map(|cause| sentence::explanation(cause, shown.is_some_and(sentence::compares)))
+                    .unwrap_or_default(),
                 kind: cause.map(Cause::kind),
                 members: named(cause),
                 rules: defect.rules(findings).len(),

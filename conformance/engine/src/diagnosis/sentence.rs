@@ -9,7 +9,7 @@ use super::{
     cause::{Cause, EarlierRequest, WrongAnswers},
     difference::{Difference, DifferenceKind, Respect},
 };
-use crate::{cases::case::Role, specification::Places, verdict::finding::Finding};
+use crate::{cases::case::Role, rules::Check, specification::Places, verdict::finding::Finding};
 
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;
@@ -113,11 +113,11 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
     match (&finding.cause, finding.share) {
         (Some(cause), Some(share)) if share.judged < share.all => Some(format!(
             "{}; checked against {} of {} requests of this kind",
-            explanation(cause),
+            explanation(cause, compares(finding)),
             share.judged,
             share.all
         )),
-        (Some(cause), _) => Some(explanation(cause)),
+        (Some(cause), _) => Some(explanation(cause, compares(finding))),
         (None, Some(share)) if share.broken == 0 && !finding.group.is_planned() => Some(format!(
             "seen in the first requests of the run only; none of {} later ones of this kind shows it",
             share.judged
@@ -132,9 +132,14 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
     }
 }
 
-/// What decides, beside what does not break the rule: `wrong with nonce "0", right with nonce "1"`. The finding and its contrast have
-/// the requests.
-pub fn explanation(cause: &Cause) -> String {
+/// Whether the rule of a finding compares requests: it shows that two are answered otherwise, and not which of the answers is wrong.
+pub fn compares(finding: &Finding) -> bool {
+    matches!(finding.rule.check, Check::Group(..))
+}
+
+/// What decides, beside what does not break the rule: `wrong with nonce "0", right with nonce "1"`, or `answered otherwise with nonce "0"
+/// than with nonce "1"` where the rule `compares` requests. The finding and its contrast have the requests.
+pub fn explanation(cause: &Cause, compares: bool) -> String {
     match cause {
         Cause::Members(differences) => {
             let wrong: Vec<String> = differences.iter().map(failing).collect();
@@ -143,11 +148,12 @@ pub fn explanation(cause: &Cause) -> String {
                 [one] => remark(one.kind()),
                 _ => "",
             };
-            format!(
-                "wrong {}, right {}{remark}",
-                wrong.join(" and "),
-                right.join(" and ")
-            )
+            let (wrong, right) = (wrong.join(" and "), right.join(" and "));
+            if compares {
+                format!("answered otherwise {wrong} than {right}{remark}")
+            } else {
+                format!("wrong {wrong}, right {right}{remark}")
+            }
         }
         Cause::Form(_) => format!("every request {}", condition(cause)),
         Cause::Every { pair, answers } => {

@@ -175,13 +175,18 @@ fn a_cause_states_which_requests_break_the_rule() {
         .map(|tokens| length.states(&json!({ "params": [{}, { "tokenInfo": { "tokenList": tokens } }] })));
     assert_eq!(states, [Some(true), Some(false), None]);
     assert!(
-        explanation(&length)
+        explanation(&length, false)
             .starts_with("wrong with 2 elements in tokenInfo.tokenList, right with 1 element in")
     );
     let equal = by(Respect::EqualTo("/params/0/tip".to_owned()), nonce, json!("1"), json!("2"));
     let both = |tip: Value| equal.states(&json!({ "params": [{ "nonce": "7", "tip": tip }] }));
     assert_eq!([both(json!("0x7")), both(json!("8"))], [Some(true), Some(false)]);
-    assert_eq!(explanation(&equal), "wrong with nonce equal to tip, right with nonce other than tip");
+    assert_eq!(explanation(&equal, false), "wrong with nonce equal to tip, right with nonce other than tip");
+    // Where a rule compares requests, either of the two may be wrong.
+    assert_eq!(
+        explanation(&equal, true),
+        "answered otherwise with nonce equal to tip than with nonce other than tip"
+    );
     let put = equal.members()[0].with_failing(&json!({ "params": [{ "nonce": "7", "tip": "9" }] }));
     assert_eq!(put, Some(json!({ "params": [{ "nonce": "9", "tip": "9" }] })));
     // One passing value is enough for the rule to hold; all failing ones are needed to break it.
@@ -236,7 +241,7 @@ fn the_part_of_a_long_value_that_differs_is_visible() {
     let data = |end: &str| json!(format!("0x{}{end}", "ab".repeat(100)));
     let cause =
         Cause::Members(vec![difference("/params/0/callData", Some(data("cafe")), Some(data("beef")))]);
-    let text = explanation(&cause);
+    let text = explanation(&cause, false);
     assert!(text.contains("cafe\"") && text.contains("beef\""), "{text}");
     assert!(text.len() < 260, "{text}");
 }

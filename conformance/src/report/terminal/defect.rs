@@ -70,7 +70,7 @@ fn write_exchanges(page: &mut Page<'_>, finding: &Finding) {
         && !cause.right.is_empty()
     {
         let text = format!("{}: {}", escape_controls(&cause.right), contrast_answer(contrast));
-        row(page, "right", &text);
+        row(page, if cause.compares { "other" } else { "right" }, &text);
     }
     if let Some(client) = finding.request().and_then(|request| request.client.as_ref()) {
         row(page, "headers", &format!("those of {client}"));
