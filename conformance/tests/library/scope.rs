@@ -202,10 +202,12 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
     assert!(tried > 300, "{tried}");
 }
 
-/// Faults that show only while several requests are in flight, only in the bytes of the HTTP response, or only where the sender compares what
+/// Faults that show only while several requests are in flight, only in the bytes or headers of the HTTP response, or only where the sender compares what
 /// looks like an excuse.
 const NEEDS_HTTP: &[&str] = &[
     "quotes-cross",
+    // By the Date of the answer.
+    "quotes-expired-minutes-ago",
     "answers-cross",
     "gzip-unannounced",
     "half-after-idle",
