@@ -327,7 +327,7 @@ pub(crate) struct Cause {
     /// With what the rule held; empty where no request was compared.
     #[serde(skip)]
     pub(crate) right: String,
-    /// Whether the rule compares requests, so that either of two may be wrong.
+    /// Whether the rule judges several requests, so that either of two answers may be wrong.
     #[serde(skip)]
     pub(crate) compares: bool,
     /// Whether the members have values for which the rule held.

@@ -122,6 +122,7 @@ pub async fn check(
     if let Some(overload) = &sender.target().overload {
         session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
+    coverage.extend(sender.target().absences());
     let in_flight = sender.most_in_flight();
     if settings.jobs > 1 && in_flight > 0 && (sender.pace.interval().is_some() || in_flight == 1) {
         coverage.push(format!("requests in flight at a time: at most {in_flight}"));

@@ -202,8 +202,8 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
     assert!(tried > 300, "{tried}");
 }
 
-/// Faults that show only while several requests are in flight, only in the bytes or headers of the HTTP response, or only where the sender compares what
-/// looks like an excuse.
+/// Faults that show only while several requests are in flight, only in the bytes or headers of the HTTP response, or only where the sender
+/// compares what looks like an excuse.
 const NEEDS_HTTP: &[&str] = &[
     "quotes-cross",
     // By the Date of the answer.

@@ -10,7 +10,7 @@ use tempfile::tempdir;
 
 use crate::{
     run,
-    server::{Injected, Server},
+    server::{Closed, Injected, Server},
 };
 
 /// A run with 32 jobs: exit code, reports for people, and the observations of the JSON report.
@@ -18,9 +18,9 @@ fn observed(url: &str, more: &[&str]) -> (i32, String, Value) {
     let folder = tempdir().unwrap();
     let profile = to_profile("fee-quote", &Config::default(), &[]).unwrap();
     fs::write(folder.path().join("p.toml"), profile).unwrap();
-    let arguments =
-        [url, "--config=p.toml", "--jobs=32", "--cases=4", "--allow-incomplete", "--report=json=r.json"];
-    let (code, out, err) = run(folder.path(), &[&arguments, more].concat());
+    let arguments = [url, "--config=p.toml", "--cases=4", "--allow-incomplete", "--report=json=r.json"];
+    let more = if more.contains(&"--jobs") { more.to_vec() } else { [&["--jobs", "32"], more].concat() };
+    let (code, out, err) = run(folder.path(), &[&arguments[..], &more].concat());
     let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
     let mut report: Value = serde_json::from_str(&report).unwrap();
     let observations = report["observations"]["behaviour.requests-in-flight"].take();
@@ -43,6 +43,25 @@ fn a_target_that_takes_few_requests_at_a_time_breaks_nothing_and_its_limit_is_re
         let (jobs, words) = observation.split_once(' ').unwrap();
         assert!(["1", "2", "4", "8", "16"].contains(&jobs), "{observation}");
         assert!(words.ends_with(&format!("at a time; with more, {sign}")), "{observation}");
+    }
+}
+
+#[test]
+fn a_restart_that_closes_what_is_in_flight_accuses_nobody_and_is_reported() {
+    // One more than are in flight: requests on reused connections are sent again at once, and one of them meets a closed connection again.
+    for (closed, jobs) in [(9, "8"), (12, "8"), (3, "1")] {
+        let server = Server::hooked(move |number, _, mut response| {
+            if (300..300 + closed).contains(&number) {
+                response.extensions_mut().insert(Closed);
+            }
+            response
+        });
+        let (code, printed, _) = observed(&server.url(), &["--jobs", jobs]);
+        assert_eq!(code, 0, "{closed}, {jobs}: {printed}");
+        assert!(
+            printed.contains("the target was away once: it closed several"),
+            "{closed}, {jobs}: {printed}"
+        );
     }
 }
 

@@ -132,7 +132,8 @@ pub fn cause_of(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Whether the rule of a finding compares requests: it shows that two are answered otherwise, and not which of the answers is wrong.
+/// Whether the rule of a finding judges several requests: it shows that two are answered otherwise, and may not show which of the answers is
+/// wrong.
 pub fn compares(finding: &Finding) -> bool {
     matches!(finding.rule.check, Check::Group(..))
 }

@@ -191,6 +191,18 @@ impl TargetState {
         excuse
     }
 
+    /// How often the target was away, in words; none where it never was.
+    pub(crate) fn absences(&self) -> Option<String> {
+        let times = match self.outages {
+            0 => return None,
+            1 => "once".to_owned(),
+            more => format!("{more} times"),
+        };
+        Some(format!(
+            "the target was away {times}: it closed several connections at a time, or refused what it served before; what this hit was sent again"
+        ))
+    }
+
     fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {
         exchanges.iter().any(|exchange| self.excuse(exchange).is_limit_without_time())
     }
