@@ -2,7 +2,7 @@
 //! allows, to check the verdicts.
 //!
 //! The kill matrix shows that each fault is caught by a rule of its clause and by no rule of an unrelated clause, and that each rule
-//! catches a fault. Lawful variants must break no stated rule.
+//! catches a fault. Lawful variants may break only what they are known to be warned of.
 
 mod matrix;
 mod pairs;

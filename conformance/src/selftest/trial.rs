@@ -19,7 +19,6 @@ use paymaster_engine::{
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
-use paymaster_schemas::Basis;
 use paymaster_settings::{
     DEFAULT_SPECIFICATION, Embedded, Merged, SPECIFICATIONS, Settings, ShownTarget, embedded, settings::file,
 };
@@ -202,12 +201,12 @@ impl Trial {
         self.broken.iter().copied().filter(move |rule| fault.is_some_and(|fault| fault.clause == rule.clause))
     }
 
-    /// Rules that should have held: for a fault, those of unrelated clauses; for a variant, the stated ones.
+    /// Rules that should have held: those of unrelated clauses for a fault, and of all but those that it warns of for a variant.
     pub fn wrongly_broken(&self) -> impl Iterator<Item = &'static Rule> {
         let deviation = self.deviation;
         self.broken.iter().copied().filter(move |rule| match deviation {
             Deviation::Fault(_, fault) => !fault.names(rule.clause),
-            Deviation::Variant(..) => rule.basis() == Basis::Stated,
+            Deviation::Variant(_, variant) => !variant.warns.contains(&rule.clause),
         })
     }
 

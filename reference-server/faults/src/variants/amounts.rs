@@ -37,7 +37,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             set(result, "preVerificationGas", (45_000 + 7 * count).to_string());
         }
     }),
-    variant("gas-limits-zero", "gas limits are 0").on_result(|_, result| {
+    variant("gas-limits-zero", "gas limits are 0").warns(&["plausibility.gas"]).on_result(|_, result| {
         change_limits(result, |_| 0.into());
         if let Some(value) = result.get_mut("preVerificationGas") {
             *value = "0".into();
@@ -90,10 +90,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         each_quote(result, "maxGasFee", |_| parsed("1e-7"));
         each_quote(result, "maxGasFeeUSD", |_| parsed("1E-9"));
     }),
-    variant("max-gas-fee-many-digits", "maxGasFee has more digits than a double").on_result(|_, result| {
-        each_quote(result, "maxGasFee", |_| parsed("0.1234567890123456789012345678901234567890"));
-    }),
+    variant("max-gas-fee-many-digits", "maxGasFee has more digits than a double")
+        .warns(&["plausibility.token-price"])
+        .on_result(|_, result| {
+            each_quote(result, "maxGasFee", |_| parsed("0.1234567890123456789012345678901234567890"));
+        }),
     variant("max-gas-fee-whole", "maxGasFee is a whole number")
+        .warns(&["plausibility.token-price"])
         .on_result(|_, result| each_quote(result, "maxGasFee", |_| json!(12))),
     variant("decimal-with-point", "decimal is written like 18.0")
         .on_result(|_, result| each_quote(result, "decimal", with_point)),

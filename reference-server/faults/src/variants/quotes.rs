@@ -38,18 +38,20 @@ pub(super) const VARIANTS: &[Variant] =
                 }
             })
             .when(names_both),
-        variant("quotes-repeated", "quotes a token as often as it is listed").on_result(|view, result| {
-            let list = view.token_list();
-            if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-                *quotes = quotes
-                    .iter()
-                    .flat_map(|quote| {
-                        let times = times_listed(&list, &text_of(&quote["tokenAddress"]));
-                        std::iter::repeat_n(quote.clone(), times)
-                    })
-                    .collect();
-            }
-        }),
+        variant("quotes-repeated", "quotes a token as often as it is listed")
+            .warns(&["plausibility.one-quote-a-token"])
+            .on_result(|view, result| {
+                let list = view.token_list();
+                if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
+                    *quotes = quotes
+                        .iter()
+                        .flat_map(|quote| {
+                            let times = times_listed(&list, &text_of(&quote["tokenAddress"]));
+                            std::iter::repeat_n(quote.clone(), times)
+                        })
+                        .collect();
+                }
+            }),
         variant("unsupported-repeated", "lists an unsupported token as often as the request names it")
             .on_result(|view, result| {
                 let mut named = view.token_list();

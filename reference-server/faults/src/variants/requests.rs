@@ -17,31 +17,35 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.request["jsonrpc"] == "2.0.0"),
     variant("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0")
         .refuses(|view| view.request["jsonrpc"] == "2.0"),
-    variant("hex-amounts-refused", "reads amounts as decimal strings only").refuses(|view| {
-        amounts(view).any(|amount| amount.as_str().is_none_or(|text| text.starts_with("0x")))
-    }),
+    variant("hex-amounts-refused", "reads amounts as decimal strings only")
+        .warns(&["interoperability.client-forms"])
+        .refuses(|view| {
+            amounts(view).any(|amount| amount.as_str().is_none_or(|text| text.starts_with("0x")))
+        }),
     variant("decimal-amounts-refused", "reads amounts as hex quantities only").refuses(|view| {
         amounts(view).any(|amount| amount.as_str().is_none_or(|text| !text.starts_with("0x")))
     }),
     variant("number-amounts-refused", "reads amounts as strings only")
         .refuses(|view| amounts(view).any(Value::is_number)),
-    variant("unlisted-members-refused", "refuses members that the tables do not list").refuses(has_unlisted),
+    variant("unlisted-members-refused", "refuses members that the tables do not list")
+        .warns(&["interoperability.client-forms"])
+        .refuses(has_unlisted),
     variant("fractional-ids-refused", "refuses ids that have a fraction, which JSON-RPC advises against")
         .refuses(|view| view.id_number().is_some_and(|digits| digits.contains('.'))),
     variant("quote-without-mode-refused", "requires a mode in quotes too")
         .refuses(|view| view.mode_object().get("mode").is_none()),
-    variant("all-nine-members-required", "requires every member of the operation in sponsored mode").refuses(
-        |view| {
+    variant("all-nine-members-required", "requires every member of the operation in sponsored mode")
+        .warns(&["interoperability.client-forms"])
+        .refuses(|view| {
             view.is_sponsored_mode()
                 && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        },
-    ),
-    variant("gas-limits-required-in-quotes", "requires every member of the operation in quotes").refuses(
-        |view| {
+        }),
+    variant("gas-limits-required-in-quotes", "requires every member of the operation in quotes")
+        .warns(&["interoperability.client-forms"])
+        .refuses(|view| {
             view.is_quote()
                 && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        },
-    ),
+        }),
     variant(
         "all-members-of-the-mode-required",
         "requires calculateGasLimits in sponsored mode, and expiryDuration where its row has it",
