@@ -1,6 +1,7 @@
 //! Looks for the causes of all findings of a run, one after the other: a cause that is known already is tried first.
 
 use std::{
+    cmp::Reverse,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
@@ -150,11 +151,17 @@ fn with_other_version(group: &Group) -> Option<Group> {
 }
 
 impl CauseSearch<'_> {
-    /// Rules over groups come last: rules about single requests name the cause with fewer requests.
+    /// Rules over groups come last: rules about single requests name the cause with fewer requests. So do, of findings that are not seen each
+    /// time, the ones that are seen most often: the rare ones would spend the requests of all.
     async fn find_all(&self, findings: &mut [Finding]) {
         let judges_groups = |finding: &Finding| matches!(finding.rule.check, Check::Group(..));
         let mut order: Vec<usize> = (0..findings.len()).collect();
-        order.sort_by_key(|number| judges_groups(&findings[*number]));
+        order.sort_by_key(|number| {
+            let finding = &findings[*number];
+            let is_steady = finding.reproduced() == finding.attempts.len();
+            let share = finding.share.map_or(0, |share| 1_000 * share.broken / share.judged.max(1));
+            (judges_groups(finding), Reverse(if is_steady { 1_000 } else { share }))
+        });
         order.truncate(SHRUNK_PER_RUN);
         let mut known: Vec<Finding> = Vec::new();
         for number in &order {

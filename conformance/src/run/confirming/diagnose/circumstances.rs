@@ -11,6 +11,7 @@ use paymaster_engine::{
     },
     session::recheck::Outcome,
     specification::Places,
+    verdict::finding::Finding,
 };
 use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 use serde_json::Value;
@@ -36,12 +37,15 @@ const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
 
 impl Search<'_> {
-    /// For a violation that not every attempt showed again. The requests are sent alone as often as the share that the run saw asks for.
-    pub(super) async fn chance_or_concurrency(&mut self) -> Option<Diagnosis> {
+    /// For a violation that not every attempt showed again. The requests are sent alone as often as the share that the run saw asks for; a rare
+    /// one of a target that is known to mix answers up, only as often as chance asks for: it is no other defect.
+    pub(super) async fn chance_or_concurrency(&mut self, known: &[Finding]) -> Option<Diagnosis> {
         let finding = self.finding;
         let share = finding.share?;
         let needed = tries_for(share.broken, share.judged, MISSED_ALONE);
-        let most = needed.unwrap_or(MOST_TRIES).max(SENT_FOR_CHANCE);
+        let mixes_up = known.iter().any(|other| matches!(other.cause, Some(Cause::Concurrency)));
+        let asked = needed.unwrap_or(MOST_TRIES).max(SENT_FOR_CHANCE);
+        let most = if mixes_up { SENT_FOR_CHANCE } else { asked };
         let ends = Instant::now() + ALONE_AT_MOST;
         let (mut broken, mut sent) = (0, 0);
         while sent < most && Instant::now() < ends {
@@ -51,6 +55,9 @@ impl Search<'_> {
             };
             sent += 1;
             broken += u32::from(matches!(outcome, Outcome::Broken(_)));
+        }
+        if broken == 0 && mixes_up && asked > most {
+            return None;
         }
         if broken == 0 {
             if let Some(diagnosis) = self.left_behind().await {

@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
             || self.breaks(&self.finding.group).await.is_none()
             || self.breaks(&self.finding.group).await.is_none()
         {
-            return self.chance_or_concurrency().await;
+            return self.chance_or_concurrency(known).await;
         }
         if let Some(diagnosis) = self.known_cause(known).await {
             return Some(diagnosis);
