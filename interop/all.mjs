@@ -33,6 +33,7 @@ const SCRIPTS = {
   "paymaster-3.mjs": [...FEE_QUOTE_FAULTS, "error-and-null-result"],
   "sdk.mjs": FEE_QUOTE_FAULTS,
   "chain/chain.mjs": [],
+  "chain/selftest.mjs": [],
   "light/viem.mjs": ["stub-07-as-06", "data-without-prefix", "sponsorable-data-refused", "refusal-code-text"],
   "foreign/clients.mjs": ["signature-of-another-digest"],
   "foreign/run.mjs": [],

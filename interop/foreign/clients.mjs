@@ -21,6 +21,7 @@ import { foundry } from "viem/chains";
 
 import { OWNER, SIGNER, SIGNER_KEY, VERSIONS, artifact, startChain } from "../lib/anvil.mjs";
 import { answers } from "../lib/network.mjs";
+import { deployPaymaster } from "../lib/paymaster.mjs";
 import { Proxy, profileErc7677 } from "../lib/proxy.mjs";
 import { TOKENS } from "../lib/sample.mjs";
 import { guarded } from "../lib/script.mjs";
@@ -162,23 +163,6 @@ const NO_PAYMASTER = { paymaster: null, paymasterVerificationGasLimit: null, pay
 /** Gas limits as a bundler could have estimated them. */
 const LIMITS = { callGasLimit: 100_000n, verificationGasLimit: 600_000n, preVerificationGas: 60_000n };
 
-/**
- * Deploys the sample VerifyingPaymaster. Its package has it up to 0.7, and it refuses EntryPoints of other versions when it is deployed, so
- * that for 0.8 the code of 0.7 stands at the address meanwhile. The SingletonPaymasterV8 of @pimlico/mock-paymaster 0.0.7 would do without
- * that, but it is an edition whose signatures are over the hash of the one for 0.7: it refuses (AA34) what the server signs for the later
- * edition, whose hash knows EIP-7702.
- */
-async function deployPaymaster(chain, version) {
-  const address = chain.entryPoints[version];
-  const bytecode = await chain.node.getCode({ address });
-  const like = version === "0.8" ? "0.7" : version;
-  await chain.test.setCode({ address, bytecode: await chain.node.getCode({ address: chain.entryPoints[like] }) });
-  const paymaster = await chain.deploy(artifact(like, "VerifyingPaymaster"), [address, SIGNER]);
-  await chain.test.setCode({ address, bytecode });
-  await chain.fund(version, paymaster);
-  return { paymaster, kind: `verifying-${like}` };
-}
-
 await guarded(async () => {
   if (!setting("--conformance", "PAYMASTER_CONFORMANCE")) throw new Error("give --conformance PATH");
   const table = new Table("Clients of ERC-7677 on anvil 1.7.1 with @pimlico/alto 0.0.20");
@@ -197,6 +181,7 @@ await guarded(async () => {
 /** Every client with one EntryPoint. */
 async function against(table, chain, bundler, version) {
   const { paymaster, kind } = await deployPaymaster(chain, version);
+  await chain.fund(version, paymaster);
   const factory = await chain.deploy(artifact(version, "SimpleAccountFactory"), [chain.entryPoints[version]]);
   const server = await startPaymaster(chain, version, paymaster);
   const profile = profileErc7677({ [version]: kind }, SIGNER);

@@ -27,6 +27,11 @@ export function has(flag) {
   return own.includes(flag);
 }
 
+/** What follows `--` on the command line. */
+export function argumentsForOthers() {
+  return forServer;
+}
+
 /** The arguments that every script hands on to the ones it starts. */
 export function allArguments() {
   return process.argv.slice(2);

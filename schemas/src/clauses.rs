@@ -37,7 +37,7 @@ pub enum Basis {
     Interoperability,
     /// An answer is lawful in form and makes no sense in content. A broken clause warns, and fails under `--strict`.
     Plausibility,
-    /// A chain decides it; judged only when a chain is given. A broken clause warns, and fails under `--strict`.
+    /// A chain decides it; judged only when a chain is given. A broken clause fails the run.
     OnChain,
     /// The specification disagrees with itself. The run only observes.
     Ambiguous,

@@ -1,7 +1,7 @@
 //! The calls of EntryPoint v0.6 and of a paymaster that validate an operation.
 
 use alloy_primitives::{Address, B256, U256, hex};
-use alloy_sol_types::{SolCall, sol};
+use alloy_sol_types::{SolCall, SolValue, sol};
 use serde_json::{Value, json};
 
 use crate::operation::{EntryPointVersion, Operation};
@@ -111,6 +111,21 @@ pub fn eth_call(from: Option<Address>, to: Address, data: &[u8], gas: Option<u64
         call["gas"] = json!(format!("{gas:#x}"));
     }
     json!([call, "latest"])
+}
+
+/// Calls the contract whose address is the second word of the call data, with the data behind it and at most as much gas as the first word says,
+/// and returns whether that call succeeded.
+const LIMITED_CALL: &str = "0x60403603806040600037600060008260006000602035600035f160005260206000f3";
+
+/// The params of an `eth_call` in which the contract `from` calls `to` with at most this much gas: `from` has other code for this one call, which
+/// nodes call a state override. The call returns a word that is 1 where the inner call succeeded and 0 where it did not.
+///
+/// What a call costs before a contract runs depends on rules of the chain, so a limit of the call itself would show little.
+pub fn limited_call(from: Address, to: Address, data: &[u8], gas: u64) -> Value {
+    let words = (U256::from(gas), to).abi_encode();
+    let all = hex::encode_prefixed([&words, data].concat());
+    let call = json!({ "to": from.to_string(), "data": all });
+    json!([call, "latest", { from.to_string(): { "code": LIMITED_CALL } }])
 }
 
 /// The data of a call of `verifyingSigner()`.

@@ -12,7 +12,7 @@ mod window;
 
 pub use accounts::{ACCOUNTS, AccountForm, CallContext, Encoded};
 pub use calls::{
-    CompletedOperation, PackedUserOperation, UserOperation, bundler_call, eth_call, hash_call,
+    CompletedOperation, PackedUserOperation, UserOperation, bundler_call, eth_call, hash_call, limited_call,
     paymaster_call, signer_call, simulation_call, validation_call,
 };
 pub use contracts::{ContractKind, DataError, PaymasterTerms};

@@ -283,6 +283,8 @@ pub enum Simulation {
     Accepted,
     /// The paymaster's contract refuses it, in this way and for this reason.
     Refused(Refusal, String),
+    /// Its validation fits its gas limit; nothing else was asked.
+    WithinGas,
     /// The simulation has no clear result, for this reason; no rule is judged by it.
     Unclear(String),
 }

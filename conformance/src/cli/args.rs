@@ -161,8 +161,14 @@ pub(crate) struct SelftestArgs {
     pub(crate) causes: bool,
     /// Run against this many pairs of unrelated faults in one server instead, and check that each fault is a defect with its own cause,
     /// and that a replay without one of them reports its defects alone as fixed.
-    #[arg(long, value_name = "N", conflicts_with_all = ["sparse_profiles", "causes", "only", "cases"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["sparse_profiles", "causes", "only", "cases", "rpc_url"])]
     pub(crate) pairs: Option<usize>,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
+    /// With --rpc-url: the configuration of the reference server, with the addresses of its contracts on that chain and the key of their
+    /// signer. Only the faults that contracts show are tried then, and the lawful variants of each specification.
+    #[arg(long, value_name = "PATH", requires = "rpc_url")]
+    pub(crate) server_config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

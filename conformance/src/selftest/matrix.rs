@@ -24,6 +24,8 @@ use crate::selftest::trial::{Deviation, Trial};
 pub struct Matrix {
     /// The trials, seed by seed, in the order of the tables of faults and variants.
     pub trials: Vec<Trial>,
+    /// Whether the trials had a chain.
+    pub is_on_chain: bool,
 }
 
 /// A row of the matrix: a fault or variant, and the rules that its trials broke.
@@ -43,8 +45,8 @@ impl Matrix {
         self.trials.iter().filter_map(|trial| Some((trial, trial.problem()?))).collect()
     }
 
-    /// The rules that no fault of their clause broke, by specification, so that no trial shows that they work. The rules about a chain are
-    /// left out: no trial uses a chain, and the test with a chain (`interop/chain`) covers them.
+    /// The rules that no fault of their clause broke, by specification, so that no trial shows that they work: with a chain, the rules
+    /// about it; without one, all others.
     pub fn unproven(&self) -> Vec<(&'static Specification, &'static Rule)> {
         let proven: BTreeSet<(&str, &str)> = self
             .trials
@@ -52,8 +54,10 @@ impl Matrix {
             .flat_map(|trial| trial.caught_by().map(|rule| (trial.deviation.specification().name, rule.id)))
             .collect();
         let all = SPECIFICATIONS.iter().flat_map(|own| own.rules().map(|rule| (*own, rule)));
-        all.filter(|(own, rule)| rule.basis() != Basis::OnChain && !proven.contains(&(own.name, rule.id)))
-            .collect()
+        all.filter(|(own, rule)| {
+            (rule.basis() == Basis::OnChain) == self.is_on_chain && !proven.contains(&(own.name, rule.id))
+        })
+        .collect()
     }
 
     /// The number of trials with faults, and the number with variants.

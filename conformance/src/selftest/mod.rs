@@ -10,7 +10,7 @@ mod trial;
 
 pub use matrix::{Causes, Matrix, NamedDefect, Row};
 pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
-pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, every_deviation};
+pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, deviations_on_chain, every_deviation};
 
 use std::{
     num::NonZero,
@@ -23,12 +23,13 @@ use std::{
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::run::{PlanCache, Suite};
+use crate::run::{Chain, PlanCache, Suite};
 use paymaster_client::stop::Stop;
 use paymaster_engine::{
     cases::{case::SHORT_TO, plan::DEFAULT_CASES},
     specification::Specification,
 };
+use paymaster_reference_server::Config;
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;
@@ -73,6 +74,17 @@ pub struct Trials<'a> {
     pub cases: Cases,
     /// Whether the causes of the findings are looked for.
     pub causes: bool,
+    /// The chain on which what is returned is simulated, where there is one.
+    pub chain: Option<&'a OnChain>,
+}
+
+/// A chain with the contracts of a reference server.
+#[derive(Clone, Debug)]
+pub struct OnChain {
+    /// The node.
+    pub chain: Chain,
+    /// The configuration of the reference server with the addresses of the contracts and the key of their signer.
+    pub config: Config,
 }
 
 impl Trials<'_> {
@@ -109,11 +121,12 @@ pub fn run(
     let one = |runtime: &Runtime, taken: usize| {
         let (deviation, seed, part) = work[work.len() - taken - 1];
         let (first, second) = trials.cases.of(deviation);
-        let suite = suite(deviation.specification(), &plans);
+        let mut suite = suite(deviation.specification(), &plans);
+        suite.chain = trials.chain.map(|on_chain| on_chain.chain.clone());
         let run = |cases| {
             // What ends one trial early, such as its time limit, does not end the others.
             let stop = stop.for_part();
-            runtime.block_on(Trial::run(deviation, seed, part, cases, trials.causes, &suite, &stop))
+            runtime.block_on(Trial::run(deviation, seed, part, cases, trials, &suite, &stop))
         };
         let trial = run(first)?;
         match second {
@@ -121,9 +134,9 @@ pub fn run(
             _ => Ok(trial),
         }
     };
-    let mut trials = on_every_core(work.len(), stop, &one, on_trial)?;
-    trials.reverse();
-    Ok(Matrix { trials })
+    let mut done = on_every_core(work.len(), stop, &one, on_trial)?;
+    done.reverse();
+    Ok(Matrix { trials: done, is_on_chain: trials.chain.is_some() })
 }
 
 /// The whole suite of a specification, with the plans of all trials.

@@ -19,6 +19,7 @@ use paymaster_engine::{
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
+use paymaster_schemas::{Basis, find_clause};
 use paymaster_settings::{
     DEFAULT_SPECIFICATION, Embedded, Merged, SPECIFICATIONS, Settings, ShownTarget, embedded, settings::file,
 };
@@ -28,7 +29,7 @@ use crate::{
     first_profile::{self, Given},
     run::{self, Reporter, Suite},
     selftest::{
-        SelftestError,
+        SelftestError, Trials,
         matrix::{NamedDefect, named_defects},
     },
 };
@@ -42,8 +43,27 @@ pub enum Deviation {
     Variant(&'static Specification, &'static Variant),
 }
 
-/// Every fault and every variant of the reference server, by each specification by which it shows.
+/// Every fault and every variant of the reference server that shows without a chain, by each specification by which it shows.
 pub fn every_deviation() -> Vec<Deviation> {
+    let mut all = with_and_without_chain();
+    all.retain(|deviation| !deviation.is_about_the_chain());
+    all
+}
+
+/// The faults that the contracts on a chain show, and the variants of the specification whose data the published contracts read, as far as
+/// their data are signed for those. The data of token mode of the other specification are the server's own.
+pub fn deviations_on_chain() -> Vec<Deviation> {
+    let mut all = with_and_without_chain();
+    all.retain(|deviation| match deviation {
+        Deviation::Fault(..) => deviation.is_about_the_chain(),
+        Deviation::Variant(_, variant) => {
+            variant.specification.is_some_and(needs_signatures) && deviation.states(Statement::Contract)
+        }
+    });
+    all
+}
+
+fn with_and_without_chain() -> Vec<Deviation> {
     let of = |specification: &&'static Specification| {
         let (specification, name) = (*specification, specification.name);
         faults_of(name)
@@ -93,6 +113,12 @@ impl Deviation {
             Self::Fault(..) => None,
             Self::Variant(_, variant) => Some(variant),
         }
+    }
+
+    /// Whether it is a fault that a contract on a chain shows.
+    fn is_about_the_chain(self) -> bool {
+        let clause = self.fault().and_then(|fault| find_clause(fault.clause));
+        clause.is_some_and(|clause| clause.basis == Basis::OnChain)
     }
 
     /// Whether its trial needs TCP: faults that close connections, and every variant, since some concern HTTP. The others use a pipe in
@@ -163,20 +189,20 @@ impl Trial {
         seed: u64,
         profile_part: ProfilePart,
         cases: u32,
-        causes: bool,
+        trials: &Trials<'_>,
         suite: &Suite,
         stop: &Stop,
     ) -> Result<Self, SelftestError> {
-        let mut config = Config::default();
+        let mut config = trials.chain.map_or_else(Config::default, |on_chain| on_chain.config.clone());
         // Signing takes a sixth of the time of a run.
-        config.signing.enabled = needs_signatures(deviation.specification().name);
+        config.signing.enabled = trials.chain.is_some() || needs_signatures(deviation.specification().name);
         if let Some(variant) = deviation.variant() {
             (variant.configure)(&mut config);
         }
         let service = deviation.service(&config)?;
         let (embedded, transport) = serve(&config, service, deviation.needs_tcp()).await?;
         let profile = profile_part.of(deviation, &config);
-        let mut settings = settings(&embedded, transport, profile, (seed, cases), causes);
+        let mut settings = settings(&embedded, transport, profile, (seed, cases), trials.causes);
         settings.idle = deviation.is_about_idle(&config).then_some(IDLE);
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;

@@ -58,6 +58,7 @@ fn matrix_of(faults: &[&str]) -> Matrix {
         profile_parts: ProfilePart::whole,
         cases: Cases::Fixed(60),
         causes: true,
+        chain: None,
     };
     selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start")
 }

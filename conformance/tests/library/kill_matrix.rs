@@ -13,8 +13,14 @@ const CASES: u32 = 40;
 const SEED: u64 = 7;
 
 fn holds(deviations: &[Deviation], profile_parts: ProfileParts, cases: u32) {
-    let trials =
-        Trials { deviations, seeds: &[SEED], profile_parts, cases: Cases::Fixed(cases), causes: false };
+    let trials = Trials {
+        deviations,
+        seeds: &[SEED],
+        profile_parts,
+        cases: Cases::Fixed(cases),
+        causes: false,
+        chain: None,
+    };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
     let problems: Vec<String> = matrix
         .problems()
@@ -86,6 +92,7 @@ fn a_fault_that_a_short_run_does_not_catch_gets_a_second_run() {
         profile_parts: ProfilePart::whole,
         cases: Cases::ShortFirst,
         causes: false,
+        chain: None,
     };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
     assert!(matrix.trials.iter().all(|trial| trial.caught_by().next().is_some()));

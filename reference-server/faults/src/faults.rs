@@ -12,6 +12,7 @@
 mod erc_7677;
 mod http;
 mod json_rpc;
+mod on_chain;
 mod requests;
 mod results;
 #[cfg(test)]
@@ -177,7 +178,7 @@ const IMPLIED_BY_REFUSAL: [&str; 9] = [
 ];
 
 /// The groups, each with the specification that it is about.
-const GROUPS: [(Option<&str>, &[Fault]); 31] = [
+const GROUPS: [(Option<&str>, &[Fault]); 33] = [
     (ANY, json_rpc::ids::FAULTS),
     (FEE_QUOTE, requests::operations::FAULTS),
     (FEE_QUOTE, requests::notation::FAULTS),
@@ -209,6 +210,8 @@ const GROUPS: [(Option<&str>, &[Fault]); 31] = [
     (ERC_7677, erc_7677::requests::FAULTS),
     (ERC_7677, erc_7677::refusals::FAULTS),
     (ERC_7677, erc_7677::signatures::FAULTS),
+    (ERC_7677, on_chain::OF_ERC_7677),
+    (FEE_QUOTE, on_chain::OF_FEE_QUOTE),
 ];
 
 /// Every fault, group by group. The faults that follow from the schema of a row stand before the first other fault of the row.

@@ -10,7 +10,7 @@ use paymaster_engine::{
 };
 use paymaster_ethereum::{
     CallOutcome, EntryPointVersion, NodeError, Operation, PaymasterValidation, bundler_call, eth_call,
-    read_validation, signer_call, validation_call,
+    limited_call, read_validation, signer_call, validation_call,
 };
 use paymaster_exchange::{ContractFunctions, Exchange, Refusal, Simulation};
 
@@ -21,33 +21,49 @@ use crate::{
 };
 
 /// More gas than any validation needs, beside the limit of the operation.
-const AMPLE_GAS: u64 = 3_000_000;
+const AMPLE_GAS: U256 = U256::from_limbs([3_000_000, 0, 0, 0]);
+
+/// What an exchange completes, and what the node can show of it.
+struct Completed {
+    operation: Operation,
+    is_stub: bool,
+    is_final: bool,
+    /// The gas limit of validation that the result has.
+    gas_limit: Option<U256>,
+    /// Why the node is not asked.
+    unclear: Option<String>,
+}
+
+impl Completed {
+    fn of(exchange: &Exchange, node: &NodeFacts) -> Option<Self> {
+        let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
+        let call = request.valid_call()?;
+        let answer = Answer::of(exchange);
+        let result = answer.result()?.as_object()?;
+        let operation = completed(call, result)?;
+        operation.paymaster()?;
+        let other_chain = (call.chain_id() != Some(node.chain)).then(|| {
+            let asked = &call.envelope["params"][2];
+            format!("the node is of chain {}, and the request names {asked}", node.chain)
+        });
+        // The account's delegate enters the hash, and an invented account has none.
+        let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
+        Some(Self {
+            is_stub: is_stub(call.pair),
+            is_final: result.get("isFinal").is_some_and(|value| *value == true),
+            gas_limit: result
+                .get("paymasterVerificationGasLimit")
+                .is_some_and(|limit| !limit.is_null())
+                .then(|| operation.paymaster_gas_limits()[0]),
+            unclear: is_delegated.then(|| "the account delegates by EIP-7702".to_owned()).or(other_chain),
+            operation,
+        })
+    }
+}
 
 /// Asks the contract of the operation that an exchange completes; none where it completes none.
 pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
-    let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
-    let call = request.valid_call()?;
-    let answer = Answer::of(exchange);
-    let result = answer.result()?.as_object()?;
-    let operation = completed(call, result)?;
-    operation.paymaster()?;
-    let is_final = result.get("isFinal").is_some_and(|value| *value == true);
-    let is_stub = is_stub(call.pair);
-    let announces_gas = is_stub && result.contains_key("paymasterVerificationGasLimit");
-    let mut questions = VecDeque::from([Question::AsItIs]);
-    if is_final {
-        questions.push_back(Question::OtherLimits);
-    }
-    if announces_gas && operation.version != EntryPointVersion::V06 {
-        questions.push_back(Question::ExactGas);
-    }
-    let other_chain = (call.chain_id() != Some(node.chain)).then(|| {
-        let asked = &call.envelope["params"][2];
-        format!("the node is of chain {}, and the request names {asked}", node.chain)
-    });
-    // The account's delegate enters the hash, and an invented account has none.
-    let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
-    let unclear = is_delegated.then(|| "the account delegates by EIP-7702".to_owned()).or(other_chain);
+    let Completed { operation, is_stub, is_final, unclear, .. } = Completed::of(exchange, node)?;
     let received = exchange.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
     Some(Box::new(OnChain {
         operation,
@@ -55,10 +71,61 @@ pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dy
         received: received.map(|since| since.as_secs()),
         may_be_unsigned: is_stub && !is_final,
         unclear,
-        questions,
+        questions: [Question::AsItIs].into_iter().chain(is_final.then_some(Question::OtherLimits)).collect(),
         asked: None,
         found: Simulation::Accepted,
     }))
+}
+
+/// Asks whether validation fits the gas limit that a stub returns; none where an exchange returns none.
+pub(crate) fn gas_of_stubs(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
+    let completed = Completed::of(exchange, node).filter(|completed| completed.is_stub)?;
+    let limit = completed.gas_limit.filter(|_| completed.operation.version != EntryPointVersion::V06)?;
+    Some(Box::new(GasOfStub { completed, chain_id: node.chain, limits: vec![limit, AMPLE_GAS], asked: None }))
+}
+
+/// The validation of a stub, first with ample gas, then with its limit.
+struct GasOfStub {
+    completed: Completed,
+    chain_id: u64,
+    /// The limits that were not asked for yet.
+    limits: Vec<U256>,
+    asked: Option<U256>,
+}
+
+impl Simulate for GasOfStub {
+    fn next(&mut self, answer: Option<&[u8]>) -> NodeStep {
+        let unclear = |reason: String| NodeStep::Known(Simulation::Unclear(reason));
+        if let Some(reason) = self.completed.unclear.take() {
+            return unclear(reason);
+        }
+        if let (Some(limit), Some(answer)) = (self.asked, answer) {
+            let word = match CallOutcome::read(answer) {
+                Ok(CallOutcome::Returned(data)) => {
+                    U256::try_from_be_slice(&data).filter(|_| data.len() == 32)
+                }
+                Ok(CallOutcome::Reverted(_) | CallOutcome::OutOfGas) => None,
+                Err(cause) => return unclear(cause.to_string()),
+            };
+            match word {
+                Some(U256::ONE) => {}
+                Some(U256::ZERO) if limit == AMPLE_GAS => return unclear("validation reverts".to_owned()),
+                Some(U256::ZERO) => {
+                    let reason = format!("AA36: validation takes more than {limit} gas");
+                    return NodeStep::Known(Simulation::Refused(Refusal::OverGasLimit, reason));
+                }
+                _ => return unclear("the node takes no other code for a call (a state override)".to_owned()),
+            }
+        }
+        self.asked = self.limits.pop();
+        let Some(limit) = self.asked else { return NodeStep::Known(Simulation::WithinGas) };
+        let operation = &self.completed.operation;
+        let entry_point = operation.version.address();
+        let data = validation_call(operation, operation.hash(entry_point, self.chain_id));
+        let paymaster = operation.paymaster().unwrap_or_default();
+        let params = limited_call(entry_point, paymaster, &data, limit.min(AMPLE_GAS).to());
+        NodeStep::Ask("eth_call", params)
+    }
 }
 
 /// The calls of one operation's paymaster, one after the other.
@@ -82,8 +149,6 @@ enum Question {
     AsItIs,
     /// The same with the gas limits that a bundler estimates.
     OtherLimits,
-    /// Whether validation fits the gas limit that the stub returns.
-    ExactGas,
     /// After a revert: whether the contract has one signer.
     HasSigner,
     /// After a revert: whether the contract has a list of bundlers.
@@ -126,8 +191,6 @@ impl OnChain {
             Simulation::Refused(Refusal::Reverted(_), _) => {
                 self.questions = VecDeque::from([Question::HasSigner, Question::HasBundlers]);
             }
-            // A stub without a right signature runs through the same code, so its gas is asked for all the same.
-            Simulation::Refused(Refusal::Signature, _) if self.may_be_unsigned => {}
             _ => self.questions.clear(),
         }
         self.found = outcome;
@@ -149,26 +212,11 @@ impl OnChain {
         let entry_point = operation.version.address();
         let data = validation_call(&operation, operation.hash(entry_point, self.chain_id));
         let [limit, _] = operation.paymaster_gas_limits();
-        let limit = limit.saturating_to::<u64>().min(AMPLE_GAS);
-        let gas = match question {
-            Question::ExactGas => limit.saturating_add(before_execution(&data)),
-            _ => limit.saturating_add(AMPLE_GAS),
-        };
+        let gas = limit.min(AMPLE_GAS).saturating_add(AMPLE_GAS).to();
         eth_call(Some(entry_point), paymaster, &data, Some(gas))
     }
 
     fn read(&self, question: Question, called: &CallOutcome) -> Simulation {
-        let limit = self.operation.paymaster_gas_limits()[0];
-        if question == Question::ExactGas {
-            // With more gas, the same call returned.
-            return match called {
-                CallOutcome::Returned(_) => Simulation::Accepted,
-                CallOutcome::Reverted(_) | CallOutcome::OutOfGas => Simulation::Refused(
-                    Refusal::OverGasLimit,
-                    format!("AA36: validation takes more than {limit} gas"),
-                ),
-            };
-        }
         match read_validation(called) {
             PaymasterValidation::Returned { signature_is_right: false, .. } => {
                 if !self.may_be_unsigned && question == Question::AsItIs && !self.has_real_limits() {
@@ -208,11 +256,6 @@ impl OnChain {
     }
 }
 
-/// The gas that a node takes for a call before the contract runs: at most that.
-fn before_execution(data: &[u8]) -> u64 {
-    21_000 + 16 * data.len() as u64
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, SystemTime};
@@ -230,8 +273,14 @@ mod tests {
     const NOW: u64 = 1_700_000_000;
     const PAYMASTER: &str = "0x2222222222222222222222222222222222222222";
 
-    /// The simulation of a result for 0.7, and a change of the operation.
+    const NODE: NodeFacts = NodeFacts { chain: CHAIN, entry_point: None };
+
     fn started(method: &str, operation: Value, more: Value) -> Box<dyn Simulate> {
+        simulation(&exchange(method, operation, more), &NODE).unwrap()
+    }
+
+    /// An exchange with a result for 0.7, and a change of the operation.
+    fn exchange(method: &str, operation: Value, more: Value) -> Exchange {
         let mut sent = json!({
             "sender": "0x1306b01bc3e4ad202612d3843387e94737673f53", "nonce": "0x1", "callData": "0x",
             "callGasLimit": "0x1", "verificationGasLimit": "0x2", "preVerificationGas": "0x4",
@@ -252,7 +301,7 @@ mod tests {
             Duration::ZERO,
         );
         exchange.received = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(NOW));
-        simulation(&exchange, &NodeFacts { chain: CHAIN, entry_point: None }).unwrap()
+        exchange
     }
 
     /// What the contract returns: the aggregator, and the time until which the data are valid.
@@ -311,16 +360,31 @@ mod tests {
 
     #[test]
     fn the_gas_that_a_stub_announces_is_tried_where_validation_returns() {
-        let stub = || started(STUB, json!({}), json!({ "paymasterVerificationGasLimit": "0x2710" }));
-        let over = br#"{"error":{"code":-32003,"message":"out of gas"}}"#.to_vec();
-        let (gas, outcome) = driven(stub(), &[returned(1, 0), over]);
-        assert!(gas[0] > AMPLE_GAS && gas[1] < 60_000, "{gas:?}");
-        assert!(is(&outcome, Refusal::OverGasLimit), "{outcome:?}");
-        let (_, outcome) = driven(stub(), &[returned(1, 0), returned(1, 0)]);
-        assert!(is(&outcome, Refusal::Signature), "of a stub, that is what is wanted: {outcome:?}");
+        let stub = |limit| exchange(STUB, json!({}), json!({ "paymasterVerificationGasLimit": limit }));
+        let word = |word: u8| json!({ "result": format!("0x{word:064x}") }).to_string().into_bytes();
+        let no_node = br#"{"error":{"code":-32602,"message":"too many params"}}"#.to_vec();
         let reverted = br#"{"error":{"code":3,"message":"execution reverted","data":"0x"}}"#.to_vec();
-        let (gas, _) = driven(stub(), &[reverted.clone(), reverted.clone(), reverted]);
-        assert_eq!(gas.len(), 1, "what a revert takes is not asked for");
+        let found = |answers: &[Vec<u8>]| {
+            let mut simulation = gas_of_stubs(&stub("0x2710"), &NODE).unwrap();
+            let mut answers = answers.iter();
+            let mut answer = None;
+            loop {
+                match simulation.next(answer) {
+                    NodeStep::Known(outcome) => return outcome,
+                    NodeStep::Ask(..) => answer = Some(answers.next().unwrap().as_slice()),
+                }
+            }
+        };
+        assert_eq!(found(&[word(1), word(1)]), Simulation::WithinGas);
+        assert!(is(&found(&[word(1), word(0)]), Refusal::OverGasLimit));
+        for unclear in [word(0), word(2), no_node, reverted] {
+            assert!(matches!(found(&[unclear]), Simulation::Unclear(_)));
+        }
+        let data = exchange(DATA, json!({}), json!({ "paymasterVerificationGasLimit": "0x2710" }));
+        assert!(gas_of_stubs(&data, &NODE).is_none());
+        for nothing in [json!({}), json!({ "paymasterVerificationGasLimit": null })] {
+            assert!(gas_of_stubs(&exchange(STUB, json!({}), nothing), &NODE).is_none());
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
     discovery::with_param,
     generate::{hex as number, new_account},
     kinds::{self, DATA, STUB, is_06, is_stub, version},
-    on_chain::simulation,
+    on_chain::{gas_of_stubs, simulation},
     target::Target,
 };
 
@@ -597,7 +597,8 @@ pub(crate) static SPELLINGS: Relation = Relation::new(
 pub(crate) static TWICE: Relation =
     Relation::new("twice", "the same request twice", Bases::EveryKind, Rounds::scaled(2), |input, ids| {
         vec![baseline(input, ids), member(Role::Again, "the same request again", input.base, ids)]
-    });
+    })
+    .simulated(gas_of_stubs);
 
 /// Two EntryPoints that do not exist: an invented one, and one with other digits in the middle of an address that is served.
 pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(

@@ -10,12 +10,17 @@ use crate::{
     },
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{
-        self, Cases, Causes, Deviation, Matrix, NamedDefect, PairTrial, ProfilePart, Row, SelftestError,
-        Trials, every_deviation, fault_pairs, run_pairs,
+        self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row,
+        SelftestError, Trials, deviations_on_chain, every_deviation, fault_pairs, run_pairs,
     },
 };
-use paymaster_client::stop::Stop;
+use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::target::Target,
+    stop::Stop,
+};
 use paymaster_engine::{cases::plan::DEFAULT_CASES, specification::Specification};
+use paymaster_reference_server::Config;
 use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, output};
 
 /// Runs the command; returns the exit code.
@@ -23,7 +28,9 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     if let Some(number) = args.pairs {
         return pairs(number, args.seeds);
     }
-    let mut deviations = select(&args.only, every_deviation())?;
+    let on_chain = block_on(chain_of(args))?;
+    let all = if on_chain.is_some() { deviations_on_chain() } else { every_deviation() };
+    let mut deviations = select(&args.only, all)?;
     // A sparse profile promises too little for faults to be caught.
     deviations.retain(|deviation| !args.sparse_profiles || deviation.fault().is_none());
     let seeds: Vec<u64> = (1..=args.seeds).collect();
@@ -37,6 +44,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
             None => Cases::ShortFirst,
         },
         causes: args.causes,
+        chain: on_chain.as_ref(),
     };
     // Each trial has a runtime of its own. This one waits for Ctrl-C meanwhile.
     let matrix = block_on(async {
@@ -54,6 +62,24 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         code = exit::VIOLATIONS;
     }
     Ok(code)
+}
+
+/// The chain of the trials, where one is given.
+async fn chain_of(args: &SelftestArgs) -> Result<Option<OnChain>, CommandError> {
+    let Some(url) = &args.chain.rpc_url else { return Ok(None) };
+    let Some(path) = &args.server_config else {
+        return Err(
+            "--rpc-url wants --server-config PATH: which contracts of the reference server are on that chain"
+                .into(),
+        );
+    };
+    let config = Config::load(path).map_err(|cause| format!("--server-config: {cause}"))?;
+    let target = Target::parse(url).map_err(|cause| format!("--rpc-url: {cause}"))?;
+    let transport = Transport::new(target, Limits::default(), &[]);
+    let connected = args.chain.connect(Some(transport)).await;
+    let chain = connected
+        .map_err(|cause| CommandError::could_not_test(format!("could not ask the chain: {cause}")))?;
+    Ok(chain.map(|chain| OnChain { chain, config }))
 }
 
 /// Runs the trials and shows the progress on a terminal.
@@ -279,6 +305,7 @@ mod tests {
     #[test]
     fn the_matrix_as_it_is_read() {
         let matrix = Matrix {
+            is_on_chain: false,
             trials: vec![
                 trial("id-null", 1, &["answer.id"]),
                 trial("quote-mode-missing", 1, &["quote-result.MODE", "answer.id"]),

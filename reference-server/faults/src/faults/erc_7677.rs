@@ -14,7 +14,7 @@ const UNREADABLE: &[&str] =
     &["data.*", "is-final.signature", "call.same-operation", "operation.stub-members", "result.address-once"];
 
 /// Changes the hex digits of the paymaster's own data, behind its address.
-fn change_data(result: &mut Map<String, Value>, change: impl FnOnce(&str) -> String) {
+pub(super) fn change_data(result: &mut Map<String, Value>, change: impl FnOnce(&str) -> String) {
     for (member, start) in [("paymasterAndData", 42), ("paymasterData", 2)] {
         if let Some((head, digits)) =
             result.get(member).and_then(Value::as_str).and_then(|text| text.split_at_checked(start))

@@ -54,6 +54,7 @@ fn every_judged_clause_is_broken_by_a_fault() {
                     | Basis::JsonRpc
                     | Basis::Interoperability
                     | Basis::Plausibility
+                    | Basis::OnChain
             )
         })
         .filter(|clause| clause.unjudged.is_none() && !broken.contains(clause.id))

@@ -65,16 +65,17 @@ pub(super) const VARIANTS: &[Variant] = &[
         }
     }),
     variant("data-random", "paymasterAndData differs in content and length each time")
-        .warns(&["plausibility.token-data"])
+        .warns(&["plausibility.token-data", "on-chain.accepted"])
         .on_result(|view, result| replace_data(result, &pseudo_random_data(view))),
     variant("data-short", "paymasterAndData is an address and one byte")
-        .warns(&["plausibility.token-data"])
+        .warns(&["plausibility.token-data", "on-chain.accepted"])
         .on_result(|_, result| replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900")),
     variant("data-long", "paymasterAndData has 4096 bytes")
         .warns(&[
             "plausibility.token-data",
             "plausibility.token-data-differs",
             "plausibility.token-data-of-token",
+            "on-chain.accepted",
         ])
         .on_result(|_, result| replace_data(result, &format!("0x{}", "5a".repeat(4096)))),
     variant("calculation-noted", "token quotes have gas limits")

@@ -29,6 +29,9 @@ const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) ->
     Rule::new(id, quota, UNASKED, hint, check).waiting_first(&lines::CHAIN_ID)
 }
 
+/// The limit of the paymaster's validation.
+const LIMIT: &str = "/result/paymasterVerificationGasLimit";
+
 pub(crate) const RULES: &[Rule] = &[
     rule(
         "data.accepted",
@@ -93,8 +96,11 @@ fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(
         {
             None
         }
+        // That is another rule.
+        Simulation::WithinGas | Simulation::Refused(Refusal::OverGasLimit, _) | Simulation::Unclear(_) => {
+            None
+        }
         Simulation::Refused(refusal, reason) => Some(Err((*refusal, reason))),
-        Simulation::Unclear(_) => None,
     }
 }
 
@@ -119,8 +125,7 @@ pub(crate) fn revert_accuses(
 
 fn accepted(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     match outcome(view, knowledge) {
-        // The gas limit is that of another rule.
-        Some(Ok(()) | Err((Refusal::OverGasLimit, _))) => report.held(),
+        Some(Ok(())) => report.held(),
         // The node may be one of a chain on which this paymaster is not deployed.
         Some(Err((Refusal::NotDeployed, _))) | None => {}
         Some(Err((_, reason))) => {
@@ -158,18 +163,12 @@ fn simulates(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report)
     }
 }
 
-fn verification_gas(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let Some((kind, result)) = judged(view, knowledge) else { return };
-    if !is_stub(kind) || is_06(kind) || !result.contains_key("paymasterVerificationGasLimit") {
-        return;
-    }
-    match outcome(view, knowledge) {
-        Some(Err((Refusal::OverGasLimit, reason))) => report.broken(
-            "/result/paymasterVerificationGasLimit",
-            "a gas limit that validation fits",
-            reason.to_owned(),
-        ),
-        Some(Ok(()) | Err((Refusal::Signature, _))) => report.held(),
+fn verification_gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    match view.on_chain {
+        Some(Simulation::Refused(Refusal::OverGasLimit, reason)) => {
+            report.broken(LIMIT, "a gas limit that validation fits", reason.clone());
+        }
+        Some(Simulation::WithinGas) => report.held(),
         _ => {}
     }
 }

@@ -252,13 +252,13 @@ fn swap(view: &RequestView<'_>, request: &mut Value, one: &str, other: &str) {
 }
 
 /// The same signature with the other v, which is of another account.
-fn other_v(digits: &str) -> String {
+pub(in crate::faults) fn other_v(digits: &str) -> String {
     let (rest, v) = digits.split_at(digits.len() - 2);
     format!("{rest}{}", if v == "1b" { "1c" } else { "1b" })
 }
 
 /// Puts a time, in seconds, into one of the first two words of the data.
-fn set_time(digits: &str, word: usize, time: u64) -> String {
+pub(in crate::faults) fn set_time(digits: &str, word: usize, time: u64) -> String {
     let (start, end) = (64 * word, 64 * (word + 1));
     format!("{}{time:064x}{}", &digits[..start], &digits[end..])
 }

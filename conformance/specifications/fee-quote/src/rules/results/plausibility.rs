@@ -345,6 +345,6 @@ fn accepted(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
             "a value that the paymaster's contract accepts",
             format!("refused: {reason}"),
         ),
-        Some(Simulation::Unclear(_)) | None => {}
+        Some(Simulation::WithinGas | Simulation::Unclear(_)) | None => {}
     }
 }
