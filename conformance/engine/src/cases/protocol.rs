@@ -103,11 +103,12 @@ pub static STRING_IDS: Relation = Relation::new(
     },
 );
 
+/// The baseline comes last: a service that takes an operation once refuses it then, which shows nothing of the id.
 fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
     let label = if id.to_string().len() > 60 { "a long string id".to_owned() } else { format!("id {id}") };
     vec![
-        with_own_id(Role::Baseline, format!("id {baseline}"), &with(input.base, "", "id", baseline.clone())),
         with_own_id(Role::Variant, label, &with(input.base, "", "id", id)),
+        with_own_id(Role::Baseline, format!("id {baseline}"), &with(input.base, "", "id", baseline.clone())),
     ]
 }
 
@@ -160,7 +161,7 @@ pub fn keeps_idle(relation: &Relation) -> bool {
 /// Two calls, each alone, and then both in a batch.
 pub static BATCH_ELEMENTS: Relation = Relation::new(
     "batch-elements",
-    "two calls each alone and then in a batch: of two kinds, one that is an error, ids alike, twelve at once",
+    "two calls in a batch and then each alone, when a service that takes so many no more refuses them too: of two kinds, one that is an error, ids alike, twelve at once",
     Bases::EveryKind,
     Rounds::scaled(4),
     |input, ids| {
@@ -186,9 +187,9 @@ pub static BATCH_ELEMENTS: Relation = Relation::new(
             }
         };
         vec![
+            with_own_id(Role::Batch, label, &Value::Array(batch)),
             with_own_id(Role::Baseline, "the call alone", &alone[0]),
             with_own_id(Role::Alone, "the other call alone", &alone[1]),
-            with_own_id(Role::Batch, label, &Value::Array(batch)),
         ]
     },
 );

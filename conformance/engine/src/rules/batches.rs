@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    cases::protocol::BATCH_ELEMENTS,
+    cases::{case::Role, protocol::BATCH_ELEMENTS},
     knowledge::Knowledge,
     message::{
         answer::{error_of, result_of},
@@ -44,17 +44,18 @@ fn expected(alone: &View<'_>) -> Option<&'static str> {
 /// Each call of the batch gets the sort of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
 /// refused batches and missing answers.
 fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
-    let [alone @ .., batch] = views else { return };
+    let Some(place_of_batch) = views.iter().position(|view| view.role == Role::Batch) else { return };
+    let batch = &views[place_of_batch];
     let ParsedRequest::Batch(calls) = &*batch.request else {
         return;
     };
     let Some(answers) = batch.answer.array() else {
         return;
     };
-    report.set_member(views.len() - 1);
+    report.set_member(place_of_batch);
     for call in calls {
         let same = |view: &&View<'_>| is_same(&view.request, call);
-        let Some(expected) = alone.iter().find(same).and_then(expected) else {
+        let Some(expected) = views.iter().find(same).and_then(expected) else {
             continue;
         };
         let own = answers.iter().enumerate().filter(|(_, answer)| answer.get("id") == call.id());

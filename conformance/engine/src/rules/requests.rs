@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::{
     cases::{
-        case::Relation,
+        case::{Relation, Role},
         protocol::{NUMBER_IDS, STRING_IDS},
     },
     knowledge::Knowledge,
     message::answer::Answer,
-    rules::{Advice, Check, Report, Rule, View, describe_answer, for_each_variant},
+    rules::{Advice, Check, Report, Rule, View, describe_answer},
 };
 
 /// The rule about ids that are numbers.
@@ -35,10 +35,12 @@ pub const fn headers(relation: &'static Relation) -> Rule {
 
 /// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
 pub fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
-    for_each_variant(views, report, |baseline, view, report| {
-        let required = baseline.answer.result().is_some() && view.beyond.is_none();
-        served(view, required, report);
-    });
+    let Some(place) = views.iter().position(|view| view.role == Role::Baseline) else { return };
+    let is_served = views[place].answer.result().is_some();
+    for (member, view) in views.iter().enumerate().filter(|(member, _)| *member != place) {
+        report.set_member(member);
+        served(view, is_served && view.beyond.is_none(), report);
+    }
 }
 
 /// The request has a result, where one is required of it.

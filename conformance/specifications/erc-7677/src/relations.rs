@@ -487,7 +487,16 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
         // A paymaster that takes no token needs no gas after the operation, and chains without a queue need no priority fee.
         let (post_op, priority) =
             if input.round % 2 == 0 { (80_000, fee("maxPriorityFeePerGas") / 2) } else { (0, 0) };
-        let groups: [(&str, &[(&str, u64)]); 3] = [
+        // More than 24 bits hold, at fees with which that costs little. A service may refuse so much gas.
+        let large: &[(&str, u64)] = &[
+            ("callGasLimit", 30_000_001),
+            ("verificationGasLimit", 20_000_000),
+            ("preVerificationGas", 17_000_000),
+            ("maxFeePerGas", 1_000_000),
+            ("maxPriorityFeePerGas", 1_000),
+        ];
+        let groups: [(&str, &[(&str, u64)]); 4] = [
+            ("large gas limits", large),
             (
                 "other gas limits",
                 &[
@@ -649,6 +658,20 @@ pub(crate) struct Probe {
 pub(crate) const OPEN: &[Probe] = &[
     probe("observed.context", "an unknown member of the context", |request| {
         with(request, "/params/3", "unknownToThisService", "x")
+    }),
+    probe("observed.context", "the context of @aa-sdk/core", |request| {
+        let policy = "5a1c0c3e-0f0b-4d1c-9f0e-2b7c1f6f4a11";
+        with_param(request, 3, json!({ "policyId": policy, "webhookData": "order-1" }))
+    }),
+    probe("observed.context", "the context of @biconomy/abstractjs", |request| {
+        let account = json!({ "smartAccountInfo": { "name": "BICONOMY", "version": "2.0.0" } });
+        let context = json!({
+            "mode": "SPONSORED", "expiryDuration": 300, "calculateGasLimits": true, "sponsorshipInfo": account,
+        });
+        with_param(request, 3, context)
+    }),
+    probe("observed.context", "a context with sponsorshipPolicyId", |request| {
+        with_param(request, 3, json!({ "sponsorshipPolicyId": "sp_my_policy" }))
     }),
     probe("observed.context", "an unsupported token in the context", |request| {
         with(request, "/params/3", "token", "0x00000000000000000000000000000000000000ff")

@@ -34,7 +34,6 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 120)
         .untrue(BUDGET),
     variant("sender-budget", "sponsors 3 operations of one sender, and then refuses with an error")
-        .warns(&["json-rpc.batch-elements"])
         .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && exceeds_quota(view, sender(view), 3))
         .untrue(BUDGET),
     variant("costly-operations-unsponsored", "sponsors no operation that may cost more than 0.01 ETH")

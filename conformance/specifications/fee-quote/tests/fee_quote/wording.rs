@@ -10,7 +10,11 @@ use std::{
 
 use bytes::Bytes;
 use group::{ANSWER, NO, group};
-use paymaster_engine::{rules::Violation, session::judge::Judge};
+use paymaster_engine::{
+    cases::case::{Group, Role},
+    rules::Violation,
+    session::judge::Judge,
+};
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_fee_quote::{
     SPECIFICATION,
@@ -23,9 +27,15 @@ use paymaster_fee_quote::{
 use paymaster_schemas::{documents, resolved};
 use serde_json::{Value, json};
 
-/// The violations of the rule when every member but the second gets a correct answer.
-fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {
+/// The place of the only variant in a group, else that of the second member.
+fn place_of_variant(group: &Group) -> usize {
+    group.members.iter().position(|member| member.role == Role::Variant).unwrap_or(1)
+}
+
+/// The violations of the rule when every member but the variant gets a correct answer.
+fn found(relation: &str, id: &str, of_variant: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
+    let variant = place_of_variant(&group);
     let respond =
         |body: &str| Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(body.to_owned()) });
     let exchanges: Vec<Exchange> = group
@@ -37,9 +47,9 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
             let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", requested["id"]));
             Exchange {
                 request: member.body.clone(),
-                outcome: match (place, second) {
-                    (1, Err(failure)) => Err(failure.clone()),
-                    (1, &Ok(body)) => {
+                outcome: match of_variant {
+                    Err(failure) if place == variant => Err(failure.clone()),
+                    &Ok(body) if place == variant => {
                         respond(&body.replace("\"id\":1", &format!("\"id\":{}", requested["id"])))
                     }
                     _ => respond(&well),
@@ -61,12 +71,12 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
 }
 
 #[track_caller]
-fn assert_violation(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
-    let found = found(relation, id, second);
+fn assert_violation(relation: &str, id: &str, of_variant: &Result<&str, Failure>, expected: [&str; 3]) {
+    let found = found(relation, id, of_variant);
     let [violation] = &found[..] else {
         panic!("{id} found {found:#?}");
     };
-    assert_eq!(violation.member, 1);
+    assert_eq!(violation.member, place_of_variant(&group(relation)));
     let Violation { pointer, expected: wanted, actual, .. } = violation;
     assert_eq!([pointer.as_str(), wanted, actual], expected);
 }
@@ -74,7 +84,8 @@ fn assert_violation(relation: &str, id: &str, second: &Result<&str, Failure>, ex
 #[test]
 fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     let calls = STRING_IDS.id;
-    let sent = group(calls).members[1].label.clone();
+    let group = group(calls);
+    let sent = &group.members[place_of_variant(&group)].label;
     assert_eq!(sent, "id \"\"");
     let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
     assert_violation(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);

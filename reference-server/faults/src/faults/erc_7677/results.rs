@@ -34,6 +34,17 @@ const fn in_stubs(clause: &'static str, name: &'static str, about: &'static str)
 }
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
+    changed(
+        "stub.post-op-gas-07",
+        "post-op-gas-missing-for-a-policy",
+        "leaves paymasterPostOpGasLimit out for 0.7 where the context has policyId",
+    )
+    .on_result(|_, result| remove(result, POST_OP))
+    .when(|view| {
+        let context = view.request["params"].get(3);
+        let has_policy = context.is_some_and(|context| context.get("policyId").is_some());
+        view.is_stub() && view.entry_point() == Some(EntryPoint::V07) && has_policy
+    }),
     changed("stub.post-op-gas-07", "stub-post-op-gas-missing", "leaves paymasterPostOpGasLimit out for 0.7")
         .on_result(|_, result| remove(result, POST_OP))
         .when(|view| view.is_stub() && view.entry_point() == Some(EntryPoint::V07)),

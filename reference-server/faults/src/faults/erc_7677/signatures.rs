@@ -96,6 +96,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let limit = view.amount("verificationGasLimit").unwrap_or_default() % U256::from(1 << 20);
             set_operation(request, "verificationGasLimit", json!(format!("{limit:#x}")));
         }),
+    signed(
+        OF_LIMITS,
+        "gas-limits-of-24-bits",
+        "signs the last 24 bits of callGasLimit and preVerificationGas",
+    )
+    .on_request(|view, request| {
+        for member in ["callGasLimit", "preVerificationGas"] {
+            let limit = view.amount(member).unwrap_or_default() % U256::from(1 << 24);
+            set_operation(request, member, json!(format!("{limit:#x}")));
+        }
+    }),
     signed(SIGNATURE, "empty-call-as-zero-byte", "signs call data of one zero byte where they are empty")
         .on_request(|_, request| set_operation(request, "callData", json!("0x00")))
         .when(|view| view.is_data() && view.operation()["callData"] == "0x"),

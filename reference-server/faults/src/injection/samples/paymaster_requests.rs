@@ -50,6 +50,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&zero_limits), v07, empty.clone()),
             (later(&zero_fees), v07, empty.clone()),
             (later(&nulls), v07, empty.clone()),
+            (later(&[("callGasLimit", json!("0x1c9c381"))]), v07, empty.clone()),
             (later(&factory), v07, empty.clone()),
             (later(&authorization), v08, empty.clone()),
             (later(&delegated), v08, empty.clone()),
