@@ -82,6 +82,7 @@ pub struct StrictnessArgs {
 
 impl StrictnessArgs {
     /// The strictness of these flags and of `[run]`.
+    #[must_use]
     pub fn or(&self, run: &RunTable) -> Self {
         Self {
             strict: self.strict || run.strict,

@@ -119,7 +119,7 @@ mod tests {
             let requested = parsed(format!("{}=-", format.names.name)).unwrap();
             assert!(requested[0].is_on_stdout() && std::ptr::eq(requested[0].format, format));
         }
-        let error = parsed("report.pdf".to_owned()).unwrap_err().to_string();
+        let error = parsed("report.pdf".to_owned()).unwrap_err();
         assert!(error.contains(".html") && error.contains("report.pdf"), "{error}");
     }
 

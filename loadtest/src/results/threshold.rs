@@ -424,7 +424,7 @@ mod tests {
             ("p95<3ms for nothing", "no scenario"),
             ("reached-rate>=9% for journey", "all scenarios"),
         ] {
-            let error = text.parse::<Threshold>().unwrap_err().to_string();
+            let error = text.parse::<Threshold>().unwrap_err();
             assert!(error.contains(word) && error.contains(text), "{error}");
         }
     }

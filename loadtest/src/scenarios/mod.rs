@@ -102,7 +102,7 @@ mod tests {
         let unknown = paymaster_fee_quote::SPECIFICATION.unknown();
         let mut generator = RequestGenerator::new(&*unknown, 1, 5);
         let journey = generator.scenarios().iter().find(|scenario| scenario.id == "journey").unwrap();
-        let refusal = generator.sequences(journey).unwrap_err().to_string();
+        let refusal = generator.sequences(journey).unwrap_err();
         assert!(refusal.contains("tokens.supported"), "{refusal}");
     }
 }

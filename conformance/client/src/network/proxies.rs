@@ -11,9 +11,12 @@ use crate::{
     network::{connector::ConnectError, target::Target},
 };
 
+/// Sets what a variable is about.
+type SetProxy = fn(Builder, String) -> Builder;
+
 /// The variables in both spellings, and what each sets. The first one that is set counts. `HTTP_PROXY` in capitals is not read under CGI,
 /// where its value comes from a header of the request.
-const VARIABLES: [([&str; 2], fn(Builder, String) -> Builder); 4] = [
+const VARIABLES: [([&str; 2], SetProxy); 4] = [
     (["http_proxy", "HTTP_PROXY"], Builder::http),
     (["https_proxy", "HTTPS_PROXY"], Builder::https),
     (["all_proxy", "ALL_PROXY"], Builder::all),

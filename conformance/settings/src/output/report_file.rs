@@ -317,7 +317,7 @@ mod tests {
             ("json=", "names no file"),
             ("-", "FORMAT=-"),
         ] {
-            let error = parse(text, "report", FORMATS).unwrap_err().to_string();
+            let error = parse(text, "report", FORMATS).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");
         }
     }

@@ -24,7 +24,7 @@ impl RunArgs {
         run: &RunTable,
     ) -> Result<Self, SetupError> {
         let Self { common, cases, jobs, rate, time_limit, .. } = self;
-        let url = or_variable(url.map(str::to_owned), environment, "PAYMASTER_URL", |url| url.parse())?;
+        let url = or_variable(url.map(str::to_owned), environment, "PAYMASTER_URL", str::parse)?;
         // cacert and insecure exclude each other: the first source that sets one of them decides about both.
         let own_trust = Some(&common.trust).filter(|own| own.cacert.is_some() || own.insecure);
         let merged = Self {
