@@ -12,7 +12,7 @@ import { guarded } from "../lib/script.mjs";
 import { Table } from "../lib/table.mjs";
 import { checkOnChain } from "./lib/conformance.mjs";
 import { deployAll } from "./lib/contracts.mjs";
-import { Sponsor } from "./lib/sponsor.mjs";
+import { sponsorOf } from "./lib/sponsor.mjs";
 
 /** Long enough that no slow machine is late; the chain's clock is turned, nobody waits. */
 const EXPIRY_SECONDS = 3600;
@@ -46,7 +46,7 @@ await guarded(async () => {
     const argumentsFor = (other) => Object.entries({ ...own, ...other }).flat();
     const server = await startServer(argumentsFor({ "--chain-rpc": anvil.url }));
     servers.push(server);
-    const sponsor = new Sponsor(chain, server.url, EXPIRY_SECONDS);
+    const sponsor = sponsorOf(chain, server.url, EXPIRY_SECONDS);
 
     await table.check("an operation that deploys its account is sponsored and handled", async () =>
       succeeded(await chain.handle(await sponsor.next())),
@@ -75,7 +75,7 @@ await guarded(async () => {
     await table.check("a server that does not know the chain signs for the nonce 0", async () => {
       const blind = await startServer(argumentsFor({}));
       servers.push(blind);
-      const operation = await new Sponsor(chain, blind.url, EXPIRY_SECONDS).next();
+      const operation = await sponsorOf(chain, blind.url, EXPIRY_SECONDS).next();
       return refusedWith("AA34")(await chain.handle(operation));
     });
     if (setting("--conformance", "PAYMASTER_CONFORMANCE")) {

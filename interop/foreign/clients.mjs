@@ -22,7 +22,7 @@ import { foundry } from "viem/chains";
 import { OWNER, SIGNER, SIGNER_KEY, VERSIONS, artifact, startChain } from "../lib/anvil.mjs";
 import { answers } from "../lib/network.mjs";
 import { deployPaymaster } from "../lib/paymaster.mjs";
-import { Proxy, profileErc7677 } from "../lib/proxy.mjs";
+import { profileErc7677, startProxy } from "../lib/proxy.mjs";
 import { TOKENS } from "../lib/sample.mjs";
 import { guarded } from "../lib/script.mjs";
 import { setting, startServer } from "../lib/server.mjs";
@@ -199,7 +199,7 @@ async function against(table, chain, bundler, version) {
 /** One operation of a client, through the proxy, into a block. */
 async function drive({ send, onlyRequests }, { server, profile, payer, factory, ...setup }) {
   const { chain, version, index } = setup;
-  const proxy = await Proxy.start(server.url, profile);
+  const proxy = await startProxy(server.url, profile);
   try {
     const paymaster = accountAbstraction.createPaymasterClient({ transport: http(proxy.url) });
     const client = createClient({ chain: foundry, transport: http(chain.url) });

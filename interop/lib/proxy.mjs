@@ -38,64 +38,50 @@ signer = "${signer}"
 `;
 }
 
-export class Proxy {
-  #folder;
-  #started;
-  #report;
-
-  /** A proxy on a free port, in front of `upstream`, which `profile` describes. */
-  static async start(upstream, profile = PROFILE) {
-    const proxy = new Proxy();
-    proxy.#folder = mkdtempSync(join(tmpdir(), "paymaster-proxy-"));
-    proxy.#report = join(proxy.#folder, "report.json");
-    const binary = resolve(setting("--conformance", "PAYMASTER_CONFORMANCE"));
-    const fixed = ["--listen", "127.0.0.1:0", "--strict", "--allow-incomplete", "--replay-dir", join(proxy.#folder, "replays")];
-    writeFileSync(join(proxy.#folder, "paymaster.toml"), profile);
-    const args = ["proxy", "--upstream", upstream, ...fixed, "--report", `json=${proxy.#report}`];
-    proxy.#started = await start("the proxy", binary, args, /listening on (http:\S+?)\/? /, { cwd: proxy.#folder });
-    return proxy;
-  }
-
-  get url() {
-    return this.#started.url;
-  }
-
-  /** Stops the proxy; gives its report. */
-  async #finished() {
-    await this.#started.stop();
-    return JSON.parse(readFileSync(this.#report, "utf8"));
-  }
-
-  /** Stops the proxy; gives what it found in a few words. Any violation is an error. */
-  async verdict() {
-    const { recorded, findings, rules, conclusion } = await this.#finished();
-    assert.deepEqual(findings, []);
-    assert.equal(this.#started.child.exitCode, 0, conclusion);
-    const held = rules.filter((rule) => rule.held > 0).length;
-    return `proxy: ${conclusion}, ${held} rules held in ${recorded.exchanges} exchanges`;
-  }
-
-  /** Stops the proxy and adds what it found to the table. */
-  async check(table, outside) {
-    const { recorded, reached, findings, rules } = await this.#finished();
-    const valid = Object.values(reached).reduce((sum, each) => sum + each.results + each.errors + each.unreadable, 0);
-    const requests = recorded.exchanges;
-    await table.check("through the proxy: requests are valid against our schemas", () => {
-      assert.ok(valid > 0);
-      assert.equal(requests - valid, outside, `${requests} requests, of which ${valid} are valid`);
-      return `${valid} of ${requests}; ${outside} leave out a mode or a token on purpose`;
-    });
-    await table.check("through the proxy: every answer conforms", () => {
-      assert.equal(this.#started.child.exitCode, 0, this.#started.said());
+/** Starts a proxy on a free port, in front of `upstream`, which `profile` describes. */
+export async function startProxy(upstream, profile = PROFILE) {
+  const folder = mkdtempSync(join(tmpdir(), "paymaster-proxy-"));
+  const path = join(folder, "report.json");
+  const binary = resolve(setting("--conformance", "PAYMASTER_CONFORMANCE"));
+  const fixed = ["--listen", "127.0.0.1:0", "--strict", "--allow-incomplete", "--replay-dir", join(folder, "replays")];
+  writeFileSync(join(folder, "paymaster.toml"), profile);
+  const args = ["proxy", "--upstream", upstream, ...fixed, "--report", `json=${path}`];
+  const { url, child, said, stop } = await start("the proxy", binary, args, /listening on (http:\S+?)\/? /, { cwd: folder });
+  const finished = async () => {
+    await stop();
+    return JSON.parse(readFileSync(path, "utf8"));
+  };
+  const heldOf = (rules) => rules.filter((rule) => rule.held > 0).length;
+  return {
+    url,
+    /** Stops the proxy; gives what it found in a few words. Any violation is an error. */
+    async verdict() {
+      const { recorded, findings, rules, conclusion } = await finished();
       assert.deepEqual(findings, []);
-      const held = rules.filter((rule) => rule.held > 0).length;
-      assert.ok(held > 40, `only ${held} rules were exercised`);
-      return `${held} rules were exercised, and held`;
-    });
-  }
-
-  async stop() {
-    await this.#started.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
+      assert.equal(child.exitCode, 0, conclusion);
+      return `proxy: ${conclusion}, ${heldOf(rules)} rules held in ${recorded.exchanges} exchanges`;
+    },
+    /** Stops the proxy and adds what it found to the table. */
+    async check(table, outside) {
+      const { recorded, reached, findings, rules } = await finished();
+      const valid = Object.values(reached).reduce((sum, each) => sum + each.results + each.errors + each.unreadable, 0);
+      const requests = recorded.exchanges;
+      await table.check("through the proxy: requests are valid against our schemas", () => {
+        assert.ok(valid > 0);
+        assert.equal(requests - valid, outside, `${requests} requests, of which ${valid} are valid`);
+        return `${valid} of ${requests}; ${outside} leave out a mode or a token on purpose`;
+      });
+      await table.check("through the proxy: every answer conforms", () => {
+        assert.equal(child.exitCode, 0, said());
+        assert.deepEqual(findings, []);
+        const held = heldOf(rules);
+        assert.ok(held > 40, `only ${held} rules were exercised`);
+        return `${held} rules were exercised, and held`;
+      });
+    },
+    async stop() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -3,7 +3,7 @@
 // Exit codes: 0 every check held, 1 one did not, 3 could not test (the server did not start, a package is missing).
 
 import "./network.mjs";
-import { Proxy } from "./proxy.mjs";
+import { startProxy } from "./proxy.mjs";
 import { setting, startServer } from "./server.mjs";
 import { Table } from "./table.mjs";
 
@@ -25,7 +25,7 @@ export function against(title, args, { outside, profile }, body) {
   return guarded(async () => {
     const server = await startServer(args);
     const table = new Table(title, "0.6");
-    const proxy = setting("--conformance", "PAYMASTER_CONFORMANCE") && (await Proxy.start(server.url, profile));
+    const proxy = setting("--conformance", "PAYMASTER_CONFORMANCE") && (await startProxy(server.url, profile));
     try {
       await body(table, proxy ? proxy.url : server.url);
       if (proxy && profile) await table.check("through the proxy: every answer conforms", () => proxy.verdict());

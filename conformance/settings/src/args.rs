@@ -8,9 +8,9 @@ use crate::{duration, settings::file::RunTable};
 use paymaster_client::network::tls::Trust;
 use paymaster_engine::verdict::strictness::Strictness;
 
-/// How the target is reached.
+/// What every command takes that sends requests, of whichever program.
 #[derive(Clone, Debug, Default, Args)]
-pub struct TargetArgs {
+pub struct CommonArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -23,29 +23,32 @@ pub struct TargetArgs {
     /// Which certificates are trusted.
     #[command(flatten)]
     pub trust: TrustArgs,
+    /// Total time of one exchange, as 500ms or 10s [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub timeout: Option<Duration>,
+    /// The same seed gives the same requests [default: 1].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
 }
 
-/// How the target is reached, and the settings of a run.
+/// The settings of a run: those of the command line, or, once [`RunArgs::merged`], those of all sources.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// How the target is reached.
+    /// The URL of the target, which each command takes in its own way.
+    #[arg(skip)]
+    pub url: Option<String>,
+    /// What the programs share.
     #[command(flatten)]
-    pub target: TargetArgs,
+    pub common: CommonArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub cases: Option<u32>,
-    /// The same seed gives the same cases [default: 1].
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// How many exchanges run at the same time [default: 100].
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<usize>,
     /// At most that many requests a second [default: no limit].
     #[arg(long, value_name = "N")]
     pub rate: Option<f64>,
-    /// Total time of one exchange, as 500ms or 10s [default: 10s].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub timeout: Option<Duration>,
     /// Total time of the run [default: 5m].
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub time_limit: Option<Duration>,
@@ -79,16 +82,22 @@ pub struct StrictnessArgs {
 
 impl StrictnessArgs {
     /// The strictness of these flags and of `[run]`.
-    pub fn or(&self, run: &RunTable) -> Strictness {
-        Strictness {
+    #[must_use]
+    pub fn or(&self, run: &RunTable) -> Self {
+        Self {
             strict: self.strict || run.strict,
             allow_incomplete: self.allow_incomplete || run.allow_incomplete,
         }
     }
+
+    /// The same for a run.
+    pub fn of_run(&self) -> Strictness {
+        Strictness { strict: self.strict, allow_incomplete: self.allow_incomplete }
+    }
 }
 
 /// Which certificates of https:// targets are trusted.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct TrustArgs {
     /// Trust the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
     #[arg(long, value_name = "FILE")]

@@ -1,38 +1,23 @@
 //! Durations as people write them: `500ms`, `10s`, `5m`, or a plain number of seconds.
 
-use std::{num::ParseFloatError, time::Duration};
+use std::time::Duration;
 
 /// The longest duration that is accepted, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
 
-/// Why a text is no duration.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DurationError {
-    /// It is no number with a unit.
-    #[error("`{text}` is no duration: write 500ms, 10s or 5m")]
-    Malformed { text: String, source: ParseFloatError },
-    /// It is 0, negative or longer than a day.
-    #[error("`{text}` is not more than 0 and at most a day")]
-    OutOfRange { text: String },
-}
-
 /// Reads a duration.
-pub fn parse(text: &str) -> Result<Duration, DurationError> {
+pub fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let (number, unit) = [("ms", 0.001), ("s", 1.0), ("m", 60.0)]
         .into_iter()
         .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))
         .unwrap_or((text, 1.0));
-    let seconds = number
-        .trim()
-        .parse::<f64>()
-        .map_err(|source| DurationError::Malformed { text: text.to_owned(), source })?
-        * unit;
+    let number = number.trim().parse::<f64>();
+    let seconds = number.map_err(|_| format!("`{text}` is no duration: write 500ms, 10s or 5m"))? * unit;
     if seconds > 0.0 && seconds <= LONGEST {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        let text = text.to_owned();
-        Err(DurationError::OutOfRange { text })
+        Err(format!("`{text}` is not more than 0 and at most a day"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the command lines of the paymaster tools share, and the frame of their HTML pages.
 
 pub mod args;
+pub mod command_line;
 pub mod duration;
 pub mod embedded;
 pub mod exit;
@@ -18,7 +19,6 @@ pub use settings::{
     Settings, ShownTarget,
     environment::Environment,
     file::TargetProfile,
-    merged::Merged,
     profile_file::ProfileFile,
     public_words::is_common,
     setup::{RunSetup, Setup, shown_url},

@@ -2,18 +2,17 @@
 
 pub mod environment;
 pub mod file;
-pub mod merged;
+mod merged;
 pub mod profile_file;
 pub mod public_words;
 pub mod setup;
-pub mod target;
 
 use std::{sync::Arc, time::Duration};
 
 use crate::{
+    args::RunArgs,
     embedded::EMBEDDED_WARNING,
     settings::{
-        merged::Merged,
         profile_file::ProfileFile,
         setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
     },
@@ -94,13 +93,13 @@ impl Settings {
         transport: Transport,
         shown_target: String,
         profile: Arc<dyn Knowledge>,
-        merged: &Merged,
+        merged: &RunArgs,
     ) -> Self {
         Self {
             transport,
             shown_target,
             profile,
-            seed: merged.seed.unwrap_or(DEFAULT_SEED),
+            seed: merged.common.seed.unwrap_or(DEFAULT_SEED),
             cases: merged.cases.unwrap_or(DEFAULT_CASES),
             jobs: merged.jobs.unwrap_or(DEFAULT_JOBS),
             rate: merged.rate,
@@ -111,7 +110,7 @@ impl Settings {
             idle: merged.idle,
             shrink_requests: merged.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
             closer_look: true,
-            strictness: merged.strictness,
+            strictness: merged.strictness.of_run(),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Which specification a target serves, where neither the command line nor the profile names one. The method of the first kind of calls
 //! of a specification decides: another method may be served in other shapes by services of other specifications.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use hyper::body::Bytes;
 use paymaster_client::http::transport::{PooledConnection, Transport};
-use paymaster_engine::{cases::case::Base, message::answer::Answer, specification::Specification};
+use paymaster_engine::{
+    cases::case::Base, knowledge::Knowledge, message::answer::Answer, specification::Specification,
+};
 use paymaster_exchange::Exchange;
 use serde_json::{Value, json};
 
@@ -14,7 +16,7 @@ use crate::{
     output::{self, terminal::escape_controls},
     settings::{
         environment::Environment,
-        setup::{Setup, SetupError},
+        setup::{RunSetup, Setup, SetupError},
     },
     specifications::{self, DEFAULT_SPECIFICATION, SPECIFICATIONS},
 };
@@ -57,6 +59,23 @@ pub async fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) 
         output::eprint(&format!("judged by {}, which the target serves\n", chosen.name));
     }
     if *chosen == setup.profile.known.specification() { Ok(setup) } else { setup.judged_by(chosen) }
+}
+
+/// Reads the settings for a run of another program, as [`read`] does. Where nothing names a URL, `embedded` starts a server, and gives its
+/// URL and its profile by that specification. Reports show no URL of it, because it ends with the run.
+pub async fn read_run(
+    args: &RunArgs,
+    url: Option<&str>,
+    embedded: impl FnOnce(&Specification) -> Result<(String, Arc<dyn Knowledge>), SetupError>,
+) -> Result<RunSetup, SetupError> {
+    let setup = read(args, url, &Environment::of_process()).await?;
+    if let Some(url) = setup.merged.url.clone() {
+        return setup.settings(&url);
+    }
+    let (url, profile) = embedded(setup.profile.known.specification())?;
+    let mut run = setup.for_embedded(&*profile).settings(&url)?;
+    run.shown_target.literal = None;
+    Ok(run)
 }
 
 /// What a target serves.

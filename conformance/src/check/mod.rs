@@ -16,7 +16,9 @@ use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop}
 use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Merged, Settings, ShownTarget, TargetProfile, is_common,
+    DEFAULT_SPECIFICATION, Settings, ShownTarget, TargetProfile,
+    args::RunArgs,
+    is_common,
     settings::{file, setup::DEFAULT_TIME_LIMIT},
     shown_url,
 };
@@ -64,7 +66,7 @@ pub struct Check<'l> {
     judged: Judged,
     profile: TargetProfile,
     headers: Vec<(HeaderName, HeaderValue)>,
-    merged: Merged,
+    merged: RunArgs,
     /// Which rules judge: those for which each of these is true.
     keep: Vec<Keep<'l>>,
     listeners: Listeners<'l>,
@@ -77,7 +79,7 @@ impl fmt::Debug for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The URL and the headers can hold keys.
         f.debug_struct("Check")
-            .field("seed", &self.merged.seed)
+            .field("seed", &self.merged.common.seed)
             .field("cases", &self.merged.cases)
             .finish_non_exhaustive()
     }
@@ -136,7 +138,7 @@ impl<'l> Check<'l> {
             judged,
             profile: DEFAULT_SPECIFICATION.unknown().into(),
             headers: Vec::new(),
-            merged: Merged { time_limit: Some(DEFAULT_TIME_LIMIT), ..Merged::default() },
+            merged: RunArgs { time_limit: Some(DEFAULT_TIME_LIMIT), ..RunArgs::default() },
             keep: Vec::new(),
             listeners: Listeners::default(),
         }
@@ -159,7 +161,7 @@ impl<'l> Check<'l> {
 
     /// The seed of what is generated. The same seed, profile and answers give the same requests.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.merged.seed = Some(seed);
+        self.merged.common.seed = Some(seed);
         self
     }
 
@@ -189,7 +191,7 @@ impl<'l> Check<'l> {
 
     /// The deadline of one exchange: connecting, sending, and reading the response.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.merged.timeout = Some(timeout);
+        self.merged.common.timeout = Some(timeout);
         self
     }
 

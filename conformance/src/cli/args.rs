@@ -28,8 +28,8 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
     args_conflicts_with_subcommands = true
 )]
 #[command(
-    after_help = format!("{}\n\n{}", examples::help(""), paymaster_settings::exit::help()),
-    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_settings::settings::environment::help(), paymaster_settings::exit::help()),
+    after_help = format!("{}\n\n{}", examples::help(""), paymaster_settings::exit::help(paymaster_settings::exit::TABLE)),
+    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_settings::settings::environment::help(), paymaster_settings::exit::help(paymaster_settings::exit::TABLE)),
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -14,12 +14,12 @@ use std::process::ExitCode;
 
 use args::Cli;
 
-use paymaster_settings::{Environment, output, suggestion::command_line};
+use paymaster_settings::{Environment, command_line, output};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {
     let environment = Environment::of_process();
-    let cli: Cli = match command_line() {
+    let cli: Cli = match command_line::parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
     };

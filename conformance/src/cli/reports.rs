@@ -59,7 +59,7 @@ impl Reports {
         let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
         for text in &reports.report {
             let RequestedFile { format, destination } =
-                report_file::parse(text, formats::DEFAULT_STEM, &names).map_err(|cause| cause.to_string())?;
+                report_file::parse(text, formats::DEFAULT_STEM, &names)?;
             if requested.iter().any(|report| report.destination == destination) {
                 return Err(format!(
                     "two reports cannot both go to {destination}: give each a path of its own"

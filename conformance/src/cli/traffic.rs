@@ -76,7 +76,7 @@ impl TrafficOptions {
                 redactor.hide_header(secret);
             }
         }
-        Ok(Self { strictness: args.strictness.or(&run), profile, known, suite, redactor, config })
+        Ok(Self { strictness: args.strictness.or(&run).of_run(), profile, known, suite, redactor, config })
     }
 
     /// A URL as it may be shown. Its secrets are hidden in all later output.

@@ -136,7 +136,7 @@ impl ReplayFile {
 
     /// The specification of the target.
     pub(crate) fn specification(&self) -> Result<&'static Specification, ReplayFileError> {
-        specification(&self.spec).map_err(|cause| ReplayFileError(cause.to_string()))
+        specification(&self.spec).map_err(ReplayFileError)
     }
 
     /// Reads a replay file.

@@ -21,7 +21,10 @@ use paymaster_reference_server::{
 };
 use paymaster_schemas::{Basis, find_clause};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Embedded, Merged, SPECIFICATIONS, Settings, ShownTarget, embedded, settings::file,
+    DEFAULT_SPECIFICATION, Embedded, SPECIFICATIONS, Settings, ShownTarget,
+    args::{CommonArgs, RunArgs},
+    embedded,
+    settings::file,
 };
 
 use crate::{
@@ -298,13 +301,13 @@ pub(super) fn settings(
     (seed, cases): (u64, u32),
     causes: bool,
 ) -> Settings {
-    let merged = Merged {
-        seed: Some(seed),
+    let merged = RunArgs {
+        common: CommonArgs { seed: Some(seed), ..CommonArgs::default() },
         cases: Some(cases),
         jobs: Some(JOBS),
         time_limit: Some(TIME_LIMIT),
         shrink_requests: (!causes).then_some(0),
-        ..Merged::default()
+        ..RunArgs::default()
     };
     let settings = Settings::new(transport, embedded.url.clone(), profile, &merged);
     // Without causes, a trial only needs to know which rules were broken.

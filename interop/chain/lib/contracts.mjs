@@ -26,13 +26,11 @@ export async function deployAll(chain) {
   };
 
   const contracts = {
-    id: chain.id,
-    url: chain.url,
+    ...chain,
     entryPoint,
     paymaster,
     sender,
     signerKey: SIGNER_KEY,
-    counted: chain.counted,
     /** An operation of the account that makes one call; the first one deploys it. */
     async draft() {
       const deployed = await account.isDeployed();

@@ -143,7 +143,7 @@ pub(super) fn scenario_list() -> String {
 
 /// The list of exit codes.
 fn exit_codes() -> String {
-    paymaster_settings::exit::help_of(exit::TABLE)
+    paymaster_settings::exit::help(exit::TABLE)
 }
 
 /// The end of the long help.

@@ -4,8 +4,8 @@ use std::{env, ffi::OsString};
 
 use paymaster_client::redact::{REDACTED, Redactor};
 use paymaster_settings::{
+    RunSetup,
     output::{shell, terminal::escape_controls},
-    settings::target::TargetSetup,
 };
 
 /// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.
@@ -25,8 +25,8 @@ pub(super) struct GivenTarget<'a> {
 }
 
 /// The command line of this process, without the secrets of its target.
-pub(super) fn of_target(url: Option<&str>, headers: &[String], setup: &TargetSetup) -> String {
-    let TargetSetup { settings, redactor, .. } = setup;
+pub(super) fn of_target(url: Option<&str>, headers: &[String], setup: &RunSetup) -> String {
+    let RunSetup { settings, redactor, .. } = setup;
     of_process(Some(&GivenTarget { url, shown_url: &settings.shown_target, headers, redactor }))
 }
 

@@ -5,12 +5,11 @@ mod command_line;
 mod commands;
 mod exit;
 
-use std::{error::Error, fs, path::Path, process::ExitCode, time::Duration};
+use std::{error::Error, process::ExitCode, time::Duration};
 
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::Args;
 use paymaster_settings::{
-    duration, exit as codes, output as out, process::Interrupts, suggestion::command_line,
+    command_line as shared, duration, exit as codes, output as out, process::Interrupts,
 };
 
 use self::args::{Cli, Command};
@@ -25,7 +24,7 @@ pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
-    let cli: Cli = match command_line() {
+    let cli: Cli = match shared::parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
     };
@@ -62,30 +61,13 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         Some(Command::Worker(args)) => commands::worker::run(&args),
         Some(Command::Locustfile(args)) => commands::worker::locustfile(&args),
         Some(Command::Compare(args)) => commands::reports::compare(&args),
-        Some(Command::Completions { shell }) => completions(shell),
-        Some(Command::Man { folder }) => man(&folder),
+        Some(Command::Completions { shell }) => Ok(shared::completions::<Cli>(shell)?),
+        Some(Command::Man { folder }) => shared::man::<Cli>(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
             runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
         }
     }
-}
-
-/// Prints a completion script.
-fn completions(shell: Shell) -> Result<u8, CommandError> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "paymaster-loadtest", &mut script);
-    out::print(&String::from_utf8_lossy(&script))?;
-    Ok(codes::CONFORMS)
-}
-
-/// Writes a man page for each command into a folder.
-fn man(folder: &Path) -> Result<u8, CommandError> {
-    fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
-        .map_err(|cause| format!("cannot write the man pages into {}: {cause}", folder.display()))?;
-    out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
-    Ok(codes::CONFORMS)
 }
 
 /// Where the figures of a run are served while it goes on, for Prometheus.

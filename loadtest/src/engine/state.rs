@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -58,17 +58,16 @@ impl Pacing {
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub enum EndReason {
-    TimeElapsed = 1,
+    TimeElapsed,
     /// The request budget was spent.
-    RequestBudget = 2,
+    RequestBudget,
     /// Ctrl-C or SIGTERM.
-    Interrupted = 3,
+    Interrupted,
     /// The target stopped answering.
-    TargetStopped = 4,
+    TargetStopped,
     /// A threshold of `--abort-on` was broken.
-    ThresholdBroken = 5,
+    ThresholdBroken,
 }
 
 /// The times of a run. It starts with the first user, warms up, measures and ends.
@@ -166,10 +165,10 @@ pub struct RunState {
     pub(crate) busy: AtomicUsize,
     /// The end of the pause that the target requested, in nanoseconds after the start.
     pub(crate) paused_until: AtomicU64,
-    /// An [`EndReason`], or 0 while the run goes on.
-    ended: AtomicU8,
-    /// When draining began, after the start: from then on, no new iteration is started.
-    drained_from: OnceLock<Duration>,
+    /// When draining began, after the start, and why: from then on, no new iteration is started.
+    drained: OnceLock<(Duration, EndReason)>,
+    /// What broke the run off, perhaps after draining began.
+    broken_off: OnceLock<EndReason>,
     /// When the last answer to a measured request arrived, in nanoseconds after the start.
     last_answer: AtomicU64,
     /// Whether the target still responds.
@@ -192,8 +191,8 @@ impl RunState {
             users: UsersOverTime::default(),
             busy: AtomicUsize::new(0),
             paused_until: AtomicU64::new(0),
-            ended: AtomicU8::new(0),
-            drained_from: OnceLock::new(),
+            drained: OnceLock::new(),
+            broken_off: OnceLock::new(),
             last_answer: AtomicU64::new(0),
             liveness: Liveness::default(),
         }
@@ -271,11 +270,10 @@ impl RunState {
 
     /// Lets no new iteration start. Those in progress may finish.
     pub(crate) fn drain(&self, reason: EndReason) {
-        let first = self.ended.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
-        if first.is_ok() || matches!(reason, EndReason::Interrupted | EndReason::TargetStopped) {
-            self.ended.store(reason as u8, Ordering::Release);
+        if matches!(reason, EndReason::Interrupted | EndReason::TargetStopped) {
+            let _ = self.broken_off.set(reason);
         }
-        let _ = self.drained_from.set(self.clock.elapsed());
+        let _ = self.drained.set((self.clock.elapsed(), reason));
     }
 
     /// Ends the run now. Iterations in progress are dropped.
@@ -286,7 +284,7 @@ impl RunState {
 
     /// Whether no new iteration is started.
     pub(crate) fn is_draining(&self) -> bool {
-        self.drained_from.get().is_some()
+        self.drained.get().is_some()
     }
 
     /// Whether iterations in progress are dropped.
@@ -296,23 +294,15 @@ impl RunState {
 
     /// Why the run ended; `None` while it goes on.
     pub fn ended(&self) -> Option<EndReason> {
-        let ended = self.ended.load(Ordering::Acquire);
-        [
-            EndReason::TimeElapsed,
-            EndReason::RequestBudget,
-            EndReason::Interrupted,
-            EndReason::TargetStopped,
-            EndReason::ThresholdBroken,
-        ]
-        .into_iter()
-        .find(|reason| *reason as u8 == ended)
+        let drained = self.drained.get().map(|(_, reason)| reason);
+        self.broken_off.get().or(drained).copied()
     }
 
     /// How long new iterations were started.
     pub fn ran_for(&self) -> Duration {
         let length = self.clock.length;
-        match (self.drained_from.get(), self.ended()) {
-            (Some(at), Some(reason)) if reason != EndReason::TimeElapsed => length.min(*at),
+        match (self.drained.get(), self.ended()) {
+            (Some((at, _)), Some(reason)) if reason != EndReason::TimeElapsed => length.min(*at),
             _ => length,
         }
     }

@@ -44,10 +44,6 @@ fn from_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u16, u
 }
 
 impl TimeSlot {
-    fn record(&mut self, latency: Duration, times: u32) {
-        self.add(class(latency), times);
-    }
-
     fn add(&mut self, class: u16, times: u32) {
         match self.classes.binary_search_by_key(&class, |(class, _)| *class) {
             Ok(place) => self.classes[place].1 += times,
@@ -124,7 +120,7 @@ impl TimeSeries {
         let slot = self.slot(second(at.saturating_add(latency)));
         slot.counts.add(outcome);
         if outcome.is_timed() {
-            slot.record(latency, 1);
+            slot.add(class(latency), 1);
         }
     }
 

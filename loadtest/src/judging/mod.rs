@@ -70,6 +70,13 @@ pub struct SentRequest<'a> {
     pub token: Option<&'a str>,
 }
 
+impl<'a> SentRequest<'a> {
+    /// The answer to it that these parts are.
+    fn answer(&self, id: &'a [u8], status: u16, content_type: &'a str, body: &'a [u8]) -> ReadAnswer<'a> {
+        ReadAnswer { status, content_type, body, id, token: self.token.unwrap_or_default() }
+    }
+}
+
 /// What an exchange counts as.
 #[derive(Debug)]
 pub struct Assessment {
@@ -147,14 +154,7 @@ impl AnswerJudge {
     /// What a response counts as if an equal answer is known.
     pub fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let id = id_of(sent.number);
-        let answer = ReadAnswer {
-            status: reply.status,
-            content_type: reply.content_type,
-            body: reply.body,
-            id: &id,
-            token: sent.token.unwrap_or_default(),
-        };
-        self.recall_answer(&answer, sent)
+        self.recall_answer(&sent.answer(&id, reply.status, reply.content_type, reply.body), sent)
     }
 
     fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
@@ -174,13 +174,8 @@ impl AnswerJudge {
             return Assessment::new(Outcome::RateLimited, false);
         }
         let id = id_of(sent.number);
-        let answer = ReadAnswer {
-            status: response.status,
-            content_type: response.header("content-type").unwrap_or_default(),
-            body: &response.body,
-            id: &id,
-            token: sent.token.unwrap_or_default(),
-        };
+        let content_type = response.header("content-type").unwrap_or_default();
+        let answer = sent.answer(&id, response.status, content_type, &response.body);
         if let Some(assessment) = self.recall_answer(&answer, sent) {
             return assessment;
         }

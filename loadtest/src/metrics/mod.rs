@@ -43,16 +43,9 @@ struct Shared {
 struct State {
     /// The sums of the runs that ended, and the CPU use in the last of them.
     ended: Snapshot,
-    running: Option<Running>,
+    running: Option<(Arc<RunState>, CpuTimes)>,
     /// Whether no run follows.
     closed: bool,
-}
-
-/// A run that goes on.
-#[derive(Clone, Debug)]
-struct Running {
-    run: Arc<RunState>,
-    cpu: CpuTimes,
 }
 
 /// The figures at one moment.
@@ -79,7 +72,7 @@ impl Default for LiveFigures {
 
 impl LiveFigures {
     pub(crate) fn begin(&self, run: &Arc<RunState>, cpu: CpuTimes) {
-        self.state().running = Some(Running { run: Arc::clone(run), cpu });
+        self.state().running = Some((Arc::clone(run), cpu));
     }
 
     pub(crate) fn end(&self, summary: &RunSummary) {
@@ -110,8 +103,8 @@ impl LiveFigures {
     fn text(&self) -> Result<String, fmt::Error> {
         let state = self.state();
         let (mut snapshot, closed) = (state.ended.clone(), state.closed);
-        if let Some(running) = &state.running {
-            running.add_to(&mut snapshot);
+        if let Some((run, cpu)) = &state.running {
+            snapshot.add(run, *cpu);
         }
         drop(state);
         let text = text::render(snapshot)?;
@@ -126,17 +119,17 @@ impl LiveFigures {
     }
 }
 
-impl Running {
-    fn add_to(&self, snapshot: &mut Snapshot) {
-        let elapsed = self.run.clock.elapsed().min(self.run.ran_for());
-        let mut figures = self.run.figures_until(elapsed);
-        snapshot.waiting = std::mem::take(&mut figures.arrivals.unsent);
-        snapshot.figures.merge(&figures);
-        snapshot.usage = self.cpu.since();
-        snapshot.cpu_seconds += snapshot.usage.cpu_seconds.unwrap_or_default();
-        snapshot.is_running = true;
-        snapshot.users = self.run.users.now();
-        snapshot.busy = self.run.busy.load(Ordering::Relaxed);
+impl Snapshot {
+    fn add(&mut self, run: &RunState, cpu: CpuTimes) {
+        let elapsed = run.clock.elapsed().min(run.ran_for());
+        let mut figures = run.figures_until(elapsed);
+        self.waiting = std::mem::take(&mut figures.arrivals.unsent);
+        self.figures.merge(&figures);
+        self.usage = cpu.since();
+        self.cpu_seconds += self.usage.cpu_seconds.unwrap_or_default();
+        self.is_running = true;
+        self.users = run.users.now();
+        self.busy = run.busy.load(Ordering::Relaxed);
     }
 }
 

@@ -17,7 +17,7 @@ mod wrong;
 
 use std::error::Error;
 
-use paymaster_settings::output::report_file::{self, Destination, FormatNames, ReportFileError};
+use paymaster_settings::output::report_file::{self, Destination, FormatNames};
 
 use crate::results::{compare::RunComparison, summary::RunSummary};
 
@@ -66,7 +66,7 @@ pub struct RequestedReport {
 
 impl RequestedReport {
     /// Reads the arguments of `-o`.
-    pub fn parse(arguments: &[String]) -> Result<Vec<Self>, ReportFileError> {
+    pub fn parse(arguments: &[String]) -> Result<Vec<Self>, String> {
         let names: Vec<FormatNames> = FORMATS.iter().map(|format| format.names).collect();
         let requested = arguments.iter().map(|text| {
             let requested = report_file::parse(text, DEFAULT_STEM, &names)?;
@@ -119,7 +119,7 @@ mod tests {
             let requested = parsed(format!("{}=-", format.names.name)).unwrap();
             assert!(requested[0].is_on_stdout() && std::ptr::eq(requested[0].format, format));
         }
-        let error = parsed("report.pdf".to_owned()).unwrap_err().to_string();
+        let error = parsed("report.pdf".to_owned()).unwrap_err();
         assert!(error.contains(".html") && error.contains("report.pdf"), "{error}");
     }
 

@@ -13,12 +13,9 @@ use std::{
 };
 
 use paymaster_client::http::transport::PooledConnection;
-use paymaster_settings::settings::{Settings as TargetSettings, target::TargetSetup};
+use paymaster_settings::{RunSetup, settings::Settings as TargetSettings};
 
-use self::{
-    options::{Arrivals, Rate, RunOptions},
-    target_check::PublicTargetError,
-};
+use self::options::{Arrivals, Rate, RunOptions};
 use crate::{
     engine::{
         EndReason, LiveView, Pacing, RunClock, RunSettings, RunState,
@@ -33,7 +30,7 @@ use crate::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::{Threshold, ThresholdResult, first_broken, judge_all},
     },
-    scenarios::{ScenarioError, generator::RequestGenerator, mix::Mix},
+    scenarios::{generator::RequestGenerator, mix::Mix},
     text::seconds,
 };
 
@@ -49,12 +46,6 @@ const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 /// Why a run has no summary. All but [`RunError::NoAnswer`] and [`RunError::Interrupted`] are errors of usage or configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The requests cannot be chosen or made.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
-    /// The load is too high for a public target.
-    #[error(transparent)]
-    PublicTarget(#[from] PublicTargetError),
     /// goose could not execute the run.
     #[error("{0}")]
     Refused(String),
@@ -75,12 +66,12 @@ pub enum RunError {
 /// so far.
 pub async fn run(
     options: &RunOptions,
-    setup: TargetSetup,
+    setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<RunSummary, RunError> {
     let mut signal = pin!(signal);
-    let TargetSetup { settings: target, redactor, embedded, .. } = setup;
+    let RunSetup { settings: target, redactor, shown_target, .. } = setup;
     let limit = target.rate;
     let timing = Timing::of(options, &target)?;
     let (known, discovery) = tokio::select! {
@@ -93,7 +84,7 @@ pub async fn run(
     };
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
     let weights = options.weights.iter().cloned().collect();
-    let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
+    let mix = Mix::new(&options.scenario, &weights, &mut generator).map_err(RunError::Refused)?;
     let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
     let model = load_model(options, &pacing, limit, &timing);
@@ -133,15 +124,15 @@ pub async fn run(
     let summary = RunSummary {
         began: began.as_secs(),
         target: target.shown_target,
-        embedded,
+        embedded: shown_target.embedded,
         scenarios: mix.names().into_iter().map(str::to_owned).collect(),
-        left_out: mix.left_out.iter().map(ToString::to_string).collect(),
+        left_out: mix.left_out.clone(),
         seed: target.seed,
         model,
         judge_share: options.judging.judge.value(),
         discovery,
         generators: vec![generator],
-        ..measured(&run)
+        ..measured(&run, run.ran_for(), run.ended() == Some(EndReason::TargetStopped))
     };
     live.end(&summary);
     Ok(judged(summary, options, &run, broken.as_ref()))
@@ -154,14 +145,12 @@ fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResu
     first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
-/// A summary with the figures of the measured time.
-fn measured(run: &RunState) -> RunSummary {
-    let ran_for = run.ran_for();
+/// The figures of what a run measured, with its length, once new iterations were started for `ran_for`.
+pub(crate) fn measured(run: &RunState, ran_for: Duration, stopped_answering: bool) -> RunSummary {
     let mut figures = run.figures_over_time(ran_for);
-    let stopped = run.ended() == Some(EndReason::TargetStopped);
-    let length = run.measured_until(ran_for, stopped).saturating_sub(run.clock.warm_up);
+    let length = run.measured_until(ran_for, stopped_answering).saturating_sub(run.clock.warm_up);
     figures.series.cover(length);
-    RunSummary::new(figures, length)
+    RunSummary { stopped_answering, ..RunSummary::new(figures, length) }
 }
 
 /// Adds the end of the run, the results of the thresholds and the verdict. `broken` is the result that ended the run: it stays, although
@@ -172,7 +161,6 @@ fn judged(
     run: &RunState,
     broken: Option<&ThresholdResult>,
 ) -> RunSummary {
-    summary.stopped_answering = run.ended() == Some(EndReason::TargetStopped);
     summary.cut_short = match run.ended() {
         Some(EndReason::Interrupted) => Some("interrupted".to_owned()),
         Some(EndReason::TargetStopped) => Some(run.liveness.outage(run.ran_for())),
@@ -313,6 +301,5 @@ pub(crate) async fn check_load(
     let resolved = tokio::net::lookup_host(&address).await;
     let addresses: Vec<IpAddr> =
         resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
-    target_check::check(&addresses, requests, own_target)?;
-    Ok(())
+    target_check::check(&addresses, requests, own_target).map_err(RunError::Refused)
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use paymaster_settings::{
-    args::{RunArgs, TargetArgs},
+    args::{CommonArgs, RunArgs},
     duration,
 };
 
@@ -54,9 +54,6 @@ pub struct RunOptions {
     /// Most requests of the load [default: no limit]. Discovery sends about 60 before it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Load")]
     pub max_requests: Option<u64>,
-    /// The same seed gives the same requests [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub seed: Option<u64>,
 
     #[command(flatten)]
     pub judging: JudgingOptions,
@@ -95,12 +92,10 @@ pub struct JudgingOptions {
 // Unlike the report of a conformance run, that of a load test does not mention --insecure.
 #[derive(Clone, Debug, Args)]
 #[command(mut_arg("insecure", |arg| arg.help("Believe any certificate of an https:// target")))]
+#[command(mut_arg("seed", |arg| arg.help_heading("Load")))]
 pub struct SendingOptions {
     #[command(flatten, next_help_heading = "Target")]
-    pub target: TargetArgs,
-    /// Total time of one exchange, for example 500ms or 10s [default: 10s].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
-    pub timeout: Option<Duration>,
+    pub common: CommonArgs,
     /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
     #[arg(long, help_heading = "Target")]
     pub respect_retry_after: bool,
@@ -111,8 +106,8 @@ pub struct SendingOptions {
 
 impl SendingOptions {
     /// The arguments from which the target is read.
-    pub(crate) fn of_run(&self, seed: Option<u64>) -> RunArgs {
-        RunArgs { target: self.target.clone(), timeout: self.timeout, seed, ..RunArgs::default() }
+    pub(crate) fn of_run(&self) -> RunArgs {
+        RunArgs { common: self.common.clone(), ..RunArgs::default() }
     }
 }
 

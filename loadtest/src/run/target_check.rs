@@ -5,13 +5,6 @@ use std::net::IpAddr;
 /// The highest rate for a public host, in requests per second.
 pub const PUBLIC_RATE: f64 = 10.0;
 
-/// The load is too high for a host that is not on a private network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the target is neither this machine nor on a private network: if you may load it, give --i-own-this-target (or own-target = true under [load] in the profile); otherwise limit the load to {PUBLIC_RATE} requests a second in all: requests-per-second under [target] in the profile, and no rate above it"
-)]
-pub struct PublicTargetError;
-
 /// Whether an address belongs to this machine or to a private network.
 pub fn is_private(address: IpAddr) -> bool {
     match address {
@@ -32,13 +25,15 @@ pub fn is_private(address: IpAddr) -> bool {
 
 /// Allows more than [`PUBLIC_RATE`] only if every address is private or the user owns the target. `rate` is the highest requested
 /// rate in requests per second; `None` for the closed model, which has no limit.
-pub fn check(addresses: &[IpAddr], rate: Option<f64>, own_target: bool) -> Result<(), PublicTargetError> {
+pub fn check(addresses: &[IpAddr], rate: Option<f64>, own_target: bool) -> Result<(), String> {
     let private = !addresses.is_empty() && addresses.iter().all(|address| is_private(*address));
     let slow = rate.is_some_and(|rate| rate <= PUBLIC_RATE);
     if private || own_target || slow {
         return Ok(());
     }
-    Err(PublicTargetError)
+    Err(format!(
+        "the target is neither this machine nor on a private network: if you may load it, give --i-own-this-target (or own-target = true under [load] in the profile); otherwise limit the load to {PUBLIC_RATE} requests a second in all: requests-per-second under [target] in the profile, and no rate above it"
+    ))
 }
 
 #[cfg(test)]

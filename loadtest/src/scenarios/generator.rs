@@ -12,10 +12,7 @@ use paymaster_engine::{
 };
 use serde_json::Value;
 
-use super::{
-    ScenarioError,
-    template::{RequestTemplate, has_room},
-};
+use super::template::{RequestTemplate, has_room};
 
 /// How many draws are tried to find an operation with room for a number.
 const TRIES: usize = 20;
@@ -47,7 +44,7 @@ impl<'a> RequestGenerator<'a> {
     }
 
     /// The request sequences of a scenario.
-    pub fn sequences(&mut self, scenario: &'static Scenario) -> Result<Vec<RequestSequence>, ScenarioError> {
+    pub fn sequences(&mut self, scenario: &'static Scenario) -> Result<Vec<RequestSequence>, String> {
         let sequences = match &scenario.requests {
             Requests::Refused(relations) => Some(self.refused(scenario, relations)),
             _ => (0..self.size).map(|_| self.calls(scenario)).collect(),
@@ -55,7 +52,7 @@ impl<'a> RequestGenerator<'a> {
         let sequences = sequences.filter(|sequences: &Vec<_>| !sequences.is_empty());
         sequences.ok_or_else(|| {
             let scenario = scenario.id;
-            ScenarioError(format!("{scenario}: the profile has nothing to make such requests from: add tokens.supported (token mode) or operations.sponsorable"))
+            format!("{scenario}: the profile has nothing to make such requests from: add tokens.supported (token mode) or operations.sponsorable")
         })
     }
 

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use paymaster_engine::load::Scenario;
 
 use super::{
-    MIXED, ScenarioError,
+    MIXED,
     generator::{RequestGenerator, RequestSequence},
-    is_known, unknown_name,
+    is_known, unknown, unknown_name,
 };
 use crate::{number::float, random::SplitMix};
 
@@ -25,17 +25,13 @@ pub struct Mix {
     bounds: Vec<u64>,
     seed: u64,
     /// Why scenarios of `mixed` are not sent.
-    pub left_out: Vec<ScenarioError>,
+    pub left_out: Vec<String>,
 }
 
 impl Mix {
     /// Makes the requests of one scenario, or of all of them for the name `mixed`. `mixed` leaves a scenario out if the profile
     /// does not allow its requests and the user gave it no weight.
-    pub fn new(
-        name: &str,
-        weights: &Weights,
-        generator: &mut RequestGenerator<'_>,
-    ) -> Result<Self, ScenarioError> {
+    pub fn new(name: &str, weights: &Weights, generator: &mut RequestGenerator<'_>) -> Result<Self, String> {
         let (mut scenarios, mut weights_used, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (scenario, weight) in chosen(generator.scenarios(), name, weights)? {
             match generator.sequences(scenario) {
@@ -48,7 +44,7 @@ impl Mix {
             }
         }
         if scenarios.is_empty() {
-            return Err(ScenarioError::none_usable(&left_out));
+            return Err(left_out.join("; "));
         }
         Ok(Self::assemble(scenarios, &weights_used, generator.seed, left_out))
     }
@@ -57,7 +53,7 @@ impl Mix {
         scenarios: Vec<(&'static Scenario, Arc<Vec<RequestSequence>>)>,
         weights: &[u32],
         seed: u64,
-        left_out: Vec<ScenarioError>,
+        left_out: Vec<String>,
     ) -> Self {
         let mut sum = 0;
         let bounds = weights.iter().map(|weight| {
@@ -114,9 +110,9 @@ pub(crate) fn chosen(
     scenarios: &'static [Scenario],
     name: &str,
     weights: &Weights,
-) -> Result<Vec<(&'static Scenario, u32)>, ScenarioError> {
+) -> Result<Vec<(&'static Scenario, u32)>, String> {
     let find = |name: &str| scenarios.iter().find(|scenario| scenario.id == name);
-    let unknown = |name: &str| ScenarioError::unknown(name, scenarios.iter().map(|scenario| scenario.id));
+    let unknown = |name: &str| unknown(name, scenarios.iter().map(|scenario| scenario.id));
     if let Some(name) = weights.keys().find(|name| find(name).is_none()) {
         return Err(unknown(name));
     }
@@ -135,7 +131,7 @@ pub(crate) fn chosen(
         .filter(|(_, weight)| *weight > 0)
         .collect();
     if chosen.is_empty() {
-        return Err(ScenarioError("every weight is 0: nothing would be sent".to_owned()));
+        return Err("every weight is 0: nothing would be sent".to_owned());
     }
     Ok(chosen)
 }
@@ -147,7 +143,7 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
         parts.ok_or_else(|| format!("`{text}`: write a weight as SCENARIO=NUMBER, for example journey=3"))?;
     let name = name.trim();
     if !is_known(name) {
-        return Err(unknown_name(name).to_string());
+        return Err(unknown_name(name));
     }
     let weight = weight.trim().parse();
     Ok((name.to_owned(), weight.map_err(|_| format!("`{text}`: the weight is not a whole number from 0"))?))

@@ -24,8 +24,8 @@ pub(crate) fn is_known(id: &str) -> bool {
 }
 
 /// The error for a name that is not that of a scenario.
-pub(crate) fn unknown_name(name: &str) -> ScenarioError {
-    ScenarioError::unknown(name, names().into_iter().filter(|known| *known != MIXED))
+pub(crate) fn unknown_name(name: &str) -> String {
+    unknown(name, names().into_iter().filter(|known| *known != MIXED))
 }
 
 /// Every name that a user may give: those of [`scenarios`] and [`MIXED`].
@@ -36,22 +36,10 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// Why the requests of a run cannot be chosen or made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ScenarioError(pub(crate) String);
-
-impl ScenarioError {
-    /// The error for a name that is none of the known ones.
-    pub(crate) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> Self {
-        let known: Vec<_> = known.chain([MIXED]).collect();
-        Self(format!("there is no scenario `{name}`: {}", known.join(", ")))
-    }
-
-    /// The error where none of the chosen scenarios can be sent, each for its own reason.
-    pub(crate) fn none_usable(reasons: &[Self]) -> Self {
-        Self(reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
-    }
+/// The error for a name that is none of the known ones.
+pub(crate) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
+    let known: Vec<_> = known.chain([MIXED]).collect();
+    format!("there is no scenario `{name}`: {}", known.join(", "))
 }
 
 #[cfg(test)]
@@ -114,7 +102,7 @@ mod tests {
         let unknown = paymaster_fee_quote::SPECIFICATION.unknown();
         let mut generator = RequestGenerator::new(&*unknown, 1, 5);
         let journey = generator.scenarios().iter().find(|scenario| scenario.id == "journey").unwrap();
-        let refusal = generator.sequences(journey).unwrap_err().to_string();
+        let refusal = generator.sequences(journey).unwrap_err();
         assert!(refusal.contains("tokens.supported"), "{refusal}");
     }
 }

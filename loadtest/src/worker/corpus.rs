@@ -7,7 +7,7 @@ use crate::{
     number::float,
     run::SEQUENCES,
     scenarios::{
-        MIXED, ScenarioError,
+        MIXED,
         generator::RequestGenerator,
         mix::{Mix, Weights},
     },
@@ -70,7 +70,7 @@ impl Corpus {
         scenario: &str,
         seed: u64,
         shard: Shard,
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<Self, String> {
         let mut generator = RequestGenerator::new(known, shard.seed(seed), SEQUENCES);
         let scenario = if scenario.is_empty() { MIXED } else { scenario };
         let mix = Mix::new(scenario, &Weights::new(), &mut generator)?;

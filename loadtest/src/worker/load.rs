@@ -23,7 +23,10 @@ use crate::{
         threshold::{Threshold, judge_all},
         workers::WorkerShare,
     },
-    run::options::{Arrivals, Rate},
+    run::{
+        measured,
+        options::{Arrivals, Rate},
+    },
     worker::protocol::{
         locust_stats::LocustStats,
         message::{FromWorker, Stats, UserCounts},
@@ -42,11 +45,6 @@ pub(super) struct AskedLoad {
     /// For the worker's own report.
     pub(super) thresholds: Vec<Threshold>,
 }
-
-/// The users of the master cannot be started.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct UsersError(String);
 
 /// A running load.
 #[derive(Debug)]
@@ -97,7 +95,7 @@ impl Load {
             curl: worker.curl.clone(),
             target: target.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
-            left_out: corpus.mix.left_out.iter().map(ToString::to_string).collect(),
+            left_out: corpus.mix.left_out.clone(),
             seed: target.seed,
             model: LoadModel {
                 name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },
@@ -166,11 +164,11 @@ impl Load {
 
     /// Starts and stops users until every class has its number. Classes that cannot be started stay without users, and are an error
     /// after the others are started.
-    pub(super) fn set_users(&mut self, classes: &BTreeMap<String, u64>) -> Result<(), UsersError> {
+    pub(super) fn set_users(&mut self, classes: &BTreeMap<String, u64>) -> Result<(), String> {
         let total: u64 = classes.values().sum();
         if total > MOST_USERS as u64 {
             let most = format!("a worker has at most {MOST_USERS} users");
-            return Err(UsersError(format!("{most}, and the master asked for {total}: start more workers")));
+            return Err(format!("{most}, and the master asked for {total}: start more workers"));
         }
         let mut unknown = None;
         let mut counts = BTreeMap::new();
@@ -199,10 +197,10 @@ impl Load {
         }
         match unknown {
             None => Ok(()),
-            Some(class) => Err(UsersError(format!(
+            Some(class) => Err(format!(
                 "this worker has no scenario for users of the class `{class}`: it sends {}",
                 self.corpus.mix.names().join(", ")
-            ))),
+            )),
         }
     }
 
@@ -335,16 +333,14 @@ impl Load {
     /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
     pub(super) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
         let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
-        let mut figures = self.run.figures_over_time(ran_for);
         let timeout = self.run.settings.transport.limits.timeout;
         let stopped_answering = self.run.liveness.has_stopped(ran_for, timeout);
-        let length = self.run.measured_until(ran_for, stopped_answering);
-        figures.series.cover(length);
-        let results = judge_all(&self.asked.thresholds, &figures, length);
+        let measured = measured(&self.run, ran_for, stopped_answering);
+        let results = judge_all(&self.asked.thresholds, &measured.figures, measured.length());
         let worker = WorkerShare {
             users: self.most_users,
-            requests: figures.total(None).counts.all(),
-            seconds: length.as_secs_f64(),
+            requests: measured.figures.total(None).counts.all(),
+            seconds: measured.seconds,
             complete,
             ..self.worker.clone()
         };
@@ -352,20 +348,19 @@ impl Load {
         let cut_short = cut_short
             .or_else(|| worker.problem().filter(|_| worker.interrupted))
             .or_else(|| stopped_answering.then(stopped));
-        let of_figures = RunSummary::new(figures, length);
         let summary = RunSummary {
             began: whole(self.began),
             model: LoadModel {
                 users: self.most_users,
-                arrivals_asked: self.asked.rate.is_some().then_some(of_figures.figures.arrivals.due),
+                arrivals_asked: self.asked.rate.is_some().then_some(measured.figures.arrivals.due),
                 ..self.facts.model.clone()
             },
             stopped_answering,
             cut_short,
             generators: vec![self.cpu.since()],
             workers: vec![worker],
-            seconds: of_figures.seconds,
-            figures: of_figures.figures,
+            seconds: measured.seconds,
+            figures: measured.figures,
             ..self.facts.clone()
         };
         summary.judged(results)

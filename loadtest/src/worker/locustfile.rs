@@ -3,7 +3,7 @@
 use paymaster_engine::specification::Specification;
 
 use crate::scenarios::{
-    MIXED, ScenarioError,
+    MIXED,
     mix::{Weights, chosen},
 };
 
@@ -12,7 +12,7 @@ const TEMPLATE: &str = include_str!("locustfile.py");
 const PLACE: &str = "SCENARIOS = {}";
 
 /// The locustfile with a user class for each scenario of a specification. If weights are named, scenarios without one have no class.
-pub fn render(specification: &Specification, weights: &Weights) -> Result<String, ScenarioError> {
+pub fn render(specification: &Specification, weights: &Weights) -> Result<String, String> {
     let chosen = chosen(specification.load.scenarios, MIXED, weights)?;
     let classes: Vec<String> =
         chosen.iter().map(|(scenario, weight)| format!("\"{}\": {weight}", scenario.id)).collect();

@@ -19,7 +19,7 @@ mod state;
 use std::{collections::BTreeSet, future::Future, pin::pin, time::Duration};
 
 use clap::Args;
-use paymaster_settings::{duration, output::curl::CurlCommand, settings::target::TargetSetup};
+use paymaster_settings::{RunSetup, duration, output::curl::CurlCommand};
 use tokio::time::Instant;
 
 use self::{
@@ -45,6 +45,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The options of a worker as the command line has them. Users, their number and the rate are those of the master.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("seed", |arg| arg.help("The same seed gives the same requests to a worker with the same index [default: 1]")))]
 pub struct WorkerOptions {
     /// The Locust master [default port: 5557].
     #[arg(long, value_name = "HOST:PORT", help_heading = "Master")]
@@ -56,9 +57,6 @@ pub struct WorkerOptions {
     /// The only scenario to send. By default every user sends the scenario of its class.
     #[arg(short, long, value_name = "NAME", default_value = BY_CLASS, help_heading = "Load")]
     pub scenario: String,
-    /// The same seed gives the same requests to a worker with the same index [default: 1].
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub seed: Option<u64>,
 
     #[command(flatten)]
     pub judging: JudgingOptions,
@@ -102,11 +100,11 @@ pub async fn serve(
     options: WorkerOptions,
     command: String,
     reports: Vec<RequestedReport>,
-    setup: TargetSetup,
+    setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<(), WorkerError> {
-    let TargetSetup { settings: target, shown_target, redactor, .. } = setup;
+    let RunSetup { settings: target, shown_target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
     let (known, _) = tokio::select! {

@@ -22,7 +22,7 @@ use crate::worker::protocol::{
     message::{self, FromMaster, FromWorker, Heartbeat, Spawn, UserCounts, WorkerState},
     zmtp,
 };
-use crate::{figures::cpu::CpuTimes, run::RunError, scenarios::ScenarioError};
+use crate::{figures::cpu::CpuTimes, run::RunError};
 
 /// How often heartbeats are sent.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -83,7 +83,7 @@ pub(super) struct Session<'a> {
     /// When the last message of Locust arrived.
     received: Instant,
     corpus: Option<Arc<Corpus>>,
-    drawing: Option<JoinHandle<Result<Corpus, ScenarioError>>>,
+    drawing: Option<JoinHandle<Result<Corpus, String>>>,
     /// The users that must be started as soon as the requests are drawn.
     waiting: Option<Box<Spawn>>,
     last_spawn: f64,
@@ -97,7 +97,7 @@ pub(super) struct Session<'a> {
     refused: Option<String>,
     ending: Option<Ending>,
     ticks: u32,
-    meter: ProcessMeter,
+    meter: CpuTimes,
 }
 
 impl<'a> Session<'a> {
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
             refused: None,
             ending: None,
             ticks: 0,
-            meter: ProcessMeter::default(),
+            meter: CpuTimes::now(),
         }
     }
 
@@ -164,7 +164,7 @@ impl<'a> Session<'a> {
                 },
                 _ = tick.tick() => self.tick().await,
                 drawn = drawn(&mut self.drawing) => {
-                    let corpus = drawn.map_err(RunError::from)?;
+                    let corpus = drawn.map_err(RunError::Refused)?;
                     say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
                     match self.waiting.take() {
@@ -215,7 +215,9 @@ impl<'a> Session<'a> {
                     self.handle(message).await
                 }
                 Err(cause) => {
-                    self.worker.note_once(&format!("the master sent {cause}; it is ignored"));
+                    self.worker.note_once(&format!(
+                        "the master sent a message cannot be read: {cause}; it is ignored"
+                    ));
                     Ok(())
                 }
             },
@@ -245,14 +247,18 @@ impl<'a> Session<'a> {
             return Err(ConnectionError::Silent);
         }
         self.ticks += 1;
-        let (current_cpu_usage, current_memory_usage) = self.meter.read();
+        let usage = std::mem::replace(&mut self.meter, CpuTimes::now()).since();
         let state = match &self.load {
             None if self.waiting.is_some() => WorkerState::Spawning,
             // A refused run is one too: the master must miss its figures.
             None if self.refused.is_none() => WorkerState::Ready,
             _ => WorkerState::Running,
         };
-        let heartbeat = Heartbeat { state, current_cpu_usage, current_memory_usage };
+        let heartbeat = Heartbeat {
+            state,
+            current_cpu_usage: (usage.cpu_share.unwrap_or_default() * 100.0).clamp(0.0, 100.0),
+            current_memory_usage: memory().unwrap_or_default(),
+        };
         self.send(&FromWorker::Heartbeat(heartbeat)).await?;
         let Some(load) = &mut self.load else {
             return Ok(());
@@ -358,7 +364,7 @@ impl<'a> Session<'a> {
             set.err()
         });
         if let Some(refusal) = refusal {
-            self.refuse(refusal.to_string()).await?;
+            self.refuse(refusal).await?;
         }
         if let Some(load) = self.load.as_mut().filter(|_| self.announced) {
             load.announce(self.all_users);
@@ -448,40 +454,18 @@ impl<'a> Session<'a> {
 }
 
 /// The drawn requests. Without a task it waits forever; with a finished one it empties the place of the task.
-async fn drawn(
-    drawing: &mut Option<JoinHandle<Result<Corpus, ScenarioError>>>,
-) -> Result<Corpus, ScenarioError> {
+async fn drawn(drawing: &mut Option<JoinHandle<Result<Corpus, String>>>) -> Result<Corpus, String> {
     let Some(task) = drawing else {
         return std::future::pending().await;
     };
     let done = task.await;
     *drawing = None;
     // A panic has printed its own message.
-    done.unwrap_or_else(|_| Err(ScenarioError::none_usable(&[])))
+    done.unwrap_or_else(|_| Err(String::new()))
 }
 
 /// Bytes of a page of memory.
 const PAGE: u64 = 4_096;
-
-/// Measures this process from one heartbeat to the next.
-#[derive(Debug)]
-struct ProcessMeter(CpuTimes);
-
-impl Default for ProcessMeter {
-    fn default() -> Self {
-        Self(CpuTimes::now())
-    }
-}
-
-impl ProcessMeter {
-    /// CPU use since the last call in percent of all cores (a master warns above 90), and memory in bytes. 0 where the system has no
-    /// `/proc`.
-    fn read(&mut self) -> (f64, u64) {
-        let usage = std::mem::replace(&mut self.0, CpuTimes::now()).since();
-        let percent = usage.cpu_share.unwrap_or_default() * 100.0;
-        (percent.clamp(0.0, 100.0), memory().unwrap_or_default())
-    }
-}
 
 fn memory() -> Option<u64> {
     let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;

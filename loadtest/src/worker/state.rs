@@ -27,10 +27,7 @@ use crate::{
     figures::outcome::Outcome,
     metrics::LiveFigures,
     report::RequestedReport,
-    results::{
-        summary::RunSummary,
-        threshold::{Threshold, ThresholdError},
-    },
+    results::{summary::RunSummary, threshold::Threshold},
     run::{
         check_limit,
         options::{Arrivals, Rate},
@@ -86,7 +83,7 @@ impl Worker {
         }
         check_limit(rate.as_ref(), self.target.rate, &corpus.mix)?;
         let texts = options.paymaster_thresholds.iter().flatten();
-        let thresholds: Result<Vec<Threshold>, ThresholdError> = texts.map(|text| text.parse()).collect();
+        let thresholds: Result<Vec<Threshold>, String> = texts.map(|text| text.parse()).collect();
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds? };
         let load = Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
         load.show(&self.live);

@@ -27,7 +27,7 @@ pub(crate) async fn decoded(
     permit: &MemoryPermit,
 ) -> Result<Response, Failure> {
     let codings = codings(&response);
-    let is_readable = |coding: &String| Coding::named(coding).is_some() && permits(accept_encoding, coding);
+    let is_readable = |coding: &String| decoder(coding).is_some() && permits(accept_encoding, coding);
     if codings.is_empty() || response.body.is_empty() || !codings.iter().all(is_readable) {
         return Ok(response);
     }
@@ -76,41 +76,38 @@ fn permits(accept_encoding: Option<&str>, coding: &str) -> bool {
     weight(coding.trim_start_matches("x-")).or_else(|| weight("*")).unwrap_or(false)
 }
 
-/// A coding that is decoded.
-#[derive(Clone, Copy)]
-enum Coding {
-    Gzip,
-    Deflate,
-    Brotli,
-    Zstd,
+/// Decodes at most so many bytes of a body.
+type Decoder = fn(&[u8], usize) -> io::Result<Vec<u8>>;
+
+/// The decoder of a coding by its name; none for one that is not decoded here.
+fn decoder(coding: &str) -> Option<Decoder> {
+    Some(match coding {
+        "gzip" | "x-gzip" => |body, most| all_of(MultiGzDecoder::new(body), most),
+        "deflate" => inflated,
+        "br" => |body, most| all_of(Decompressor::new(body, BUFFER), most),
+        "zstd" => |body, most| all_of(StreamingDecoder::new(body).map_err(io::Error::other)?, most),
+        _ => return None,
+    })
 }
 
-impl Coding {
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "gzip" | "x-gzip" => Self::Gzip,
-            "deflate" => Self::Deflate,
-            "br" => Self::Brotli,
-            "zstd" => Self::Zstd,
-            _ => return None,
-        })
-    }
+fn all_of(decoder: impl Read, most: usize) -> io::Result<Vec<u8>> {
+    let mut decoded = Vec::new();
+    decoder.take(most as u64).read_to_end(&mut decoded)?;
+    Ok(decoded)
+}
 
-    /// Decodes at most `most` bytes.
-    fn decode(self, body: &[u8], most: usize) -> io::Result<Vec<u8>> {
-        let mut decoded = Vec::new();
-        let most = most as u64;
-        match self {
-            Self::Gzip => MultiGzDecoder::new(body).take(most).read_to_end(&mut decoded)?,
-            Self::Brotli => Decompressor::new(body, BUFFER).take(most).read_to_end(&mut decoded)?,
-            Self::Zstd => {
-                let decoder = StreamingDecoder::new(body).map_err(io::Error::other)?;
-                decoder.take(most).read_to_end(&mut decoded)?
-            }
-            // RFC 9110 means the zlib format; some servers send the bare stream, which every client reads too.
-            Self::Deflate => Inflate::new(body, is_zlib(body)).take(most).read_to_end(&mut decoded)?,
-        };
-        Ok(decoded)
+/// Decodes a zlib or deflate stream: RFC 9110 means the zlib format; some servers send the bare stream, which every client reads too.
+/// Unlike the decoders of flate2, it fails where the stream has no end.
+fn inflated(body: &[u8], most: usize) -> io::Result<Vec<u8>> {
+    let mut state = Decompress::new(is_zlib(body));
+    let mut decoded = Vec::with_capacity(most);
+    let status = state.decompress_vec(body, &mut decoded, FlushDecompress::None)?;
+    match status {
+        Status::StreamEnd if state.total_in() < body.len() as u64 => {
+            Err(io::Error::other("bytes follow the compressed data"))
+        }
+        Status::Ok | Status::BufError if decoded.len() < most => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(decoded),
     }
 }
 
@@ -124,49 +121,13 @@ fn is_zlib(body: &[u8]) -> bool {
     }
 }
 
-/// Reads a zlib or deflate stream. Unlike the decoders of flate2, it fails where the stream has no end.
-struct Inflate<'a> {
-    rest: &'a [u8],
-    state: Decompress,
-    ended: bool,
-}
-
-impl<'a> Inflate<'a> {
-    fn new(body: &'a [u8], zlib: bool) -> Self {
-        Self { rest: body, state: Decompress::new(zlib), ended: false }
-    }
-}
-
-impl Read for Inflate<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while !self.ended && !buffer.is_empty() {
-            let (read, written) = (self.state.total_in(), self.state.total_out());
-            let status = self.state.decompress(self.rest, buffer, FlushDecompress::None)?;
-            let read = usize::try_from(self.state.total_in() - read).unwrap_or(usize::MAX);
-            let written = usize::try_from(self.state.total_out() - written).unwrap_or(usize::MAX);
-            self.rest = self.rest.get(read..).unwrap_or_default();
-            self.ended = status == Status::StreamEnd;
-            if self.ended && !self.rest.is_empty() {
-                return Err(io::Error::other("bytes follow the compressed data"));
-            }
-            if written > 0 {
-                return Ok(written);
-            }
-            if !self.ended && read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-        }
-        Ok(0)
-    }
-}
-
 fn decode_all(codings: &[String], body: &Bytes, limit: usize) -> Result<Vec<u8>, Failure> {
     let mut decoded = body.to_vec();
     for name in codings.iter().rev() {
-        let Some(coding) = Coding::named(name) else {
+        let Some(decode) = decoder(name) else {
             continue;
         };
-        decoded = coding.decode(&decoded, limit.saturating_add(1)).map_err(|cause| {
+        decoded = decode(&decoded, limit.saturating_add(1)).map_err(|cause| {
             let cause = match cause.kind() {
                 io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
                 _ => cause.to_string(),

@@ -75,7 +75,7 @@ impl Connection {
     /// HTTP on an established connection.
     pub(crate) async fn over(connected: Connected) -> Result<Self, ConnectError> {
         if connected.protocol == Protocol::Http1 {
-            return Ok(Self::http1(connected.stream).await?);
+            return Self::http1(connected.stream).await.map_err(ConnectError::of);
         }
         let tap = Arc::new(Tap::default());
         let stream = TokioIo::new(tap.on(connected.stream));
@@ -84,7 +84,8 @@ impl Connection {
             .initial_connection_window_size(WINDOW)
             .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
             .handshake(stream)
-            .await?;
+            .await
+            .map_err(ConnectError::of)?;
         // The exchange in progress and `ready` report the end of the connection.
         let task = tokio::spawn(async { drop(connection.await) });
         let sender = Sender::Http2 { sender, _task: Task(task.abort_handle()) };

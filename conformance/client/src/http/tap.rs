@@ -3,10 +3,7 @@
 //! hyper shows no bytes of a response that it cannot parse. The count decides whether a request may be sent again, and the first bytes
 //! show what was sent in place of HTTP, such as TLS.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::io::InspectReader;
 
@@ -17,16 +14,17 @@ pub(crate) type TappedStream = InspectReader<BoxedStream, Box<dyn FnMut(&[u8]) +
 
 /// What was read from a stream.
 #[derive(Debug, Default)]
-pub(crate) struct Tap {
-    received: AtomicU64,
+pub(crate) struct Tap(Mutex<ReadBytes>);
+
+#[derive(Debug, Default)]
+struct ReadBytes {
+    received: u64,
     /// How many bytes were received before the present response.
-    before: AtomicU64,
-    /// Whether `beginning` may still grow.
-    collects: AtomicBool,
-    /// The first bytes of the present response.
-    beginning: Mutex<Vec<u8>>,
+    before: u64,
+    /// The first bytes of the present response; none before the first one.
+    beginning: Option<Vec<u8>>,
     /// The last bytes that were read.
-    end: Mutex<Vec<u8>>,
+    end: Vec<u8>,
 }
 
 /// Enough to tell TLS from HTTP, and to read a status (`HTTP/1.1 407`).
@@ -44,30 +42,30 @@ impl Tap {
 
     /// Bytes received so far.
     pub(crate) fn received(&self) -> u64 {
-        self.received.load(Ordering::Relaxed)
+        self.read().received
     }
 
     /// The bytes from here on belong to the next response.
     pub(crate) fn begin(&self) {
-        self.before.store(self.received(), Ordering::Relaxed);
-        self.collected(Vec::clear);
-        self.collects.store(true, Ordering::Relaxed);
+        let mut read = self.read();
+        (read.before, read.beginning) = (read.received, Some(Vec::new()));
     }
 
     /// Bytes received of the present response.
     pub(crate) fn of_response(&self) -> u64 {
-        self.received() - self.before.load(Ordering::Relaxed)
+        let read = self.read();
+        read.received - read.before
     }
 
     /// The first bytes of the present response, at most 16.
     pub(crate) fn beginning(&self) -> Vec<u8> {
-        self.collected(|beginning| beginning.clone())
+        self.read().beginning.clone().unwrap_or_default()
     }
 
     /// Whether the last bytes are a response of status 408.
     pub(crate) fn ends_with_timeout(&self) -> bool {
-        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut places = end.windows(b"HTTP/1.1 408 ".len());
+        let read = self.read();
+        let mut places = read.end.windows(b"HTTP/1.1 408 ".len());
         places.any(|text| matches!(text, b"HTTP/1.1 408 " | b"HTTP/1.0 408 "))
     }
 
@@ -75,22 +73,17 @@ impl Tap {
         if bytes.is_empty() {
             return;
         }
-        self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        end.clear();
-        end.extend_from_slice(&bytes[bytes.len().saturating_sub(END)..]);
-        drop(end);
-        if self.collects.load(Ordering::Relaxed) {
-            let length = self.collected(|beginning| {
-                let missing = BEGINNING - beginning.len();
-                beginning.extend_from_slice(&bytes[..bytes.len().min(missing)]);
-                beginning.len()
-            });
-            self.collects.store(length < BEGINNING, Ordering::Relaxed);
+        let mut read = self.read();
+        read.received += bytes.len() as u64;
+        read.end.clear();
+        read.end.extend_from_slice(&bytes[bytes.len().saturating_sub(END)..]);
+        if let Some(beginning) = &mut read.beginning {
+            let missing = BEGINNING - beginning.len();
+            beginning.extend_from_slice(&bytes[..bytes.len().min(missing)]);
         }
     }
 
-    fn collected<T>(&self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
-        change(&mut self.beginning.lock().unwrap_or_else(PoisonError::into_inner))
+    fn read(&self) -> MutexGuard<'_, ReadBytes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -192,21 +192,11 @@ impl PooledConnection {
 
     /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
     pub async fn exchange(&mut self, transport: &Transport, body: impl Into<RequestBody>) -> Exchange {
-        self.exchange_within(transport, body, &MemoryPermit::default()).await
+        self.exchange_as(transport, body, None, &MemoryPermit::default()).await
     }
 
-    /// The same. A large response is read when `permit` is acquired; the time of waiting for the permit counts neither for the
-    /// deadline nor for the duration of the exchange.
-    pub async fn exchange_within(
-        &mut self,
-        transport: &Transport,
-        body: impl Into<RequestBody>,
-        permit: &MemoryPermit,
-    ) -> Exchange {
-        self.exchange_as(transport, body, None, permit).await
-    }
-
-    /// The same with the headers of `sent_as` in place of the plain ones. A content coding that the request permits is decoded.
+    /// The same with the headers of `sent_as` in place of the plain ones. A large response is read when `permit` is acquired; the time of
+    /// waiting for the permit counts neither for the deadline nor for the duration of the exchange. A content coding that the request permits is decoded.
     pub async fn exchange_as(
         &mut self,
         transport: &Transport,
@@ -231,20 +221,20 @@ impl PooledConnection {
         let mut waited = Duration::ZERO;
         let left = after.saturating_sub(started.elapsed());
         let mut outcome = match timeout(left, self.attempt(transport, body.bytes(), &headers)).await {
-            Ok(Ok(Reading::Whole(response))) => Ok(response),
-            Ok(Ok(Reading::Large(partial))) => {
+            Ok(Ok(mut reading)) if !reading.is_whole => {
                 let left = after.saturating_sub(started.elapsed());
                 let waits = Instant::now();
                 // A body without a stated length may become as long as the limit.
-                let announced = partial.body.size_hint().exact();
+                let announced = reading.body.size_hint().exact();
                 let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
                 permit.acquire(announced.unwrap_or(transport.limits.body)).await;
                 waited = waits.elapsed();
-                timeout(left, self.rest(partial, transport.limits.body))
-                    .await
-                    .unwrap_or_else(|_| Err(self.timed_out(after)))
+                match timeout(left, self.rest(&mut reading, transport.limits.body)).await {
+                    Ok(read) => read.map(|()| reading.response()),
+                    Err(_) => Err(self.timed_out(after)),
+                }
             }
-            Ok(Err(failure)) => Err(failure),
+            Ok(read) => read.map(Reading::response),
             Err(_) => Err(self.timed_out(after)),
         };
         if outcome.is_ok()
@@ -323,23 +313,12 @@ impl PooledConnection {
         }
     }
 
-    /// Reads the rest of a large response.
-    async fn rest(&mut self, partial: Box<Partial>, limit: usize) -> Result<Response, Failure> {
-        let Partial { head, mut body, start } = *partial;
-        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(limit);
-        let mut whole = BytesMut::with_capacity(limit.min(start.len() + announced));
-        whole.extend_from_slice(&start);
-        drop(start);
-        let Some(connection) = &mut self.connection else {
-            return Err(Failure::Cut("the connection is gone".to_owned()));
-        };
-        while let Some(data) = next(connection, &mut body).await? {
-            if whole.len() + data.len() > limit {
-                return Err(Failure::TooLarge { part: Part::Body, limit });
-            }
-            whole.extend_from_slice(&data);
+    /// Reads the rest of a large body.
+    async fn rest(&mut self, reading: &mut Reading, limit: usize) -> Result<(), Failure> {
+        match &mut self.connection {
+            Some(connection) => reading.read(connection, limit, limit).await,
+            None => Err(Failure::Cut("the connection is gone".to_owned())),
         }
-        Ok(Response { body: whole.freeze(), ..head })
     }
 
     /// Fails where bytes follow the response that was read.
@@ -354,22 +333,43 @@ impl PooledConnection {
     }
 }
 
-/// How far the reading of a response came.
-enum Reading {
-    /// To its end.
-    Whole(Response),
-    /// Up to the point where the body is too long to be read without a permit.
-    Large(Box<Partial>),
+/// A response whose body is being read.
+struct Reading {
+    /// The response, as yet without its body.
+    head: Response,
+    body: Incoming,
+    bytes: BytesMut,
+    is_whole: bool,
 }
 
-/// A response of which a part was read.
-struct Partial {
-    /// The response without its body.
-    head: Response,
-    /// The rest of the body.
-    body: Incoming,
-    /// The beginning of the body.
-    start: BytesMut,
+impl Reading {
+    /// Reads the body to its end, or until more than `pause_at` bytes have come or are announced. More than `limit` bytes are an error.
+    async fn read(
+        &mut self,
+        connection: &mut Connection,
+        pause_at: usize,
+        limit: usize,
+    ) -> Result<(), Failure> {
+        self.bytes.reserve(self.length().min(pause_at).saturating_sub(self.bytes.len()));
+        while !self.is_whole && self.length() <= pause_at {
+            match next(connection, &mut self.body).await? {
+                Some(data) => self.bytes.extend_from_slice(&data),
+                None => self.is_whole = true,
+            }
+        }
+        let is_too_large = self.length() > limit;
+        if is_too_large { Err(Failure::TooLarge { part: Part::Body, limit }) } else { Ok(()) }
+    }
+
+    /// How long the body is at least, in bytes.
+    fn length(&self) -> usize {
+        let missing = usize::try_from(self.body.size_hint().lower()).unwrap_or(usize::MAX);
+        self.bytes.len().saturating_add(missing)
+    }
+
+    fn response(self) -> Response {
+        Response { body: self.bytes.freeze(), ..self.head }
+    }
 }
 
 /// The open connection, or a new one when there is none or the target closed it.
@@ -394,51 +394,19 @@ async fn connected<'a>(
     }
 }
 
-/// Reads a response to its end, or up to the point where it needs a permit.
+/// Reads a response; of a body larger than [`SMALL`] only the beginning, since the permit is acquired before it is buffered.
 async fn read(
     connection: &mut Connection,
     response: hyper::Response<Incoming>,
     limit: usize,
 ) -> Result<Reading, Failure> {
-    let (head, mut body) = response.into_parts();
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Failure::TooLarge { part: Part::Body, limit });
-    }
-    let head = Response {
-        status: head.status.as_u16(),
-        headers: head
-            .headers
-            .iter()
-            .map(|(name, value)| {
-                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-                (name.as_str().to_owned(), value)
-            })
-            .collect(),
-        body: Bytes::new(),
-    };
-    if body.size_hint().lower() > SMALL as u64 {
-        // The permit is acquired before the body is buffered.
-        let start = BytesMut::new();
-        return Ok(Reading::Large(Box::new(Partial { head, body, start })));
-    }
-    let mut first = Bytes::new();
-    let mut whole: Option<BytesMut> = None;
-    while let Some(data) = next(connection, &mut body).await? {
-        let length = whole.as_ref().map_or(first.len(), BytesMut::len) + data.len();
-        if length > limit {
-            return Err(Failure::TooLarge { part: Part::Body, limit });
-        }
-        if first.is_empty() && whole.is_none() {
-            first = data;
-        } else {
-            whole.get_or_insert_with(|| BytesMut::from(&first[..])).extend_from_slice(&data);
-        }
-        if length > SMALL {
-            let start = whole.unwrap_or_else(|| BytesMut::from(&first[..]));
-            return Ok(Reading::Large(Box::new(Partial { head, body, start })));
-        }
-    }
-    Ok(Reading::Whole(Response { body: whole.map_or(first, BytesMut::freeze), ..head }))
+    let (head, body) = response.into_parts();
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
+    let head = Response { status: head.status.as_u16(), headers: headers.collect(), body: Bytes::new() };
+    let mut reading = Reading { head, body, bytes: BytesMut::new(), is_whole: false };
+    reading.read(connection, SMALL.min(limit), limit).await?;
+    Ok(reading)
 }
 
 /// The next bytes of a body; none at its end.

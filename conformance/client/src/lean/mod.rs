@@ -184,18 +184,7 @@ impl LeanConnection {
         request.clear();
         request.reserve(head.len() + length + 24);
         request.extend_from_slice(head);
-        let mut digits = [0; 20];
-        let mut place = digits.len();
-        let mut rest = length;
-        loop {
-            place -= 1;
-            digits[place] = b'0' + u8::try_from(rest % 10).unwrap_or_default();
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        request.extend_from_slice(&digits[place..]);
+        request.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
         request.extend_from_slice(b"\r\n\r\n");
         let body_at = request.len();
         body(request);

@@ -1,6 +1,6 @@
 //! Connections to one target: directly or through a proxy, plain or with TLS.
 
-use std::{error::Error, fmt, io, sync::Arc, time::Duration};
+use std::{fmt, io, sync::Arc, time::Duration};
 
 use hyper::{Uri, header::HeaderValue};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -12,11 +12,11 @@ use tower_service::Service;
 use crate::{
     diagnosis::root_cause,
     network::{
-        proxies::{Proxies, Proxy, ProxyError, ProxyKind},
+        proxies::{Proxies, Proxy, ProxyKind},
         stream::BoxedStream,
         target::Target,
-        tls::{HandshakeError, TlsError, Trust},
-        tunnel::{self, TunnelError},
+        tls::{Trust, handshake_text},
+        tunnel,
     },
 };
 use paymaster_exchange::Stage;
@@ -50,55 +50,16 @@ pub struct Connected {
     pub protocol: Protocol,
 }
 
-impl fmt::Debug for Connected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connected").field("protocol", &self.protocol).finish_non_exhaustive()
+/// Why a connection cannot be made, or was not made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConnectError(String);
+
+impl ConnectError {
+    /// With the text of a cause.
+    pub(crate) fn of(cause: impl fmt::Display) -> Self {
+        Self(cause.to_string())
     }
-}
-
-/// Why no connector can be made for a target.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectorError {
-    /// The host of an https:// URL can stand in no certificate.
-    #[error("the host of the URL is no name that a certificate can be for")]
-    ServerName,
-    /// TLS cannot be set up.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// The proxy of the environment cannot be used.
-    #[error(transparent)]
-    Proxy(#[from] ProxyError),
-}
-
-/// Why a connection was not made.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The server in this process takes no connections.
-    #[error(transparent)]
-    InProcess(io::Error),
-    /// The target has no address, or takes no TCP connections.
-    #[error("{}", root_cause(&**.0))]
-    Target(#[source] Box<dyn Error + Send + Sync>),
-    /// The proxy has no address, or takes no TCP connections.
-    #[error("the proxy {proxy}: {}", root_cause(&**source))]
-    Proxy {
-        /// Host and port of the proxy.
-        proxy: String,
-        /// What hyper-util reports.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The proxy made no tunnel to the target.
-    #[error(transparent)]
-    Tunnel(#[from] TunnelError),
-    /// An https:// target, and a connector that was made without [`Trust`].
-    #[error("TLS: no trusted certificates are set")]
-    NoTrust,
-    /// The TLS handshake failed.
-    #[error(transparent)]
-    Handshake(#[from] HandshakeError),
-    /// HTTP could not begin.
-    #[error(transparent)]
-    Http(#[from] hyper::Error),
 }
 
 /// Makes a connection to a server in this process.
@@ -134,9 +95,11 @@ impl fmt::Debug for Connector {
 
 impl Connector {
     /// A connector for a target. `trust` matters for https:// only.
-    pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectorError> {
+    pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectError> {
         let security = if target.is_https() {
-            let name = ServerName::try_from(target.host.clone()).map_err(|_| ConnectorError::ServerName)?;
+            let name = ServerName::try_from(target.host.clone()).map_err(|_| {
+                ConnectError::of("the host of the URL is no name that a certificate can be for")
+            })?;
             Security::Tls(trust.connector()?, name)
         } else {
             Security::Plain
@@ -173,15 +136,14 @@ impl Connector {
         *stage = Stage::Connection;
         let plain = |stream| Connected { stream, protocol: Protocol::Http1 };
         if let Some(server) = &self.in_process {
-            return Ok(plain(Box::new(server().map_err(ConnectError::InProcess)?)));
+            return Ok(plain(Box::new(server().map_err(ConnectError::of)?)));
         }
         let mut stream = if let Some(proxy) = &self.proxy {
             let connected = self.tcp(proxy.uri()).await;
-            connected.map_err(|source| ConnectError::Proxy { proxy: proxy.to_string(), source })?
+            connected.map_err(|cause| ConnectError(format!("the proxy {proxy}: {cause}")))?
         } else {
             let uri = Uri::try_from(format!("http://{}/", self.target.address()));
-            let uri = uri.map_err(|cause| ConnectError::Target(Box::new(cause)))?;
-            self.tcp(uri).await.map_err(ConnectError::Target)?
+            self.tcp(uri.map_err(ConnectError::of)?).await.map_err(ConnectError)?
         };
         if let Some(proxy) = self.proxy.as_ref().filter(|_| !self.forwards()) {
             *stage = Stage::Tunnel;
@@ -189,12 +151,15 @@ impl Connector {
         }
         let (connector, name) = match &self.security {
             Security::Plain => return Ok(plain(stream)),
-            Security::Unset => return Err(ConnectError::NoTrust),
+            Security::Unset => return Err(ConnectError::of("TLS: no trusted certificates are set")),
             Security::Tls(connector, name) => (connector, name),
         };
         *stage = Stage::TlsHandshake;
         // hyper-rustls' connector makes this same call, but hides when TCP ends and TLS begins: the deadline must name which it was.
-        let stream = connector.connect(name.clone(), stream).await.map_err(HandshakeError)?;
+        let stream = connector
+            .connect(name.clone(), stream)
+            .await
+            .map_err(|cause| ConnectError(handshake_text(&cause)))?;
         let protocol = match stream.get_ref().1.alpn_protocol() {
             Some(b"h2") => Protocol::Http2,
             _ => Protocol::Http1,
@@ -202,8 +167,9 @@ impl Connector {
         Ok(Connected { stream: Box::new(stream), protocol })
     }
 
-    async fn tcp(&self, uri: Uri) -> Result<BoxedStream, Box<dyn Error + Send + Sync>> {
-        let stream = self.tcp.clone().call(uri).await?;
+    /// A TCP connection; the error is what lies at the bottom of that of hyper-util.
+    async fn tcp(&self, uri: Uri) -> Result<BoxedStream, String> {
+        let stream = self.tcp.clone().call(uri).await.map_err(|cause| root_cause(&cause))?;
         Ok(Box::new(stream.into_inner()))
     }
 

@@ -4,50 +4,24 @@ use std::{fmt, sync::Arc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hyper::{Uri, header::HeaderValue};
-use hyper_util::client::proxy::matcher::{Intercept, Matcher};
+use hyper_util::client::proxy::matcher::{Builder, Intercept, Matcher};
 
 use crate::{
-    environment::{Environment, VariableError},
-    network::target::Target,
+    environment::Environment,
+    network::{connector::ConnectError, target::Target},
 };
 
-/// Which targets a variable is about.
-#[derive(Clone, Copy)]
-enum Scope {
-    Http,
-    Https,
-    All,
-    /// The hosts that no proxy is used for.
-    None,
-}
+/// Sets what a variable is about.
+type SetProxy = fn(Builder, String) -> Builder;
 
-/// The variables of each scope. The first one that is set counts. `HTTP_PROXY` in capitals is not read under CGI, where its value comes
-/// from a header of the request.
-const VARIABLES: [(Scope, [&str; 2]); 4] = [
-    (Scope::Http, ["http_proxy", "HTTP_PROXY"]),
-    (Scope::Https, ["https_proxy", "HTTPS_PROXY"]),
-    (Scope::All, ["all_proxy", "ALL_PROXY"]),
-    (Scope::None, ["no_proxy", "NO_PROXY"]),
+/// The variables in both spellings, and what each sets. The first one that is set counts. `HTTP_PROXY` in capitals is not read under CGI,
+/// where its value comes from a header of the request.
+const VARIABLES: [([&str; 2], SetProxy); 4] = [
+    (["http_proxy", "HTTP_PROXY"], Builder::http),
+    (["https_proxy", "HTTPS_PROXY"], Builder::https),
+    (["all_proxy", "ALL_PROXY"], Builder::all),
+    (["no_proxy", "NO_PROXY"], Builder::no),
 ];
-
-/// Why a proxy of the environment cannot be used. The texts contain no value of a variable, which may hold a password.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProxyError {
-    /// A variable cannot be used.
-    #[error(transparent)]
-    Variable(#[from] VariableError),
-    /// The value of a variable is no URL of a proxy.
-    #[error("the variable {variable} is no URL of a proxy, as http://host:3128")]
-    Malformed {
-        /// The name of the variable.
-        variable: &'static str,
-    },
-    /// The proxy of a target has a scheme that is not supported.
-    #[error(
-        "the proxy that the environment names for this target is a {scheme}:// one; only http://, socks5:// and socks5h:// proxies are supported (name the host of the target in no_proxy to go without)"
-    )]
-    Scheme { scheme: String },
-}
 
 /// Which proxy is used for which target.
 #[derive(Clone, Debug, Default)]
@@ -58,31 +32,28 @@ pub struct Proxies {
 
 impl Proxies {
     /// The proxies that an environment names.
-    pub fn of(environment: &Environment) -> Result<Self, ProxyError> {
+    pub fn of(environment: &Environment) -> Result<Self, ConnectError> {
         let is_cgi = environment.is_set("REQUEST_METHOD");
         let mut builder = Matcher::builder();
         let mut secrets = Vec::new();
         let mut is_set = false;
-        for (scope, variables) in VARIABLES {
+        for (variables, set) in VARIABLES {
             let usable = |name: &&str| environment.is_set(name) && !(is_cgi && *name == "HTTP_PROXY");
             let Some(variable) = variables.into_iter().find(usable) else {
                 continue;
             };
-            let Some(value) = environment.get(variable)? else {
+            let Some(value) = environment.get(variable).map_err(ConnectError::of)? else {
                 continue;
             };
-            builder = match scope {
-                Scope::Http => builder.http(value.to_owned()),
-                Scope::Https => builder.https(value.to_owned()),
-                Scope::All => builder.all(value.to_owned()),
-                Scope::None => {
-                    builder = builder.no(value.to_owned());
-                    continue;
-                }
-            };
+            builder = set(builder, value.to_owned());
+            if variable.eq_ignore_ascii_case("no_proxy") {
+                continue;
+            }
             let alone = Matcher::builder().all(value.to_owned()).build();
             if alone.intercept(&Uri::from_static("http://host/")).is_none() {
-                return Err(ProxyError::Malformed { variable });
+                return Err(ConnectError::of(format!(
+                    "the variable {variable} is no URL of a proxy, as http://host:3128"
+                )));
             }
             secrets.extend(credentials(value));
             is_set = true;
@@ -96,7 +67,7 @@ impl Proxies {
     }
 
     /// The proxy for a target; none when the target is reached directly.
-    pub(crate) fn for_target(&self, target: &Target) -> Result<Option<Proxy>, ProxyError> {
+    pub(crate) fn for_target(&self, target: &Target) -> Result<Option<Proxy>, ConnectError> {
         let matcher = self.matcher.as_ref();
         let intercept = matcher.and_then(|matcher| matcher.intercept(&target.absolute()));
         intercept.as_ref().map(Proxy::of).transpose()
@@ -148,7 +119,7 @@ pub(crate) enum Resolver {
 }
 
 impl Proxy {
-    fn of(intercept: &Intercept) -> Result<Self, ProxyError> {
+    fn of(intercept: &Intercept) -> Result<Self, ConnectError> {
         let uri = intercept.uri();
         let credentials = || {
             let auth = intercept.raw_auth();
@@ -163,7 +134,9 @@ impl Proxy {
             "socks5" => (socks5(Resolver::Here), 1080),
             "socks5h" => (socks5(Resolver::Proxy), 1080),
             scheme => {
-                return Err(ProxyError::Scheme { scheme: scheme.to_owned() });
+                return Err(ConnectError::of(format!(
+                    "the proxy that the environment names for this target is a {scheme}:// one; only http://, socks5:// and socks5h:// proxies are supported (name the host of the target in no_proxy to go without)"
+                )));
             }
         };
         let host = uri.host().unwrap_or_default();
@@ -196,7 +169,7 @@ impl fmt::Display for Proxy {
 mod tests {
     use super::*;
 
-    fn proxies(variables: &[(&str, &'static str)]) -> Result<Proxies, ProxyError> {
+    fn proxies(variables: &[(&str, &'static str)]) -> Result<Proxies, ConnectError> {
         Proxies::of(&variables.iter().copied().collect())
     }
 

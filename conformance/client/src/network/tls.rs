@@ -15,10 +15,7 @@ use rustls::{
 };
 use tokio_rustls::TlsConnector;
 
-use crate::{
-    environment::{Environment, VariableError},
-    files,
-};
+use crate::{environment::Environment, files, network::connector::ConnectError};
 
 /// The HTTP versions that the handshake offers, the preferred one first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -32,28 +29,17 @@ pub struct Trust {
     pub insecure: bool,
 }
 
-/// Why TLS cannot be set up.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct TlsError(String);
-
-impl From<VariableError> for TlsError {
-    fn from(cause: VariableError) -> Self {
-        Self(cause.to_string())
-    }
-}
-
 /// What is wrong with the processor.
 const NO_CRYPTOGRAPHY: &str = "https:// needs an x86_64 processor with AES, ADX and AVX2, or an aarch64 one with the crypto extensions: \
     here, put a proxy that ends TLS in front and give its http:// URL";
 
 impl Trust {
     /// Makes the connector.
-    pub(crate) fn connector(&self) -> Result<TlsConnector, TlsError> {
+    pub(crate) fn connector(&self) -> Result<TlsConnector, ConnectError> {
         let provider = Arc::new(provider()?);
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(|cause| TlsError(format!("TLS: {cause}")))?;
+            .map_err(|cause| ConnectError::of(format!("TLS: {cause}")))?;
         let mut config = if self.insecure {
             builder
                 .dangerous()
@@ -73,7 +59,7 @@ impl Trust {
 
 /// The cryptography. It panics on a processor without the instructions that it is written in, so these are checked first.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn provider() -> Result<CryptoProvider, TlsError> {
+fn provider() -> Result<CryptoProvider, ConnectError> {
     #[cfg(target_arch = "x86_64")]
     let able = is_x86_feature_detected!("aes")
         && is_x86_feature_detected!("pclmulqdq")
@@ -87,17 +73,17 @@ fn provider() -> Result<CryptoProvider, TlsError> {
         && std::arch::is_aarch64_feature_detected!("aes")
         && std::arch::is_aarch64_feature_detected!("pmull")
         && std::arch::is_aarch64_feature_detected!("sha2");
-    if able { Ok(rustls_graviola::default_provider()) } else { Err(TlsError(NO_CRYPTOGRAPHY.to_owned())) }
+    if able { Ok(rustls_graviola::default_provider()) } else { Err(ConnectError::of(NO_CRYPTOGRAPHY)) }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn provider() -> Result<CryptoProvider, TlsError> {
-    Err(TlsError(NO_CRYPTOGRAPHY.to_owned()))
+fn provider() -> Result<CryptoProvider, ConnectError> {
+    Err(ConnectError::of(NO_CRYPTOGRAPHY))
 }
 
-fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
-    fn failed<E: Error>(path: &Path) -> impl FnOnce(E) -> TlsError {
-        |cause| TlsError(format!("--cacert {}: {cause}", path.display()))
+fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
+    fn failed<E: Error>(path: &Path) -> impl FnOnce(E) -> ConnectError {
+        |cause| ConnectError::of(format!("--cacert {}: {cause}", path.display()))
     }
     let mut roots = RootCertStore::empty();
     let text = files::read(path, files::WRITTEN_BY_HAND).map_err(failed(path))?;
@@ -105,14 +91,18 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
         roots.add(certificate.map_err(failed(path))?).map_err(failed(path))?;
     }
     if roots.is_empty() {
-        return Err(TlsError(format!("--cacert {}: no PEM certificate in this file", path.display())));
+        return Err(ConnectError::of(format!(
+            "--cacert {}: no PEM certificate in this file",
+            path.display()
+        )));
     }
     Ok(roots)
 }
 
-fn platform_roots() -> Result<RootCertStore, TlsError> {
+fn platform_roots() -> Result<RootCertStore, ConnectError> {
     let environment = Environment::of_process();
-    let found = match (environment.get("SSL_CERT_FILE")?, environment.get("SSL_CERT_DIR")?) {
+    let variable = |name| environment.get(name).map_err(ConnectError::of);
+    let found = match (variable("SSL_CERT_FILE")?, variable("SSL_CERT_DIR")?) {
         (None, None) => unnamed_roots(),
         _ => rustls_native_certs::load_native_certs(),
     };
@@ -121,7 +111,7 @@ fn platform_roots() -> Result<RootCertStore, TlsError> {
     if added == 0 {
         let cause = found.errors.first().map(|cause| format!(" ({cause})")).unwrap_or_default();
         let remedy = "install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE";
-        return Err(TlsError(format!("no root certificates found on this machine{cause}: {remedy}")));
+        return Err(ConnectError::of(format!("no root certificates found on this machine{cause}: {remedy}")));
     }
     Ok(roots)
 }
@@ -179,12 +169,8 @@ impl ServerCertVerifier for AnyCertificate {
     }
 }
 
-/// Why a handshake failed. The text says what to do.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", handshake_text(.0))]
-pub struct HandshakeError(#[source] pub(crate) io::Error);
-
-fn handshake_text(cause: &io::Error) -> String {
+/// Why a TLS handshake failed.
+pub(crate) fn handshake_text(cause: &io::Error) -> String {
     let inner = cause.get_ref().and_then(|inner| inner.downcast_ref());
     match inner {
         Some(rustls::Error::InvalidCertificate(cause)) => {

@@ -20,23 +20,19 @@ use crate::{
     diagnosis::with_causes,
     http::tap::{Tap, TappedStream},
     network::{
+        connector::ConnectError,
         proxies::{Proxy, ProxyKind, Resolver},
         stream::BoxedStream,
         target::Target,
     },
 };
 
-/// Why a proxy made no tunnel to the target.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct TunnelError(String);
-
 /// Makes a tunnel to the target over a connection to the proxy.
 pub(crate) async fn open(
     stream: BoxedStream,
     proxy: &Proxy,
     target: &Target,
-) -> Result<BoxedStream, TunnelError> {
+) -> Result<BoxedStream, ConnectError> {
     let failed = |cause: &(dyn Error + 'static)| failure(proxy, cause);
     let address = match &proxy.kind {
         ProxyKind::Socks5 { resolver: Resolver::Here, .. } => resolved(target).await?,
@@ -68,9 +64,9 @@ pub(crate) async fn open(
 }
 
 /// The first address of the target's host. hyper-util can look it up too (`local_dns`), but blocks the thread meanwhile.
-async fn resolved(target: &Target) -> Result<String, TunnelError> {
+async fn resolved(target: &Target) -> Result<String, ConnectError> {
     let host = target.host();
-    let unresolved = |cause: io::Error| TunnelError(format!("the address of {host}: {cause}"));
+    let unresolved = |cause: io::Error| ConnectError::of(format!("the address of {host}: {cause}"));
     let mut addresses = lookup_host((host, target.port)).await.map_err(unresolved)?;
     match addresses.next() {
         Some(address) => Ok(address.to_string()),
@@ -79,16 +75,16 @@ async fn resolved(target: &Target) -> Result<String, TunnelError> {
 }
 
 /// The connection ended, or the proxy reported an error.
-fn failure(proxy: &Proxy, cause: &(dyn Error + 'static)) -> TunnelError {
-    TunnelError(format!("the proxy {proxy}: {}", with_causes(cause)))
+fn failure(proxy: &Proxy, cause: &(dyn Error + 'static)) -> ConnectError {
+    ConnectError::of(format!("the proxy {proxy}: {}", with_causes(cause)))
 }
 
 /// Why a proxy made no tunnel, by the beginning of its answer to CONNECT: hyper-util does not report the status.
-fn refusal(cause: &(dyn Error + 'static), proxy: &Proxy, address: &str, beginning: &[u8]) -> TunnelError {
+fn refusal(cause: &(dyn Error + 'static), proxy: &Proxy, address: &str, beginning: &[u8]) -> ConnectError {
     let text = String::from_utf8_lossy(beginning);
     let mut words = text.split([' ', '\r']);
     let (version, status) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    TunnelError(match status {
+    ConnectError::of(match status {
         _ if text.is_empty() => return failure(proxy, cause),
         _ if !version.starts_with("HTTP/1.") => format!("the proxy {proxy} does not speak HTTP/1.1"),
         "407" => format!(

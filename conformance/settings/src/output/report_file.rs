@@ -49,25 +49,19 @@ pub struct RequestedFile {
     pub destination: Destination,
 }
 
-/// Why an argument names no report.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ReportFileError(String);
-
 /// Reads an argument. Without a path, the file is `stem` with the first ending of the format.
-pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<RequestedFile, ReportFileError> {
+pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<RequestedFile, String> {
     let named = |name: &str| formats.iter().position(|format| format.name == name);
     let file = |path: &str| Destination::File(path.into());
     if text == "-" {
-        let refusal = "standard output has no ending that names a format: write FORMAT=-";
-        return Err(ReportFileError(refusal.to_owned()));
+        return Err("standard output has no ending that names a format: write FORMAT=-".to_owned());
     }
     if let Some((name, path)) = text.split_once('=').filter(|(name, _)| is_name(name)) {
         let format = named(name).ok_or_else(|| unknown_format(name, formats))?;
         let destination = match path {
             "" => {
                 let remedy = format!("write {name}=PATH, or {name}=- for standard output");
-                return Err(ReportFileError(format!("--report {name}= names no file: {remedy}")));
+                return Err(format!("--report {name}= names no file: {remedy}"));
             }
             "-" => Destination::Stdout,
             path => file(path),
@@ -81,10 +75,10 @@ pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<Requeste
     match by_ending(text, formats) {
         Some(format) => Ok(RequestedFile { format, destination: file(text) }),
         None if is_name(text) => Err(unknown_format(text, formats)),
-        None => Err(ReportFileError(format!(
+        None => Err(format!(
             "{text}: the ending names no report format; there are {}, or write FORMAT=PATH",
             endings(formats)
-        ))),
+        )),
     }
 }
 
@@ -97,18 +91,16 @@ fn is_name(text: &str) -> bool {
 fn by_ending(path: &str, formats: &[FormatNames]) -> Option<usize> {
     let path = path.to_ascii_lowercase();
     let ends = |ending: &&str| path.strip_suffix(*ending).is_some_and(|rest| rest.ends_with('.'));
-    let longest = |format: &FormatNames| {
-        let lengths = format.endings.iter().copied().filter(|ending| ends(ending));
-        lengths.map(str::len).max()
-    };
-    let candidates = formats.iter().enumerate();
-    candidates.filter_map(|(number, format)| Some((longest(format)?, number))).max().map(|(_, number)| number)
+    let all = (0..)
+        .zip(formats)
+        .flat_map(|(number, format)| format.endings.iter().map(move |ending| (number, ending)));
+    all.filter(|(_, ending)| ends(ending)).max_by_key(|(_, ending)| ending.len()).map(|(number, _)| number)
 }
 
-fn unknown_format(name: &str, formats: &[FormatNames]) -> ReportFileError {
+fn unknown_format(name: &str, formats: &[FormatNames]) -> String {
     let names = || formats.iter().map(|format| format.name);
     let (hint, known) = (did_you_mean(name, names()), names().collect::<Vec<_>>().join(", "));
-    ReportFileError(format!("there is no report format `{name}`{hint}; there are {known}"))
+    format!("there is no report format `{name}`{hint}; there are {known}")
 }
 
 fn endings(formats: &[FormatNames]) -> String {
@@ -117,28 +109,14 @@ fn endings(formats: &[FormatNames]) -> String {
     dotted.join(", ")
 }
 
-/// Why a file cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum Unwritable {
-    /// The path is a folder.
-    #[error("this is a folder: name a file in it")]
-    IsFolder,
-    /// Something that is no folder stands where one is needed.
-    #[error("{} is no folder", .0.display())]
-    NoFolder(PathBuf),
-    /// The operating system refuses it.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
 /// Checks that a file can be written, without changing anything. A missing folder can be made later.
-pub fn check_writable(path: &Path) -> Result<(), Unwritable> {
+pub fn check_writable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
-        return Err(Unwritable::IsFolder);
+        return Err(io::Error::other("this is a folder: name a file in it"));
     }
     let existing = path.ancestors().skip(1).find(|folder| folder.exists());
     if let Some(folder) = existing.filter(|folder| !folder.is_dir()) {
-        return Err(Unwritable::NoFolder(folder.to_owned()));
+        return Err(io::Error::other(format!("{} is no folder", folder.display())));
     }
     // Only plain files are opened: opening a pipe could wait for a reader.
     if path.is_file() {
@@ -339,7 +317,7 @@ mod tests {
             ("json=", "names no file"),
             ("-", "FORMAT=-"),
         ] {
-            let error = parse(text, "report", FORMATS).unwrap_err().to_string();
+            let error = parse(text, "report", FORMATS).unwrap_err();
             assert!(error.contains(words), "{text}: {error}");
         }
     }

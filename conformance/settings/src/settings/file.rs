@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    fmt::Display,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use crate::{
     settings::environment::{Environment, VariableError},
-    specifications::{DEFAULT_SPECIFICATION, UnknownSpecification, specification},
+    specifications::{DEFAULT_SPECIFICATION, specification},
     suggestion::did_you_mean,
 };
 use paymaster_client::{files, network::tls::Trust};
@@ -120,48 +120,26 @@ pub struct LoadTable {
     pub abort_on: Vec<String>,
 }
 
-/// Why the configuration file cannot be used.
+/// Why a file cannot be used, with its path.
 #[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// There is no such specification.
-    #[error(transparent)]
-    Specification(#[from] UnknownSpecification),
-    /// The file cannot be read, or contains something else.
-    #[error("{}: {_1}", _0.display())]
-    File(PathBuf, #[source] ContentsError),
-}
+#[error("{0}")]
+pub struct FileError(String);
 
-/// Why a text is no configuration.
+/// Why a text is no configuration. The parser's own error is left out: it quotes values, which can be secret.
 #[derive(Debug, thiserror::Error)]
-pub enum ContentsError {
-    /// It cannot be read.
-    #[error(transparent)]
-    Read(#[from] io::Error),
-    /// It is no TOML, or has a key or a value that there is not. The parser's own error is left out: it quotes values, which can be
-    /// secret.
-    /// With line and column, as in `line 2, column 1: `, and the first line of the parser's message with the nearest known key.
-    #[error("{0}{1}")]
-    Toml(String, String),
-    /// A value makes no sense.
-    #[error("{0}")]
-    Value(String),
-    /// The file is for another specification than the one that was asked for.
-    #[error(
-        "the file is for the specification `{file}`, and `{asked}` was asked for: give the file of that target, or leave out --spec"
-    )]
-    OtherSpecification { file: &'static str, asked: &'static str },
-}
+#[error("{0}")]
+pub struct ContentsError(String);
 
 impl ContentsError {
-    /// What is wrong at a byte offset of a text.
-    pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
-        Self::Toml(place(text, offset), message.into())
+    /// What is wrong at a byte offset of a text: `line 2, column 1: ` and the message.
+    pub fn at(text: &str, offset: usize, message: impl Display) -> Self {
+        Self(place(text, offset) + &message.to_string())
     }
 
-    /// What the parser found in a text.
+    /// What the parser found in a text: the first line of its message with the nearest known key.
     pub fn of_parser(text: &str, cause: &toml::de::Error) -> Self {
         let place = cause.span().map(|span| place(text, span.start)).unwrap_or_default();
-        Self::Toml(place, suggest(cause.message().lines().next().unwrap_or_default()))
+        Self(place + &suggest(cause.message()))
     }
 }
 
@@ -192,7 +170,7 @@ pub fn asked<'a>(
 
 /// Reads the file. Without a path, everything has its default. `spec` is the specification that the command names.
 pub fn read(path: Option<&Path>, spec: Option<&str>) -> Result<(TargetProfile, RunTable), FileError> {
-    let asked = spec.map(specification).transpose()?;
+    let asked = spec.map(specification).transpose().map_err(FileError)?;
     let Some(path) = path else {
         let known = asked.unwrap_or(DEFAULT_SPECIFICATION).unknown();
         let profile = TargetProfile { is_named: asked.is_some(), ..known.into() };
@@ -213,29 +191,33 @@ pub fn parse(
     let Contents { spec, target, run, load } =
         toml::from_str(text).map_err(|cause| ContentsError::of_parser(text, &cause))?;
     let named = spec.map(|name| {
-        let refused =
-            |cause: UnknownSpecification| ContentsError::at(text, name.span().start, cause.to_string());
-        specification(name.get_ref()).map_err(refused)
+        let refused = |cause| ContentsError::at(text, name.span().start, cause);
+        specification(name.get_ref()).map_err(|cause: String| refused(cause))
     });
     let named = named.transpose()?;
     let is_named = asked.or(named).is_some();
     let specification = match (asked, named) {
         (Some(asked), Some(named)) if asked != named => {
-            return Err(ContentsError::OtherSpecification { file: named.name, asked: asked.name });
+            let remedy = "give the file of that target, or leave out --spec";
+            return Err(ContentsError(format!(
+                "the file is for the specification `{}`, and `{}` was asked for: {remedy}",
+                named.name, asked.name
+            )));
         }
         (asked, named) => asked.or(named).unwrap_or(DEFAULT_SPECIFICATION),
     };
     let known = (specification.read_profile)(text).map_err(|cause| match cause.at {
-        Some(at) => ContentsError::at(text, at, suggest(cause.message.lines().next().unwrap_or_default())),
-        None => ContentsError::Value(cause.message),
+        Some(at) => ContentsError::at(text, at, suggest(&cause.message)),
+        None => ContentsError(cause.message),
     })?;
     Ok((TargetProfile { target, known, is_named }, RunTable { load, ..run }))
 }
 
 /// Parses a file that people write.
 pub fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, ContentsError>) -> Result<T, FileError> {
-    let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(ContentsError::Read);
-    text.and_then(|text| parse(&text)).map_err(|source| FileError::File(path.to_owned(), source))
+    let text =
+        files::read_text(path, files::WRITTEN_BY_HAND).map_err(|cause| ContentsError(cause.to_string()));
+    text.and_then(|text| parse(&text)).map_err(|cause| FileError(format!("{}: {cause}", path.display())))
 }
 
 /// Line and column of a byte offset, as the beginning of a message.
@@ -246,8 +228,9 @@ fn place(text: &str, offset: usize) -> String {
     format!("line {line}, column {column}: ")
 }
 
-/// Adds the nearest known key to serde's message about an unknown one, which lists the known ones in backticks.
+/// The first line of serde's message, with the nearest known key where it is about an unknown one: it lists the known ones in backticks.
 fn suggest(message: &str) -> String {
+    let message = message.lines().next().unwrap_or_default();
     if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
         return message.to_owned();
     }

@@ -3,14 +3,13 @@
 use std::{error::Error, path::PathBuf, time::Duration};
 
 use crate::{
-    args::RunArgs,
+    args::{RunArgs, TrustArgs},
     headers::{self, Header},
     output::shell,
     settings::{
         Settings, ShownTarget,
         environment::Environment,
         file::{self, LoadTable, TargetProfile},
-        merged::Merged,
         profile_file::ProfileFile,
         public_words::is_common,
     },
@@ -18,10 +17,9 @@ use crate::{
 use paymaster_client::{
     http::transport::Transport,
     network::{
-        connector::{Connector, ConnectorError},
+        connector::{ConnectError, Connector},
         proxies::Proxies,
         target::Target,
-        tls::Trust,
     },
     redact::Redactor,
 };
@@ -46,7 +44,7 @@ pub type SetupError = Box<dyn Error + Send + Sync>;
 #[derive(Debug)]
 pub struct Setup {
     /// What flags, environment and configuration file set.
-    pub merged: Merged,
+    pub merged: RunArgs,
     /// The list of known failures that the configuration file names.
     pub known_failing: Option<PathBuf>,
     /// The profile of the target.
@@ -65,14 +63,14 @@ pub struct Setup {
 impl Setup {
     /// Reads configuration file, environment and flags.
     pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
-        let config = file::chosen(args.target.config.as_deref(), environment)?;
-        let spec = file::asked(args.target.spec.as_deref(), environment)?;
+        let config = file::chosen(args.common.config.as_deref(), environment)?;
+        let spec = file::asked(args.common.spec.as_deref(), environment)?;
         let (profile, run) = file::read(config.as_deref(), spec)?;
-        let merged = Merged::read(args, url, environment, &profile.target, &run)?;
+        let merged = args.merged(url, environment, &profile.target, &run)?;
         let headers = headers::merged(
             &profile.target.headers,
             environment.get("PAYMASTER_HEADERS")?.unwrap_or_default(),
-            &args.target.headers,
+            &args.common.headers,
             environment,
         )?;
         Ok(Self {
@@ -134,8 +132,8 @@ impl Setup {
         Ok(Transport::new(target, self.merged.limits(), &[]).with_connector(connector))
     }
 
-    fn connector(&self, target: &Target) -> Result<Connector, ConnectorError> {
-        Connector::new(target, &self.merged.trust, &self.proxies)
+    fn connector(&self, target: &Target) -> Result<Connector, ConnectError> {
+        Connector::new(target, &self.merged.common.trust.trust(), &self.proxies)
     }
 
     /// The options with which `replay` sends requests as this run did: the configuration file, the time of idle connections and, as shell variables, the headers that do
@@ -162,7 +160,7 @@ impl Setup {
             redactor.hide(secret);
         }
         let (shown, is_whole) = shown_url(target, &mut redactor, &self.profile.target.public_path_segments);
-        let (curl_options, connection_warnings) = trust_notes(&self.merged.trust, target.is_https());
+        let (curl_options, connection_warnings) = trust_notes(&self.merged.common.trust, target.is_https());
         let shown_target = ShownTarget {
             literal: is_whole.then(|| shown.clone()),
             shown,
@@ -181,7 +179,7 @@ impl Setup {
         let shown = shown_target.shown.clone();
         let settings = Settings::new(transport, shown, self.profile.known, &self.merged);
         let settings = Settings { asked: self.asked, ..settings };
-        Ok(RunSetup { settings, shown_target, redactor })
+        Ok(RunSetup { settings, shown_target, redactor, load: self.load })
     }
 }
 
@@ -194,6 +192,8 @@ pub struct RunSetup {
     pub shown_target: ShownTarget,
     /// Replaces the secrets of the target in outputs.
     pub redactor: Redactor,
+    /// The `[load]` table of the configuration file.
+    pub load: LoadTable,
 }
 
 /// The URL of a target without its secrets, and whether it has none. Its secrets are replaced from then on.
@@ -205,7 +205,7 @@ pub fn shown_url(target: &Target, redactor: &mut Redactor, public_segments: &[St
 }
 
 /// The options with which cURL trusts the same certificates, and the warnings for readers of a report.
-pub fn trust_notes(trust: &Trust, https: bool) -> (String, Vec<String>) {
+pub fn trust_notes(trust: &TrustArgs, https: bool) -> (String, Vec<String>) {
     if !https {
         return Default::default();
     }

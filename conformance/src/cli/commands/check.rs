@@ -10,7 +10,8 @@ use paymaster_engine::{
 use paymaster_reference_server::Config;
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    EMBEDDED_WARNING, Embedded, Environment, Merged, RunSetup, Setup, all_rules,
+    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules,
+    args::RunArgs,
     embedded::profile_of,
     exit, output,
     settings::setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
@@ -88,7 +89,7 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, CommandError> {
     let access = args.chain.transport(&setup)?;
-    let RunSetup { mut settings, shown_target: mut place, mut redactor } = setup.settings(url)?;
+    let RunSetup { mut settings, shown_target: mut place, mut redactor, .. } = setup.settings(url)?;
     if args.quick {
         settings.budget = Some(QUICK.min(settings.time_limit));
     }
@@ -109,10 +110,10 @@ async fn judge(
 fn dry_run(
     suite: &Suite,
     profile: &dyn Knowledge,
-    merged: &Merged,
+    merged: &RunArgs,
     is_quick: bool,
 ) -> Result<u8, CommandError> {
-    let seed = merged.seed.unwrap_or(DEFAULT_SEED);
+    let seed = merged.common.seed.unwrap_or(DEFAULT_SEED);
     let cases = merged.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = profile.with_chain(on_chain);

@@ -64,7 +64,7 @@ impl Side {
             ..standard
         };
         let url = setup.merged.url.clone().unwrap_or_default();
-        let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
+        let RunSetup { settings, shown_target: place, redactor, .. } = setup.settings(&url)?;
         let stop = stop_at_interrupt();
         let RunOutcome { summary, context } =
             run::check(&settings, &suite, &stop, &mut Progress::default()).await;

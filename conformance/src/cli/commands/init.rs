@@ -54,7 +54,7 @@ fn path_or_default(path: Option<PathBuf>) -> PathBuf {
 
 /// Writes the commented file.
 fn fill_in(path: &Path, args: &InitArgs) -> Result<u8, CommandError> {
-    let specification = args.run.target.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification)?;
+    let specification = args.run.common.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification)?;
     write(path, &template(specification))?;
     let shown = path.display();
     output::print(&format!(
@@ -70,7 +70,7 @@ async fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment)
     }
     report_file::check_writable(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
     let setup = which::read(&args.run, Some(url), environment).await?;
-    let RunSetup { settings, shown_target: place, redactor } = setup.settings(url)?;
+    let RunSetup { settings, shown_target: place, redactor, .. } = setup.settings(url)?;
     let specification = settings.profile.specification();
     let given = Given { specification, place: &place, redactor: &redactor, rate: settings.rate };
     let surveyed = run::survey(&settings, &redactor, &stop_at_interrupt()).await;

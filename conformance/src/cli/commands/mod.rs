@@ -14,7 +14,7 @@ use crate::cli::{
     args::{Cli, Command},
     process::CommandError,
 };
-use paymaster_settings::Environment;
+use paymaster_settings::{Environment, command_line};
 
 /// Runs a command; returns the exit code.
 pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandError> {
@@ -28,8 +28,8 @@ pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandErr
         Some(Command::Selftest(args)) => selftest::run(args),
         Some(Command::Proxy(args)) => proxy::run(args, environment),
         Some(Command::Judge(args)) => judge::run(args, environment),
-        Some(Command::Completions { shell }) => documentation::completions(*shell),
-        Some(Command::Man { folder }) => documentation::man(folder),
+        Some(Command::Completions { shell }) => Ok(command_line::completions::<Cli>(*shell)?),
+        Some(Command::Man { folder }) => Ok(command_line::man::<Cli>(folder)?),
         Some(Command::Docs { folder }) => documentation::docs::run(folder),
         Some(Command::Init(args)) => init::run(args, environment),
         Some(Command::Replay(args)) => replay::run(args, environment),

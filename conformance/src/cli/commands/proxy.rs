@@ -39,14 +39,13 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         .or_else(|| options.profile.target.url.clone())
         .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
-    let trust = args.trust.trust();
     let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {
         options.redactor.hide(secret);
     }
-    let dialler = Connector::new(&target, &trust, &proxies)?;
+    let dialler = Connector::new(&target, &args.trust.trust(), &proxies)?;
     let mut place = options.place(&url)?;
-    (place.curl_options, place.connection_warnings) = trust_notes(&trust, target.is_https());
+    (place.curl_options, place.connection_warnings) = trust_notes(&args.trust, target.is_https());
     let limits = Limits { timeout: args.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() };
     let is_loopback = target.is_loopback();
     let upstream = Upstream::new(target, dialler, limits);

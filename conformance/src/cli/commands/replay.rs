@@ -160,7 +160,7 @@ impl Replay {
             }
         };
         let access = args.chain.transport(&setup)?;
-        let RunSetup { settings, shown_target, mut redactor } = setup.settings(&url)?;
+        let RunSetup { settings, shown_target, mut redactor, .. } = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
         let conclusion = match args.chain.connect(access).await {

@@ -3,13 +3,12 @@
 use paymaster_engine::specification::Specification;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
+    RunSetup,
     embedded::profile_of,
     exit as codes,
     output::{self as out, curl::CurlCommand},
-    settings::{
-        file::LoadTable,
-        target::{self, TargetSetup},
-    },
+    settings::file::LoadTable,
+    which,
 };
 
 use super::{embedded::Embedded, reports::publish};
@@ -20,7 +19,6 @@ use crate::{
     results::{
         compare::RunComparison,
         summary::{RunSummary, RunVerdict},
-        threshold::ThresholdError,
     },
     run::{self, options::RunOptions},
 };
@@ -33,11 +31,11 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let mut embedded = None;
     let runtime = runtime()?;
     let setup = runtime.block_on(read_target(args, &mut embedded))?;
-    if !setup.embedded && !args.deviations.is_empty() {
+    if !setup.shown_target.embedded && !args.deviations.is_empty() {
         return Err("--fault and --variant are for the embedded server: give no URL".into());
     }
     let options = options(args, &setup.load)?;
-    let command = command_line::of_target(args.url.as_deref(), &options.sending.target.headers, &setup);
+    let command = command_line::of_target(args.url.as_deref(), &options.sending.common.headers, &setup);
     let curl = CurlCommand::of(&setup.shown_target);
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
@@ -92,14 +90,14 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 }
 
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
-async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
+async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<RunSetup, CommandError> {
     let start = |specification: &Specification| {
         let server = embedded.insert(
             Embedded::start(&args.deviations).map_err(|cause| format!("the embedded server: {cause}"))?,
         );
         Ok((server.url.clone(), profile_of(specification, &Config::default(), &[])))
     };
-    target::read(&args.options.sending.of_run(args.options.seed), args.url.as_deref(), start).await
+    which::read_run(&args.options.sending.of_run(), args.url.as_deref(), start).await
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.
@@ -113,7 +111,7 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError
         ("abort-on", &mut options.abort_on, &load.abort_on),
     ] {
         if given.is_empty() {
-            let parsed: Result<_, ThresholdError> = of_profile.iter().map(|text| text.parse()).collect();
+            let parsed: Result<_, String> = of_profile.iter().map(|text| text.parse()).collect();
             *given = parsed.map_err(|cause| format!("load.{key}: {cause}"))?;
         }
     }

@@ -7,8 +7,8 @@ use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     exit as codes,
     output::{self as out, report_file},
-    settings::target,
     specifications::{DEFAULT_SPECIFICATION, specification},
+    which,
 };
 
 use crate::{
@@ -52,16 +52,16 @@ pub(crate) struct LocustfileArgs {
 /// `worker`: serves a master.
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
-    let (run_args, url) = (args.options.sending.of_run(args.options.seed), args.url.as_deref());
+    let (run_args, url) = (args.options.sending.of_run(), args.url.as_deref());
     let runtime = runtime()?;
     // There is an embedded server for the runs of one machine only.
     let no_embedded = |_: &Specification| {
         Err("a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile".into())
     };
-    let setup = runtime.block_on(target::read(&run_args, url, no_embedded))?;
+    let setup = runtime.block_on(which::read_run(&run_args, url, no_embedded))?;
     let mut options = args.options.clone();
     options.sending.i_own_this_target |= setup.load.own_target;
-    let command = command_line::of_target(url, &options.sending.target.headers, &setup);
+    let command = command_line::of_target(url, &options.sending.common.headers, &setup);
     runtime.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;

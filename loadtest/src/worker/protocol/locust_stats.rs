@@ -85,16 +85,12 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
     let num_requests = of.counts.all() - before.counts.all();
     let times = of.latency.since(&before.latency);
     let timed: u64 = times.iter().map(|(_, count)| count).sum();
-    let mut keys: Vec<(f64, u64)> = Vec::new();
+    let mut keys = BTreeMap::new();
     let mut total_response_time = 0.0;
     for (latency, count) in &times {
         let ms = latency.as_secs_f64() * 1e3;
         total_response_time += ms * float(*count);
-        let key = rounded(ms);
-        match keys.last_mut().filter(|(last, _)| same(*last, key)) {
-            Some((_, last)) => *last += count,
-            None => keys.push((key, *count)),
-        }
+        *keys.entry(rounded(ms).to_bits()).or_default() += count;
     }
     let ms =
         |place: Option<&(std::time::Duration, u64)>| place.map(|(latency, _)| latency.as_secs_f64() * 1e3);
@@ -126,10 +122,7 @@ fn add(total: &mut StatsEntry, entry: &StatsEntry) {
         (left, right) => left.or(right),
     };
     for (key, count) in &entry.response_times.0 {
-        match total.response_times.0.iter_mut().find(|(known, _)| same(*known, *key)) {
-            Some((_, known)) => *known += count,
-            None => total.response_times.0.push((*key, *count)),
-        }
+        *total.response_times.0.entry(*key).or_default() += count;
     }
     for (seconds, more) in [
         (&mut total.num_reqs_per_sec, &entry.num_reqs_per_sec),
@@ -183,10 +176,6 @@ fn rounded(ms: f64) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "a few digits")]
     let scale = 10_f64.powi(digits as i32);
     (ms * scale).round() / scale
-}
-
-fn same(left: f64, right: f64) -> bool {
-    left.to_bits() == right.to_bits()
 }
 
 #[cfg(test)]

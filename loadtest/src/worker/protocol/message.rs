@@ -68,12 +68,7 @@ pub(in crate::worker) struct MasterOptions {
 /// Deepest nesting of a message. Those of Locust have five levels.
 const DEEPEST: usize = 32;
 
-/// A message cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("a message cannot be read: {0}")]
-pub(in crate::worker) struct MessageError(#[from] rmp_serde::decode::Error);
-
-pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, MessageError> {
+pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, rmp_serde::decode::Error> {
     #[derive(Deserialize)]
     struct Ack {
         #[serde(default)]
@@ -241,13 +236,13 @@ pub(in crate::worker) struct StatsError {
     pub(in crate::worker) last_seen: f64,
 }
 
-/// Counts by a time in ms.
+/// Counts by the bits of a time in ms: those of positive numbers have the order of the numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::worker) struct FloatKeys(pub(in crate::worker) Vec<(f64, u64)>);
+pub(in crate::worker) struct FloatKeys(pub(in crate::worker) BTreeMap<u64, u64>);
 
 impl Serialize for FloatKeys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, count)| (key, count)))
+        serializer.collect_map(self.0.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
     }
 }
 

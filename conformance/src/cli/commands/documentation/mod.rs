@@ -1,9 +1,7 @@
 //! Commands that document the rules and the command line.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::fmt::Write as _;
 
-use clap::CommandFactory;
-use clap_complete::Shell;
 use paymaster_engine::{
     rules::{Check, Rule},
     specification::Specification,
@@ -17,10 +15,7 @@ use paymaster_settings::{
 use serde_json::json;
 
 use crate::{
-    cli::{
-        args::{Cli, RulesArgs},
-        process::{CommandError, at},
-    },
+    cli::{args::RulesArgs, process::CommandError},
     report::text::sections,
 };
 
@@ -54,24 +49,6 @@ pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
         let _ = writeln!(text, "{:<width$}  {:<16} {section:<5} {statement}", rule.id, basis.name());
     }
     output::print(&text)?;
-    Ok(exit::CONFORMS)
-}
-
-const NAME: &str = "paymaster-conformance";
-
-/// Prints a completion script, made from the definition of the command line.
-pub(super) fn completions(shell: Shell) -> Result<u8, CommandError> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
-    output::print(&String::from_utf8_lossy(&script))?;
-    Ok(exit::CONFORMS)
-}
-
-/// Writes a man page for each command into a folder.
-pub(super) fn man(folder: &Path) -> Result<u8, CommandError> {
-    fs::create_dir_all(folder).map_err(at(folder))?;
-    clap_mangen::generate_to(Cli::command(), folder).map_err(at(folder))?;
-    output::print(&format!("wrote the man pages into {}\n", folder.display()))?;
     Ok(exit::CONFORMS)
 }
 
