@@ -11,11 +11,11 @@ use hyper::Response;
 use hyper::http::request::Parts;
 use paymaster_service::{Bounds, Cors, IdleBefore, Respond, ResponseCopy, SenderNonces, Service, unix_now};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::behaviour::{Behaviour, Injection, MemberChange, QuoteSelection, SwappedPart};
 use super::body::PieceBody;
-use super::change::{quotes, result};
+use super::change::{change, json, quotes, refuse, remove, replace, result};
 use super::memory::Memory;
 use super::request_view::{Arrival, RequestView};
 use super::response::{Framing, WireResponse};
@@ -263,9 +263,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
             let is_served = result(answer)
                 .is_some_and(|result| result.get("paymasterAndData").is_none_or(|data| data != "0x"));
             if is_served && applies(view) {
-                answer.shift_remove("result");
-                let error = json!({ "code": -32602, "message": "invalid params: not accepted" });
-                answer.insert("error".to_owned(), error);
+                refuse(answer, -32602, "invalid params: not accepted");
             }
         }
         Behaviour::Row { row, quotes: selection, change } => {
@@ -335,19 +333,9 @@ impl QuoteSelection {
 impl MemberChange {
     fn apply(self, object: &mut Map<String, Value>, member: &str) {
         match self {
-            Self::Remove => {
-                object.shift_remove(member);
-            }
-            Self::Set(text) => {
-                if let Some(value) = object.get_mut(member) {
-                    *value = super::change::json(text);
-                }
-            }
-            Self::Map(change) => {
-                if let Some(value) = object.get_mut(member) {
-                    *value = change(value);
-                }
-            }
+            Self::Remove => remove(object, member),
+            Self::Set(text) => replace(object, member, json(text)),
+            Self::Map(change) => self::change(object, member, change),
         }
     }
 }

@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, set};
+use crate::injection::{Behaviour, refuse_result};
 
 const BOTH: Fault = Fault::breaking("endpoint.both-methods")
     .injects(unknown_method())
@@ -60,11 +60,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is(Pair::SPONSOR_ERC20)),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
-            view.is(Pair::SPONSOR_ERC20)
-                && view
-                    .fee_token()
-                    .zip(view.tokens.get(1))
-                    .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
+            let is_second =
+                |named: &str| view.tokens.get(1).is_some_and(|second| named.eq_ignore_ascii_case(second));
+            view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(
@@ -147,11 +145,7 @@ const TOKEN_ROWS: &[&str] = &[
 ];
 
 const fn unknown_method() -> Behaviour {
-    Behaviour::Answer(|_, answer| {
-        if answer.shift_remove("result").is_some() {
-            set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
-        }
-    })
+    Behaviour::Answer(|_, answer| refuse_result(answer, -32601, "method not found"))
 }
 
 const fn empty() -> Behaviour {
