@@ -170,11 +170,6 @@ impl Form {
     pub fn is_plain(&self) -> bool {
         self.0.is_empty()
     }
-
-    /// Whether a member that the tables list is missing.
-    pub fn leaves_out_members(&self) -> bool {
-        self.0.iter().any(|difference| difference.starts_with("without "))
-    }
 }
 
 /// Forms that the target served, by pair of method and mode.
