@@ -27,10 +27,7 @@ use crate::{
     events::Event,
     first_profile::{self, Given},
     run::{self, Reporter, Suite},
-    selftest::{
-        SelftestError,
-        matrix::{NamedDefect, named_defects},
-    },
+    selftest::matrix::{NamedDefect, named_defects},
 };
 
 /// A fault or a lawful variant of the reference server, judged by a specification.
@@ -112,7 +109,7 @@ impl Deviation {
         self.variant().is_none_or(|variant| !variant.untrue.contains(&statement))
     }
 
-    fn service(self, config: &Config) -> Result<InjectedService, SelftestError> {
+    fn service(self, config: &Config) -> Result<InjectedService, String> {
         let service = Service::new(config).map_err(server_error)?;
         let service = InjectedService::from(service);
         Ok(match self {
@@ -166,7 +163,7 @@ impl Trial {
         causes: bool,
         suite: &Suite,
         stop: &Stop,
-    ) -> Result<Self, SelftestError> {
+    ) -> Result<Self, String> {
         let mut config = Config::default();
         // Signing takes a sixth of the time of a run.
         config.signing.enabled = needs_signatures(deviation.specification().name);
@@ -251,7 +248,7 @@ pub(super) async fn serve(
     config: &Config,
     service: InjectedService,
     needs_tcp: bool,
-) -> Result<(Embedded, Transport), SelftestError> {
+) -> Result<(Embedded, Transport), String> {
     let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
     if needs_tcp {
         let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
@@ -286,7 +283,7 @@ pub(super) fn settings(
 }
 
 /// The profile that `init URL` writes.
-async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, SelftestError> {
+async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, String> {
     let redactor = Redactor::default();
     let surveyed = run::survey(settings, &redactor, stop).await;
     let place = ShownTarget {
@@ -302,8 +299,8 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, S
     Ok(profile.known)
 }
 
-pub(super) fn server_error(cause: impl std::fmt::Display) -> SelftestError {
-    SelftestError(format!("the embedded reference server: {cause}"))
+pub(super) fn server_error(cause: impl std::fmt::Display) -> String {
+    format!("the embedded reference server: {cause}")
 }
 
 /// A part of the profile of the embedded reference server.

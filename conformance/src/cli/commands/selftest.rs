@@ -10,8 +10,8 @@ use crate::{
     },
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{
-        self, Cases, Causes, Deviation, Matrix, NamedDefect, PairTrial, ProfilePart, Row, SelftestError,
-        Trials, every_deviation, fault_pairs, run_pairs,
+        self, Cases, Causes, Deviation, Matrix, NamedDefect, PairTrial, ProfilePart, Row, Trials,
+        every_deviation, fault_pairs, run_pairs,
     },
 };
 use paymaster_client::stop::Stop;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
 }
 
 /// Runs the trials and shows the progress on a terminal.
-fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, SelftestError> {
+fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, String> {
     let status = StatusLine::default();
     let (done, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let all = trials.count();
