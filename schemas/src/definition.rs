@@ -34,11 +34,6 @@ impl Definition {
     pub fn find_section(&self, number: &str) -> Option<&'static Section> {
         self.sections.iter().find(|section| section.number == number)
     }
-
-    /// The reading of that name.
-    pub fn find_reading(&self, id: &str) -> Option<&'static Reading> {
-        self.readings.iter().find(|reading| reading.id == id)
-    }
 }
 
 /// The specifications of this crate.
@@ -96,7 +91,6 @@ mod tests {
                 assert!(reading.why.len() > 20, "{} gives no reason", reading.id);
                 let before = &definition.readings[..place];
                 assert!(before.iter().all(|other| other.id != reading.id), "{} is listed twice", reading.id);
-                assert_eq!(definition.find_reading(reading.id), Some(reading));
             }
         }
     }

@@ -254,7 +254,7 @@ pub(crate) struct ProxyArgs {
     pub(crate) judging: JudgingArgs,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct KnownArgs {
     /// The list of known failures. Its entries are still judged and do not fail the run, until they pass or expire.
     #[arg(long, value_name = "FILE")]

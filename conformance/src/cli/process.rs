@@ -1,9 +1,6 @@
 //! The process of a command: its errors, its asynchronous runtime, and the signals that end a run early.
 
-use std::{
-    fmt, io,
-    path::{Path, PathBuf},
-};
+use std::{fmt, io, path::Path};
 
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_settings::{
@@ -34,17 +31,9 @@ impl<E: fmt::Display> From<E> for CommandError {
     }
 }
 
-/// An error of the file system, with its path.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {source}", path.display())]
-pub(crate) struct PathError {
-    path: PathBuf,
-    source: io::Error,
-}
-
 /// Adds a path to an error of the file system.
-pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PathError + '_ {
-    move |source| PathError { path: path.to_owned(), source }
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> String {
+    move |cause| format!("{}: {cause}", path.display())
 }
 
 /// Runs a future to its end, with one worker for each core. Blocking calls that still run then, such as a name lookup, are not waited for.

@@ -5,9 +5,7 @@ use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use crate::recorded::{
-    Entry, Header, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
-};
+use crate::recorded::{Entry, Header, Recording, duration, moment, pairs, request_skip_reason};
 use paymaster_exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
@@ -75,13 +73,13 @@ pub(super) fn is_har(text: &str) -> bool {
 }
 
 /// Reads a HAR file. Errors name the line, or the entry from 1.
-pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
-    let file: File = serde_json::from_str(text)
-        .map_err(|cause| RecordingError(format!("this is not a HAR 1.2 file: {cause}")))?;
+pub(super) fn read(text: &str) -> Result<Recording, String> {
+    let file: File =
+        serde_json::from_str(text).map_err(|cause| format!("this is not a HAR 1.2 file: {cause}"))?;
     let mut recording = Recording::default();
     for (number, row) in file.log.entries.into_iter().enumerate() {
         let place = format!("entry {}", number + 1);
-        let malformed = |problem: String| RecordingError(format!("{place}: {problem}"));
+        let malformed = |problem: String| format!("{place}: {problem}");
         let row: Row = serde_json::from_value(row).map_err(|cause| {
             malformed(format!("log.entries[{number}] is not an entry of HAR 1.2: {cause}"))
         })?;
@@ -226,7 +224,7 @@ mod tests {
             (har(&[row(&call(), &ok)]), "entry 1: response.content.text is not base64"),
             (har(&[row(&call(), &other)]), "entry 1: response.content.encoding is `gzip`"),
         ] {
-            let refusal = read(&text).unwrap_err().to_string();
+            let refusal = read(&text).unwrap_err();
             assert!(refusal.contains(words), "{refusal}");
             assert!(is_har(&text), "{text}");
         }

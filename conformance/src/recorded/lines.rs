@@ -14,9 +14,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::recorded::{
-    EXPECTED, Entry, Header, Recording, RecordingError, duration, moment, pairs, request_skip_reason,
-};
+use crate::recorded::{EXPECTED, Entry, Header, Recording, duration, moment, pairs, request_skip_reason};
 use paymaster_exchange::{Exchange, Response};
 
 /// A line. Other members are ignored.
@@ -78,7 +76,7 @@ impl Headers {
 }
 
 /// Reads lines. Errors name the line; empty lines are skipped.
-pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
+pub(super) fn read(text: &str) -> Result<Recording, String> {
     let mut recording = Recording::default();
     // An event log names the target in its first line only.
     let mut target = None;
@@ -93,7 +91,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
             target = target.or(logged.target);
             continue;
         }
-        let malformed = |problem: String| RecordingError(format!("{place}: {problem}"));
+        let malformed = |problem: String| format!("{place}: {problem}");
         let line: Line = serde_json::from_str(line)
             .map_err(|cause| malformed(format!("not an exchange: {}; {EXPECTED}", without_line(&cause))))?;
         recording.add(entry(line, place.clone(), target.as_ref()).map_err(malformed)?);
@@ -209,7 +207,7 @@ mod tests {
                 "line 2: request.body_base64 is not base64",
             ),
         ] {
-            let refusal = read(&format!("{ok}\n{line}\n")).unwrap_err().to_string();
+            let refusal = read(&format!("{ok}\n{line}\n")).unwrap_err();
             assert!(refusal.contains(words), "{refusal}");
         }
     }

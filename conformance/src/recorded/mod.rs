@@ -91,18 +91,13 @@ impl Recording {
 /// # Errors
 ///
 /// When the text is neither a HAR file nor lines of JSON, or an exchange is malformed.
-pub fn read(text: &str) -> Result<Recording, RecordingError> {
+pub fn read(text: &str) -> Result<Recording, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
-        return Err(RecordingError(format!("the recording is empty: {EXPECTED}")));
+        return Err(format!("the recording is empty: {EXPECTED}"));
     }
     if har::is_har(text) { har::read(text) } else { lines::read(text) }
 }
-
-/// Why a recording cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordingError(String);
 
 /// An entry of a recording that is not malformed.
 enum Entry {

@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use paymaster_engine::{
+    cases::case::Role,
     session::recheck::Original,
     specification::Specification,
     verdict::{
@@ -244,15 +245,19 @@ pub(crate) struct Header {
 }
 
 /// A body. As a member of the JSON report it is its text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Body {
     /// Its text, secrets replaced, and what is not UTF-8 too.
     pub(crate) text: String,
     /// Base64 of a body that is not UTF-8 and has no secret.
+    #[serde(skip)]
     pub(crate) base64: Option<String>,
     /// How many bytes it has.
+    #[serde(skip)]
     pub(crate) bytes: usize,
     /// Whether a secret was replaced: the text is not what was sent then.
+    #[serde(skip)]
     pub(crate) has_secret: bool,
 }
 
@@ -553,6 +558,15 @@ impl Finding {
         self.requests.get(self.member)
     }
 
+    /// The places of the request to compare with and of the one that is answered wrongly, which may be the same.
+    pub(crate) fn first_and_wrong(&self) -> Vec<usize> {
+        let baseline = self.requests.iter().position(|request| request.role == Role::Baseline.name());
+        match baseline.unwrap_or(0) {
+            first if first == self.member => vec![first],
+            first => vec![first, self.member],
+        }
+    }
+
     /// Whether no attempt broke the rule again.
     pub(crate) fn is_flaky(&self) -> bool {
         !self.attempts.is_empty() && self.reproduced == 0
@@ -611,12 +625,6 @@ impl From<&Specification> for ReportedSpecification {
 impl Default for ReportedSpecification {
     fn default() -> Self {
         Self::from(DEFAULT_SPECIFICATION)
-    }
-}
-
-impl Serialize for Body {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(serializer)
     }
 }
 

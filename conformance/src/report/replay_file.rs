@@ -129,14 +129,14 @@ impl ReplayFile {
     }
 
     /// What was known of the target.
-    pub(crate) fn known(&self) -> Result<Arc<dyn Knowledge>, ReplayFileError> {
+    pub(crate) fn known(&self) -> Result<Arc<dyn Knowledge>, String> {
         (self.specification()?.restore)(&self.known)
-            .map_err(|cause| ReplayFileError(format!("what was known of the target cannot be read: {cause}")))
+            .map_err(|cause| format!("what was known of the target cannot be read: {cause}"))
     }
 
     /// The specification of the target.
-    pub(crate) fn specification(&self) -> Result<&'static Specification, ReplayFileError> {
-        specification(&self.spec).map_err(ReplayFileError)
+    pub(crate) fn specification(&self) -> Result<&'static Specification, String> {
+        specification(&self.spec)
     }
 
     /// Reads a replay file.
@@ -144,8 +144,8 @@ impl ReplayFile {
     /// # Errors
     ///
     /// When the file cannot be read or is not a replay file of this version or an earlier one.
-    pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
-        let refused = |cause: String| ReplayFileError(format!("{}: {cause}", path.display()));
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let refused = |cause: String| format!("{}: {cause}", path.display());
         let text =
             files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(|cause| refused(cause.to_string()))?;
         let replay: Self = serde_json::from_str(&text).map_err(|cause| refused(cause.to_string()))?;
@@ -161,7 +161,7 @@ impl ReplayFile {
     /// # Errors
     ///
     /// When the relation is none of `relations`, or a body cannot be decoded.
-    pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, ReplayFileError> {
+    pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, String> {
         let relation = relations.iter().find(|relation| relation.id == self.relation);
         let relation = relation.ok_or_else(|| unknown("relation", &self.relation, ""))?;
         let members = self.members.iter().map(ReplayRequest::member).collect::<Result<_, _>>()?;
@@ -197,17 +197,17 @@ impl ReplayRequest {
         }
     }
 
-    fn member(&self) -> Result<Member, ReplayFileError> {
+    fn member(&self) -> Result<Member, String> {
         let body = match (&self.body, &self.body_base64) {
             (Some(text), None) => Bytes::from(text.clone()),
             (None, Some(encoded)) => {
-                let refused = |cause| ReplayFileError(format!("a body is not base64: {cause}"));
+                let refused = |cause| format!("a body is not base64: {cause}");
                 BASE64_STANDARD.decode(encoded).map_err(refused)?.into()
             }
             // A body with a secret is not written, as it could not be sent again without it.
             _ => {
                 let needs = "a member needs exactly one of body and body_base64";
-                return Err(ReplayFileError(format!("{needs}; a body with a secret is not written")));
+                return Err(format!("{needs}; a body with a secret is not written"));
             }
         };
         Ok(Member {
@@ -222,11 +222,6 @@ impl ReplayRequest {
     }
 }
 
-/// Why a replay file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct ReplayFileError(String);
-
 /// The target of a run as its replay files name it.
 pub(crate) fn target_of(report: &Report) -> String {
     if report.embedded { EMBEDDED.to_owned() } else { report.target.clone() }
@@ -236,8 +231,8 @@ pub(crate) fn target_of(report: &Report) -> String {
 const NO_HEADERS: &str = ": its request headers are not known";
 
 /// This version has no relation, role or published client with this name.
-fn unknown(what: &str, name: &str, hint: &str) -> ReplayFileError {
-    ReplayFileError(format!("there is no {what} `{name}` in this version{hint}"))
+fn unknown(what: &str, name: &str, hint: &str) -> String {
+    format!("there is no {what} `{name}` in this version{hint}")
 }
 
 /// The members of a replay file that say whose it is. Files of other versions have them too.

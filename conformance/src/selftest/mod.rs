@@ -34,11 +34,6 @@ use paymaster_reference_server::Config;
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;
 
-/// Why a selftest could not be run: a runtime or a reference server could not be started, or a thread panicked.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SelftestError(String);
-
 /// How many calls of each pair the runs of a selftest send.
 #[derive(Clone, Copy, Debug)]
 pub enum Cases {
@@ -110,11 +105,7 @@ impl Trials<'_> {
 /// # Errors
 ///
 /// When a runtime or a reference server cannot be started.
-pub fn run(
-    trials: &Trials<'_>,
-    stop: &Stop,
-    on_trial: &(dyn Fn(&Trial) + Sync),
-) -> Result<Matrix, SelftestError> {
+pub fn run(trials: &Trials<'_>, stop: &Stop, on_trial: &(dyn Fn(&Trial) + Sync)) -> Result<Matrix, String> {
     let work = trials.all();
     let plans = Arc::default();
     // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
@@ -149,16 +140,16 @@ fn suite(specification: &'static Specification, plans: &Arc<PlanCache>) -> Suite
 fn on_every_core<T: Send>(
     count: usize,
     stop: &Stop,
-    work: &(dyn Fn(&Runtime, usize) -> Result<T, SelftestError> + Sync),
+    work: &(dyn Fn(&Runtime, usize) -> Result<T, String> + Sync),
     on_done: &(dyn Fn(&T) + Sync),
-) -> Result<Vec<T>, SelftestError> {
+) -> Result<Vec<T>, String> {
     let next = AtomicUsize::new(0);
     let one_thread = || {
         // Each thread has a runtime of its own, so that server and client of a trial share a core.
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|cause| SelftestError(format!("the runtime: {cause}")))?;
+            .map_err(|cause| format!("the runtime: {cause}"))?;
         let mut done = Vec::new();
         loop {
             let taken = next.fetch_add(1, Ordering::Relaxed);
@@ -178,11 +169,7 @@ fn on_every_core<T: Send>(
         let threads: Vec<_> = (0..cores * THREADS_PER_CORE).map(|_| scope.spawn(one_thread)).collect();
         threads
             .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err(SelftestError("a thread of the selftest failed".to_owned())))
-            })
+            .map(|thread| thread.join().unwrap_or_else(|_| Err("a thread of the selftest failed".to_owned())))
             .collect::<Result<Vec<_>, _>>()
     })?;
     let mut done: Vec<(usize, T)> = parts.into_iter().flatten().collect();

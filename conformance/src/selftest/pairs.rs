@@ -7,7 +7,7 @@ use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults
 use crate::{
     run::{self, ReplayOutcome, RunOutcome, Suite},
     selftest::{
-        NamedDefect, SelftestError,
+        NamedDefect,
         matrix::named_defects,
         on_every_core, suite,
         trial::{Silent, serve, server_error, settings},
@@ -105,7 +105,7 @@ pub fn run_pairs(
     seed: u64,
     stop: &Stop,
     on_trial: &(dyn Fn(&PairTrial) + Sync),
-) -> Result<Vec<PairTrial>, SelftestError> {
+) -> Result<Vec<PairTrial>, String> {
     let plans = Arc::default();
     let one = |runtime: &tokio::runtime::Runtime, place: usize| {
         let suite = suite(pairs[place].specification, &plans);
@@ -115,7 +115,7 @@ pub fn run_pairs(
 }
 
 impl PairTrial {
-    async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, SelftestError> {
+    async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, String> {
         let config = config();
         let (embedded, transport) = serve(&config, service(&config, &pair.faults)?, false).await?;
         let profile = embedded.profile(pair.specification);
@@ -163,7 +163,7 @@ async fn fixed_without(
     left: &'static Fault,
     seed: u64,
     stop: &Stop,
-) -> Result<Vec<bool>, SelftestError> {
+) -> Result<Vec<bool>, String> {
     let config = config();
     let (embedded, transport) = serve(&config, service(&config, &[left])?, false).await?;
     let profile = embedded.profile(outcome.context.specification());
@@ -196,7 +196,7 @@ fn config() -> Config {
     config
 }
 
-fn service(config: &Config, faults: &[&'static Fault]) -> Result<InjectedService, SelftestError> {
+fn service(config: &Config, faults: &[&'static Fault]) -> Result<InjectedService, String> {
     let service = Service::new(config).map_err(server_error)?;
     Ok(InjectedService::from(service).with_faults(faults.iter().copied()))
 }

@@ -32,7 +32,7 @@ use crate::{
     first_profile::{self, Given},
     run::{self, Reporter, Suite},
     selftest::{
-        SelftestError, Trials,
+        Trials,
         matrix::{NamedDefect, named_defects},
     },
 };
@@ -141,7 +141,7 @@ impl Deviation {
         self.variant().is_none_or(|variant| !variant.untrue.contains(&statement))
     }
 
-    fn service(self, config: &Config) -> Result<InjectedService, SelftestError> {
+    fn service(self, config: &Config) -> Result<InjectedService, String> {
         let service = Service::new(config).map_err(server_error)?;
         let service = InjectedService::from(service);
         Ok(match self {
@@ -195,7 +195,7 @@ impl Trial {
         trials: &Trials<'_>,
         suite: &Suite,
         stop: &Stop,
-    ) -> Result<Self, SelftestError> {
+    ) -> Result<Self, String> {
         let mut config = trials.chain.map_or_else(Config::default, |on_chain| on_chain.config.clone());
         // Signing takes a sixth of the time of a run.
         config.signing.enabled = trials.chain.is_some() || needs_signatures(deviation.specification().name);
@@ -280,7 +280,7 @@ pub(super) async fn serve(
     config: &Config,
     service: InjectedService,
     needs_tcp: bool,
-) -> Result<(Embedded, Transport), SelftestError> {
+) -> Result<(Embedded, Transport), String> {
     let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
     if needs_tcp {
         let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
@@ -315,7 +315,7 @@ pub(super) fn settings(
 }
 
 /// The profile that `init URL` writes.
-async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, SelftestError> {
+async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, String> {
     let redactor = Redactor::default();
     let surveyed = run::survey(settings, &redactor, stop).await;
     let place = ShownTarget {
@@ -331,8 +331,8 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Arc<dyn Knowledge>, S
     Ok(profile.known)
 }
 
-pub(super) fn server_error(cause: impl std::fmt::Display) -> SelftestError {
-    SelftestError(format!("the embedded reference server: {cause}"))
+pub(super) fn server_error(cause: impl std::fmt::Display) -> String {
+    format!("the embedded reference server: {cause}")
 }
 
 /// A part of the profile of the embedded reference server.

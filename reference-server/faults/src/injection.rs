@@ -22,8 +22,9 @@ pub(crate) use behaviour::{
     Behaviour, Condition, Injection, MemberChange, QuoteSelection, SwappedPart, always,
 };
 pub(crate) use change::{
-    change, decimal_text, each_quote, is_refusal, json, map_strings, quotes, remove, rename_address, replace,
-    replace_refusal, result, reverse_members, set, some_result, text_of,
+    SOME_DATA, change, change_data, decimal_text, each_quote, in_error, in_hex, is_refusal, json, list,
+    map_strings, quotes, refuse, refuse_result, remove, rename_address, replace, replace_refusal, result,
+    retain, reverse_members, set, some_result, text_of,
 };
 pub(crate) use compress::{Coding, compress};
 #[cfg(test)]

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use crate::{
     SPECIFICATION,
     generate::{Source, hex},
-    kinds::{self, CallParts, hex_number, is_stub, version},
+    kinds::{self, CallParts, hex_number, is_stub, paymaster_members, version},
     relations::zero,
     rules::results::Shape,
     target::{Found, Target},
@@ -97,10 +97,6 @@ impl Discovery {
         Source::new(self.seed ^ u64::from(self.round), &self.target)
     }
 
-    fn sent_versions(&self) -> Vec<EntryPointVersion> {
-        EntryPointVersion::ALL.into_iter().filter(|version| self.target.sends(*version)).collect()
-    }
-
     /// The node or bundler that often stands behind the same URL.
     fn ask_node(&self) -> Vec<(Trial, Kind, Value)> {
         let ask = |trial, method| {
@@ -123,7 +119,7 @@ impl Discovery {
         }
         let mut source = self.source();
         let mut requests = Vec::new();
-        for version in self.sent_versions() {
+        for version in self.target.sent_versions() {
             // The versions that nearly every service has one of.
             let is_common = matches!(version, EntryPointVersion::V06 | EntryPointVersion::V07);
             if self.target.profile.service.entry_points.is_empty() && !is_common {
@@ -142,7 +138,7 @@ impl Discovery {
     fn which_versions(&self) -> Vec<(Trial, Kind, Value)> {
         let mut source = self.source();
         let mut requests = Vec::new();
-        for version in self.sent_versions() {
+        for version in self.target.sent_versions() {
             for is_stub in [true, false] {
                 let kind = kinds::of(is_stub, version);
                 for _ in 0..2 {
@@ -160,8 +156,7 @@ impl Discovery {
 
     /// What the text leaves open, with a version that is served.
     fn what_is_open(&self) -> Vec<(Trial, Kind, Value)> {
-        let Some(version) = EntryPointVersion::ALL.into_iter().find(|version| self.target.serves(*version))
-        else {
+        let Some(version) = self.target.served_versions().next() else {
             return Vec::new();
         };
         let mut source = self.source();
@@ -320,15 +315,7 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     found.served.insert(version.to_string());
     if is_stub(call.pair) {
         found.is_final |= result.get("isFinal") == Some(&Value::Bool(true));
-        let members = [
-            "paymaster",
-            "paymasterData",
-            "paymasterAndData",
-            "paymasterVerificationGasLimit",
-            "paymasterPostOpGasLimit",
-        ];
-        let own = members.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone())));
-        found.stubs.insert(version.to_string(), own.collect());
+        found.stubs.insert(version.to_string(), paymaster_members(result));
     }
 }
 

@@ -13,12 +13,9 @@ use serde_json::{Map, Value, json};
 use crate::{
     kinds::{is_stub, version},
     profile::{Accepts, Listed},
-    target::Target,
+    target::{FEES, GAS, Target},
 };
 
-/// Limits of the paymaster that a data request has where no stub showed others.
-const PAYMASTER_LIMITS: [(&str, &str); 2] =
-    [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")];
 /// Gas limits (call, verification, before verification) and fees (most, priority) of real operations, in gas and wei. A chain without a
 /// base fee has equal fees, and an account that verifies a proof needs more than 2^20 gas.
 const AMOUNTS: [([u64; 3], [u64; 2]); 5] = [
@@ -73,11 +70,8 @@ impl Source {
             complete(&mut operation, &listed);
         }
         if !is_stub(wanted.pair) && version != EntryPointVersion::V06 {
-            let stub = self.target.found.stubs.get(&version.to_string());
-            for (member, ordinary) in PAYMASTER_LIMITS {
-                let of_stub = stub.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
-                let value = of_stub.cloned().unwrap_or_else(|| json!(ordinary));
-                operation.entry(member).or_insert(value);
+            for (member, limit) in self.target.paymaster_limits(version) {
+                operation.entry(member).or_insert(limit);
             }
         }
         let chain = self.target.chain_id().unwrap_or(SOME_CHAIN);
@@ -131,11 +125,7 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
         members["initCode"] = json!("0x");
     }
     members["callData"] = json!(call_data);
-    for (member, value) in
-        ["callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas", "maxPriorityFeePerGas"]
-            .into_iter()
-            .zip(gas.into_iter().chain(fees))
-    {
+    for (member, value) in GAS.into_iter().chain(FEES).zip(gas.into_iter().chain(fees)) {
         members[member] = json!(hex(value));
     }
     match members {

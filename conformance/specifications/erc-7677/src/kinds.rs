@@ -3,7 +3,7 @@
 use paymaster_engine::message::request::{Call, Called};
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_schemas::{Kind, KindOfCall};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The method that is called before the gas estimate.
 pub const STUB: &str = "pm_getPaymasterStubData";
@@ -12,24 +12,14 @@ pub const DATA: &str = "pm_getPaymasterData";
 
 const fn kind(number: u8, name: &'static str, version: &'static str) -> KindOfCall {
     let is_stub = number < 4;
-    let is_06 = number.is_multiple_of(4);
+    let form = (2 * (number / 4) + (!number.is_multiple_of(4)) as u8) as usize;
     KindOfCall {
         number,
         name,
         method: if is_stub { STUB } else { DATA },
         selector: Some(("EntryPoint", version)),
-        request_document: match (is_stub, is_06) {
-            (true, true) => "stub-request-06",
-            (true, false) => "stub-request-07",
-            (false, true) => "data-request-06",
-            (false, false) => "data-request-07",
-        },
-        result_document: match (is_stub, is_06) {
-            (true, true) => "stub-result-06",
-            (true, false) => "stub-result-07",
-            (false, true) => "data-result-06",
-            (false, false) => "data-result-07",
-        },
+        request_document: ["stub-request-06", "stub-request-07", "data-request-06", "data-request-07"][form],
+        result_document: ["stub-result-06", "stub-result-07", "data-result-06", "data-result-07"][form],
     }
 }
 
@@ -141,4 +131,16 @@ pub(crate) fn called(envelope: &Value) -> Called {
         if is_06 { EntryPointVersion::V06 } else { EntryPointVersion::V07 }
     };
     Called::Kind(of(method == STUB, EntryPointVersion::at(address).unwrap_or_else(by_form)))
+}
+
+/// The members of a result that belong to the paymaster.
+pub(crate) fn paymaster_members(result: &Map<String, Value>) -> Map<String, Value> {
+    let names = [
+        "paymaster",
+        "paymasterData",
+        "paymasterAndData",
+        "paymasterVerificationGasLimit",
+        "paymasterPostOpGasLimit",
+    ];
+    names.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone()))).collect()
 }

@@ -1,5 +1,7 @@
 //! The relations: groups of related requests, each built from a base request.
 
+use std::ops::Range;
+
 use alloy_primitives::Address;
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
@@ -17,7 +19,7 @@ use crate::{
     generate::{hex as number, new_account},
     kinds::{self, DATA, STUB, is_06, is_stub, version},
     on_chain::{gas_of_stubs, simulation},
-    target::Target,
+    target::{FEES, GAS, Target},
 };
 
 /// The user operation of a request.
@@ -130,12 +132,8 @@ pub(crate) static REFUSED: Relation = Relation::new(
 fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
     let mut data = with(stub, "", "method", DATA);
     if let Some(version) = input.pair.map(version).filter(|version| *version != EntryPointVersion::V06) {
-        let known = Target::of(input.context).found.stubs.get(&version.to_string());
-        for (member, ordinary) in
-            [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")]
-        {
-            let of_stub = known.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
-            set(&mut data, OPERATION, member, of_stub.cloned().unwrap_or_else(|| json!(ordinary)));
+        for (member, limit) in Target::of(input.context).paymaster_limits(version) {
+            set(&mut data, OPERATION, member, limit);
         }
     }
     data
@@ -174,12 +172,8 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     Bases::These(STUBS),
     Rounds::Fixed(2),
     |input, ids| {
-        if !Target::of(input.context).may_vary() {
-            return Vec::new();
-        }
         let mut members = Vec::new();
-        for place in 0..8 {
-            let stub = other_call(input.base, place);
+        for (place, stub) in other_calls(input, 0..8).enumerate() {
             members.push(member(
                 Role::Baseline,
                 format!("the stub request of operation {place}"),
@@ -207,6 +201,12 @@ fn other_call(request: &Value, number: u32) -> Value {
         "0".repeat(56),
     );
     with(request, OPERATION, "callData", call)
+}
+
+/// The request with other calls; none where operations may not vary.
+fn other_calls(input: &BuildInput<'_>, numbers: Range<u32>) -> impl Iterator<Item = Value> {
+    let may_vary = Target::of(input.context).may_vary();
+    numbers.filter(move |_| may_vary).map(|number| other_call(input.base, number))
 }
 
 /// A change of a request in a form that published clients send.
@@ -398,9 +398,8 @@ fn authorized(request: &Value) -> Value {
 /// The request with gas limits of 0, and with fees of 0 too.
 pub(crate) fn zero(request: &Value, with_fees: bool) -> Value {
     let mut request = request.clone();
-    let limits = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-    let fees: &[&str] = if with_fees { &["maxFeePerGas", "maxPriorityFeePerGas"] } else { &[] };
-    for name in limits.iter().chain(fees) {
+    let fees = if with_fees { &FEES[..] } else { &[] };
+    for name in GAS.iter().chain(fees) {
         set(&mut request, OPERATION, name, json!("0x0"));
     }
     request
@@ -540,12 +539,9 @@ pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     Bases::These(DATAS),
     Rounds::scaled(2),
     |input, ids| {
-        if !Target::of(input.context).may_vary() {
-            return Vec::new();
-        }
         let mut members = Vec::new();
-        for place in 0..3 {
-            let data = other_call(input.base, 3 * input.round + place);
+        let first = 3 * input.round;
+        for data in other_calls(input, first..first + 3) {
             let stub = with(&data, "", "method", STUB);
             members.push(member(Role::Variant, "data before the stub", &data, ids));
             members.push(member(Role::Other, "the stub", stub, ids));
@@ -564,12 +560,10 @@ pub(crate) static CONCURRENT: Relation = Relation {
         Bases::These(DATAS),
         Rounds::scaled(4),
         |input, ids| {
-            if !Target::of(input.context).may_vary() {
-                return Vec::new();
-            }
-            let request = |place| other_call(input.base, 10 * input.round + place);
-            (0..6)
-                .map(|place| member(Role::Variant, format!("operation {place}"), request(place), ids))
+            let first = 10 * input.round;
+            let operations = other_calls(input, first..first + 6).enumerate();
+            operations
+                .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
                 .collect()
         },
     )

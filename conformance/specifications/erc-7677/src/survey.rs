@@ -64,7 +64,7 @@ impl Survey {
         let mut source = Source::new(self.seed ^ 0x0b5e, &self.target);
         let mut groups: Vec<Group> = Vec::new();
         let mut next_id = FIRST_ID;
-        for version in EntryPointVersion::ALL.into_iter().filter(|version| self.target.serves(*version)) {
+        for version in self.target.served_versions() {
             let wanted = Base::accepted(kinds::of(false, version));
             for _ in 0..OPERATIONS {
                 let Some(data) = source.base(&wanted) else { continue };
@@ -101,11 +101,8 @@ impl Survey {
     fn tables(&self) -> String {
         let mut text = ProfileText::default();
         text.table("service");
-        let served: Vec<String> = EntryPointVersion::ALL
-            .into_iter()
-            .filter(|version| self.target.serves(*version))
-            .map(|version| format!("{:?}", version.to_string()))
-            .collect();
+        let served = self.target.served_versions().map(|version| format!("{:?}", version.to_string()));
+        let served: Vec<String> = served.collect();
         if served.is_empty() {
             text.only_you("The versions of EntryPoint that are served.", &[r#"entry-points = ["0.7"]"#]);
         } else {

@@ -87,16 +87,15 @@ const LONG_ID: &str = "a text as id of more than 64 characters, or not in printa
 const LARGE_ID: &str = "a number as id that is negative, has a fraction, or is above 2^53";
 const LARGE_GAS: &str = "a gas limit above 30000000";
 
-const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
+pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
 impl Target {
     /// The dialect in a line, for people.
     pub(crate) fn dialect_in_words(&self) -> String {
         let chain =
             self.chain_id().map_or_else(|| "chain unknown".to_owned(), |chain| format!("chain {chain}"));
-        let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
-        let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
+        let versions: Vec<String> = self.served_versions().map(|version| version.to_string()).collect();
         let versions = if versions.is_empty() { "none known".to_owned() } else { versions.join(", ") };
         let mut parts = vec![chain, format!("EntryPoint {versions}")];
         parts.extend(self.found.dialect.iter().map(|(name, value)| format!("{name} {value}")));
@@ -150,8 +149,24 @@ impl Target {
     }
 
     /// How many versions the target serves.
-    pub fn served_versions(&self) -> usize {
-        EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version)).count()
+    pub fn served_versions(&self) -> impl Iterator<Item = EntryPointVersion> {
+        EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version))
+    }
+
+    /// The versions of EntryPoint that requests are sent for.
+    pub fn sent_versions(&self) -> impl Iterator<Item = EntryPointVersion> {
+        EntryPointVersion::ALL.into_iter().filter(|version| self.sends(*version))
+    }
+
+    /// The gas limits of the paymaster that a data request has: those of the latest stub, or ordinary ones.
+    pub(crate) fn paymaster_limits(&self, version: EntryPointVersion) -> [(&'static str, Value); 2] {
+        let stub = self.found.stubs.get(&version.to_string());
+        [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")].map(
+            |(member, ordinary)| {
+                let of_stub = stub.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
+                (member, of_stub.cloned().unwrap_or_else(|| json!(ordinary)))
+            },
+        )
     }
 
     /// The contract for a version, its signer and its chain, where signatures can be checked.
@@ -164,9 +179,7 @@ impl Target {
 
     /// Whether signatures of any version can be checked.
     pub fn checks_signatures(&self) -> bool {
-        EntryPointVersion::ALL
-            .into_iter()
-            .any(|version| self.sends(version) && self.contract(version).is_some())
+        self.sent_versions().any(|version| self.contract(version).is_some())
     }
 
     /// Whether every operation gets a result that the profile does not list as refused.
@@ -331,8 +344,10 @@ impl Knowledge for Target {
     fn dialect(&self) -> Map<String, Value> {
         let mut known = Map::new();
         known.insert("chain-id".to_owned(), self.chain_id().map_or(Value::Null, Value::from));
-        let versions = EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version));
-        known.insert("entry-points".to_owned(), versions.map(|version| version.to_string()).collect());
+        known.insert(
+            "entry-points".to_owned(),
+            self.served_versions().map(|version| version.to_string()).collect(),
+        );
         known.extend(self.found.dialect.iter().map(|(name, value)| (name.clone(), json!(value))));
         known
     }

@@ -197,7 +197,7 @@ pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
             json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
         }
         Mode::Erc20 => {
-            let info = Context::of(input.context).form_extras().sponsorship_info;
+            let info = Context::of(input.context).sponsorship_info();
             let name = &Context::of(input.context).dialect.sponsored_name;
             json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
         }

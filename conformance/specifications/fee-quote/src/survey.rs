@@ -13,6 +13,7 @@ use paymaster_engine::{
         plan::{FIRST_ID, group},
     },
     first_profile::{self, FirstProfile, Reached},
+    knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
     session::{access::Access, judge},
 };
@@ -107,7 +108,7 @@ impl Survey {
 
     fn end_discovery(&mut self) {
         if let Stage::Discovering(discovery) = mem::replace(&mut self.stage, Stage::Operations) {
-            (self.context, self.access) = discovery.finish();
+            (self.context, self.access) = discovery.found();
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::cli::{
     args::MatrixArgs,
-    process::{CommandError, PathError, at},
+    process::{CommandError, at},
 };
 use crate::report::{
     comparison::{
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
     }
     if let Some(last) = errors.pop() {
         for cause in &errors {
-            output::error(&cause.to_string());
+            output::error(cause);
         }
         return Err(last.into());
     }
@@ -88,7 +88,7 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
     })
 }
 
-fn write(path: &Path, text: &str) -> Result<(), PathError> {
+fn write(path: &Path, text: &str) -> Result<(), String> {
     report_file::write(path, text).map_err(at(path))
 }
 

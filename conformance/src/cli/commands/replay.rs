@@ -63,7 +63,7 @@ fn print(replay: &Replay, sent: &Sent) -> Result<u8, CommandError> {
 }
 
 /// What became of a finding or a defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     StillThere,
     CouldNotTest,
@@ -210,21 +210,6 @@ impl Sent {
     }
 }
 
-/// The findings of a folder that belong to one defect.
-struct Defect {
-    /// None for a finding that stands alone: a known failure, or one of an earlier version.
-    headline: Option<String>,
-    files: Vec<PathBuf>,
-}
-
-/// A finding that was sent again.
-struct Replayed {
-    /// The name of its file without the ending.
-    name: String,
-    state: State,
-    detail: String,
-}
-
 /// Runs the command; returns the exit code.
 fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, CommandError> {
     let folder = &args.file;
@@ -236,76 +221,55 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
         let embedded = OnceCell::new();
         let stop = stop_at_interrupt();
         let mut states = Vec::new();
-        for defect in defects(files) {
+        for (headline, files) in defects(files) {
             let mut findings = Vec::new();
-            for path in &defect.files {
-                let replayed = replayed(path, args, environment, &embedded, &stop).await;
-                let (state, detail) = replayed.unwrap_or_else(|cause| (State::CouldNotTest, cause.message));
-                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                findings.push(Replayed { name, state, detail });
+            for path in &files {
+                let sent = async { Replay::read(path)?.send(args, environment, &embedded, &stop).await };
+                let (state, detail) = match sent.await {
+                    Ok(sent) => (State::of(&sent.conclusion), sent.detail()),
+                    Err(cause) => (State::CouldNotTest, cause.message),
+                };
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                findings.push((state, format!("{name}  {detail}")));
             }
-            states.push(print_defect(&defect, &findings)?);
+            states.push(print_defect(headline, &findings)?);
         }
         Ok::<_, CommandError>(states)
     })?;
     output::print(&format!("{}\n", summary(&states)))?;
-    Ok(worst(&states).code())
+    Ok(worst(states).code())
 }
 
-/// The files, grouped by defect: those of the first run and defect first, those without a defect last. Runs against other targets, and
-/// parts of earlier runs, have defects of their own.
-fn defects(files: Vec<PathBuf>) -> Vec<Defect> {
+/// The files of each defect with its headline: those of the first run and defect first, those without a defect last, each alone. These are
+/// known failures and findings of earlier versions. Runs against other targets, and parts of earlier runs, have defects of their own.
+fn defects(files: Vec<PathBuf>) -> Vec<(Option<String>, Vec<PathBuf>)> {
     let mut grouped = BTreeMap::<(String, ReplayDefect), Vec<PathBuf>>::new();
     let mut alone = Vec::new();
     for path in files {
         // A file that cannot be read is reported when it is sent.
         match ReplayFile::read(&path).ok().and_then(|file| Some((file.target, file.defect?))) {
             Some(key) => grouped.entry(key).or_default().push(path),
-            None => alone.push(Defect { headline: None, files: vec![path] }),
+            None => alone.push((None, vec![path])),
         }
     }
-    let grouped =
-        grouped.into_iter().map(|((_, defect), files)| Defect { headline: Some(defect.headline), files });
+    let grouped = grouped.into_iter().map(|((_, defect), files)| (Some(defect.headline), files));
     grouped.chain(alone).collect()
 }
 
-/// Prints what became of a defect, and below it each of its findings. Returns the state of the defect.
-fn print_defect(defect: &Defect, findings: &[Replayed]) -> Result<State, CommandError> {
-    let states: Vec<State> = findings.iter().map(|finding| finding.state).collect();
-    let state = worst(&states);
+/// Prints what became of a defect, and below it the state and a line for each of its findings. Returns the state of the defect.
+fn print_defect(headline: Option<String>, findings: &[(State, String)]) -> Result<State, CommandError> {
+    let state = worst(findings.iter().map(|(state, _)| *state));
+    let indent = if headline.is_some() { "  " } else { "" };
     let line = |indent: &str, state: State, text: &str| format!("{indent}{:<14}  {text}\n", state.words());
-    let mut text = String::new();
-    let indent = match &defect.headline {
-        Some(headline) => {
-            text.push_str(&line("", state, &escape_controls(headline)));
-            "  "
-        }
-        None => "",
-    };
-    for finding in findings {
-        let Replayed { name, state, detail } = finding;
-        text.push_str(&line(indent, *state, &format!("{name}  {detail}")));
-    }
+    let mut text = headline.map_or_else(String::new, |headline| line("", state, &escape_controls(&headline)));
+    text.extend(findings.iter().map(|(state, finding)| line(indent, *state, finding)));
     output::print(&text)?;
     Ok(state)
 }
 
 /// The worst state: a defect is still there when one of its findings is, and fixed when all are.
-fn worst(states: &[State]) -> State {
-    let mut worst_first = State::ALL.into_iter().map(|(state, ..)| state);
-    worst_first.find(|state| states.contains(state)).unwrap_or(State::Fixed)
-}
-
-/// What became of the finding in a file, and what that rests on.
-async fn replayed(
-    path: &Path,
-    args: &ReplayArgs,
-    environment: &Environment,
-    embedded: &OnceCell<Embedded>,
-    stop: &Stop,
-) -> Result<(State, String), CommandError> {
-    let sent = Replay::read(path)?.send(args, environment, embedded, stop).await?;
-    Ok((State::of(&sent.conclusion), sent.detail()))
+fn worst(states: impl IntoIterator<Item = State>) -> State {
+    states.into_iter().min().unwrap_or(State::Fixed)
 }
 
 /// `3 defects: 1 fixed, 1 still there, 1 could not be tested`.
@@ -339,7 +303,7 @@ mod tests {
                 "3 defects: 1 fixed, 1 still there, 1 could not be tested",
             ),
         ] {
-            assert_eq!(worst(states).code(), expected);
+            assert_eq!(worst(states.iter().copied()).code(), expected);
             assert_eq!(summary(states), words);
         }
     }

@@ -10,8 +10,8 @@ use crate::{
     },
     report::{terminal::progress::StatusLine, text::words::count},
     selftest::{
-        self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row,
-        SelftestError, Trials, deviations_on_chain, every_deviation, fault_pairs, run_pairs,
+        self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,
+        deviations_on_chain, every_deviation, fault_pairs, run_pairs,
     },
 };
 use paymaster_client::{
@@ -83,7 +83,7 @@ async fn chain_of(args: &SelftestArgs) -> Result<Option<OnChain>, CommandError> 
 }
 
 /// Runs the trials and shows the progress on a terminal.
-fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, SelftestError> {
+fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, String> {
     let status = StatusLine::default();
     let (done, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let all = trials.count();

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use chrono::{Datelike, NaiveDate, Utc};
+use chrono::{NaiveDate, Utc};
 use paymaster_client::files;
 use paymaster_engine::{
     rules::Violation,
@@ -26,7 +26,7 @@ use paymaster_settings::{
 };
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{DocumentMut, Table, value};
 
 use crate::cli::{
     args::KnownArgs,
@@ -40,7 +40,7 @@ const DEFAULT_PATH: &str = "known-failing.toml";
 #[derive(Debug, Default)]
 pub(crate) struct KnownFailures {
     path: Option<PathBuf>,
-    update: Option<NewEntries>,
+    update: Option<KnownArgs>,
     pub(crate) list: Arc<KnownFailureList>,
 }
 
@@ -57,11 +57,7 @@ impl KnownFailures {
             Some(path) if path.exists() || !args.update_known_failing => read(path, specification)?,
             _ => Vec::new(),
         };
-        let update = args.update_known_failing.then(|| NewEntries {
-            reason: args.reason.clone(),
-            owner: args.owner.clone(),
-            expires: args.expires.unwrap_or_else(|| in_90_days(today)),
-        });
+        let update = args.update_known_failing.then(|| args.clone());
         Ok(Self { path: named.cloned(), update, list: Arc::new(KnownFailureList { entries, today }) })
     }
 
@@ -93,18 +89,10 @@ fn in_90_days(today: NaiveDate) -> NaiveDate {
 const HEAD: &str = "# Known failures of paymaster-conformance. [[failing]] fails in every run, [[flaky]] in some. method, mode and pointer narrow\n\
                     # an entry. What passes, matches nothing or is past its expiry fails the run.\n";
 
-/// What the new entries say.
-#[derive(Debug)]
-pub(super) struct NewEntries {
-    pub(super) reason: Option<String>,
-    pub(super) owner: Option<String>,
-    pub(super) expires: NaiveDate,
-}
-
 /// Adds entries for what failed and is not listed. Returns a message for the user.
 pub(super) fn write(
     path: &Path,
-    entries: &NewEntries,
+    entries: &KnownArgs,
     known: &KnownFailureList,
     summary: &Summary,
     strictness: Strictness,
@@ -127,6 +115,7 @@ pub(super) fn write(
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
         Err(cause) => return Err(at(path)(cause).into()),
     };
+    let expires = entries.expires.unwrap_or_else(|| in_90_days(known.today));
     let owner = entries.owner.clone().or_else(|| ask("Who owns these entries? "));
     let mut unexplained = 0;
     for key in &new {
@@ -140,7 +129,7 @@ pub(super) fn write(
             text.push('\n');
         }
         text.push('\n');
-        text.push_str(&block(kind, row(key, reason, owner.clone(), entries.expires)));
+        text.push_str(&block(kind, &row(key, reason, owner.clone(), expires)));
     }
     text.parse::<DocumentMut>()
         .map_err(|cause| format!("{}: entries cannot be added to this list: {cause}", path.display()))?;
@@ -172,29 +161,17 @@ fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveD
     row["pointer"] = value(key.pointer.as_str());
     row["reason"] = value(reason.unwrap_or_else(|| format!("{PLACEHOLDER}: why is this accepted for now?")));
     row["owner"] = value(owner.unwrap_or_else(|| format!("{PLACEHOLDER}: who owns it?")));
-    let part = |number: u32| u8::try_from(number).unwrap_or_default();
-    row["expires"] = value(Datetime {
-        date: Some(toml_edit::Date {
-            year: u16::try_from(expires.year()).unwrap_or(u16::MAX),
-            month: part(expires.month()),
-            day: part(expires.day()),
-        }),
-        time: None,
-        offset: None,
-    });
+    let expires = expires.to_string();
+    row["expires"] = expires.parse::<Datetime>().map_or_else(|_| value(&expires), value);
     row
 }
 
-fn block(kind: KnownFailureKind, row: Table) -> String {
+fn block(kind: KnownFailureKind, row: &Table) -> String {
     let name = match kind {
         KnownFailureKind::Failing => "failing",
         KnownFailureKind::Flaky => "flaky",
     };
-    let mut rows = ArrayOfTables::new();
-    rows.push(row);
-    let mut file = DocumentMut::new();
-    file.insert(name, Item::ArrayOfTables(rows));
-    file.to_string()
+    format!("[[{name}]]\n{row}")
 }
 
 fn question(key: &Key, finding: Option<&Finding>) -> String {
@@ -335,12 +312,11 @@ fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Resul
 }
 
 fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, ContentsError> {
-    let given = value.get_ref();
-    given
-        .date
-        .filter(|_| given.time.is_none())
-        .and_then(|date| NaiveDate::from_ymd_opt(date.year.into(), date.month.into(), date.day.into()))
-        .ok_or_else(|| refusal(text, value, "expires is a date without a time, as in 2027-01-31"))
+    value
+        .get_ref()
+        .to_string()
+        .parse()
+        .map_err(|_| refusal(text, value, "expires is a date without a time, as in 2027-01-31"))
 }
 
 fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ContentsError {

@@ -14,25 +14,20 @@ const LETTER: usize = 7;
 /// The padding left and right of a text together, in pixels.
 const PADDING: usize = 12;
 
-/// Why a run has no badge.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NoBadge(String);
-
 /// The badge as an SVG file.
-pub(crate) fn svg(run: &Report) -> Result<String, NoBadge> {
+pub(crate) fn svg(run: &Report) -> Result<String, String> {
     Ok(markup(run)?.into_string() + "\n")
 }
 
 /// The badge as an element of a page.
-pub(crate) fn markup(run: &Report) -> Result<Markup, NoBadge> {
+pub(crate) fn markup(run: &Report) -> Result<Markup, String> {
     if run.embedded {
         // A badge is a verdict on a service of the user, and has no room for a warning.
-        return Err(NoBadge(EMBEDDED_WARNING.to_owned()));
+        return Err(EMBEDDED_WARNING.to_owned());
     }
     if run.left_out > 0 {
         let judged = format!("{} judged, since --rule left out {}", run.verdict_line().share(), run.left_out);
-        return Err(NoBadge(format!("{judged}: a badge needs a run over all of them")));
+        return Err(format!("{judged}: a badge needs a run over all of them"));
     }
     let (text, colour) = message(run);
     let width = |text: &str| text.chars().count() * LETTER;
@@ -89,7 +84,7 @@ mod tests {
             assert!(badge.contains(&format!(">{words}</text>")), "{badge}");
         }
         run.left_out = 76;
-        let why = svg(&run).unwrap_err().to_string();
+        let why = svg(&run).unwrap_err();
         assert!(why.starts_with("4 of 81 rules judged, since --rule left out 76"), "{why}");
     }
 }

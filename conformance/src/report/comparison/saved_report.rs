@@ -13,40 +13,33 @@ use paymaster_client::files;
 
 impl Report {
     /// Reads a report from a file. The error names the file.
-    pub(crate) fn read(path: &Path) -> Result<Self, NotAReport> {
-        let parsed = files::read(path, files::WRITTEN_BY_A_RUN)
-            .map_err(|cause| NotAReport(cause.to_string()))
-            .and_then(|bytes| Self::parse(&bytes));
-        parsed.map_err(|cause| NotAReport(format!("{}: {cause}", path.display())))
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let bytes = files::read(path, files::WRITTEN_BY_A_RUN).map_err(|cause| cause.to_string());
+        bytes.and_then(|bytes| Self::parse(&bytes)).map_err(|cause| format!("{}: {cause}", path.display()))
     }
 
     /// Reads the text of a report.
-    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, NotAReport> {
-        let something_else = |what: &str| NotAReport(format!("this is {what}; {ADVICE}"));
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let something_else = |what: &str| format!("this is {what}; {ADVICE}");
         let value: Value = serde_json::from_slice(bytes).map_err(|cause| match first_line(bytes) {
             Some(line) if line["format"] == ndjson::FORMAT => something_else("an event log"),
-            _ => NotAReport(format!("not JSON ({cause}); {ADVICE}")),
+            _ => format!("not JSON ({cause}); {ADVICE}"),
         })?;
         Err(match value["format"].as_str().unwrap_or_default() {
             machine::FORMAT => {
-                let damaged = |cause| NotAReport(format!("the report is damaged: {cause}"));
+                let damaged = |cause| format!("the report is damaged: {cause}");
                 return serde_json::from_value(value).map_err(damaged);
             }
             replay_file::FORMAT => something_else("a replay file"),
             _ if value["log"]["version"].is_string() => something_else("a HAR file"),
             _ if value["runs"].is_array() => something_else("a SARIF log"),
-            other if other.starts_with("paymaster-report/") => NotAReport(format!(
+            other if other.starts_with("paymaster-report/") => format!(
                 "the report is `{other}`, and this version reads `{READS}`: run again, or use the version that wrote it"
-            )),
+            ),
             _ => something_else("not a report of paymaster-conformance"),
         })
     }
 }
-
-/// Why a file is not a report of this version.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NotAReport(String);
 
 const READS: &str = machine::FORMAT;
 const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
@@ -90,7 +83,7 @@ mod tests {
             ),
             (r#"{"format":"paymaster-report/v1"}"#.to_owned(), "damaged: missing field"),
         ] {
-            let cause = Report::parse(text.as_bytes()).unwrap_err().to_string();
+            let cause = Report::parse(text.as_bytes()).unwrap_err();
             assert!(cause.contains(words), "{words}: {cause}");
         }
     }

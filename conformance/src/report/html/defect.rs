@@ -2,7 +2,6 @@
 //! breaks, and how to repeat it.
 
 use maud::{Markup, html};
-use paymaster_engine::cases::case::Role;
 use paymaster_settings::output::page::{code_spans, copyable, expectation, id, side};
 
 use crate::report::{
@@ -229,11 +228,6 @@ fn attempts(finding: &Finding) -> Markup {
 
 /// The members that are shown: the one that breaks the rule, and the one it is compared with.
 fn shown(finding: &Finding) -> Vec<usize> {
-    let (all, wrong) = (finding.requests.len(), finding.member);
-    if all <= MOST_MEMBERS {
-        return (0..all).collect();
-    }
-    let baseline = finding.requests.iter().position(|request| request.role == Role::Baseline.name());
-    let first = baseline.unwrap_or(0);
-    if first == wrong { vec![wrong] } else { vec![first, wrong] }
+    let all = finding.requests.len();
+    if all <= MOST_MEMBERS { (0..all).collect() } else { finding.first_and_wrong() }
 }

@@ -1,12 +1,10 @@
 //! The place in the user's repository that a finding is about: a line of the profile.
 
-use std::fmt::Write as _;
-
+use alloy_primitives::Address;
 use paymaster_engine::{diagnosis::cause::Cause, specification::Places, verdict::finding::Finding};
 use paymaster_settings::ProfileFile;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-
-use crate::report::text::words::is_address;
 
 /// Shorter texts of a request, such as a mode, may stand in a profile for another reason.
 const SHORTEST_VALUE: usize = 4;
@@ -36,16 +34,9 @@ pub(crate) fn of_finding(
 
 /// The path as a relative reference (RFC 3986).
 pub(crate) fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(uri, "%{byte:02X}");
-        }
-    }
-    uri
+    const ESCAPED: &AsciiSet =
+        &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+    utf8_percent_encode(path, ESCAPED).to_string()
 }
 
 /// The texts of the request that a profile may have, the most telling first.
@@ -64,7 +55,9 @@ fn values(finding: &Finding, places: Places) -> Vec<String> {
             texts(value, &mut named);
         }
     }
-    values.extend(named.into_iter().filter(|value| is_address(value)));
+    values.extend(
+        named.into_iter().filter(|value| value.starts_with("0x") && value.parse::<Address>().is_ok()),
+    );
     values
 }
 

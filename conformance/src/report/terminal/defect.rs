@@ -6,7 +6,6 @@ use crate::report::{
     terminal::{Page, WIDTH},
     text::{compact, words},
 };
-use paymaster_engine::cases::case::Role;
 use paymaster_settings::{escape_controls, wrapped};
 use serde_json::Value;
 
@@ -63,7 +62,7 @@ fn write_exchanges(page: &mut Page<'_>, finding: &Finding) {
     if let Some(request) = words::recorded(finding) {
         row(page, "recorded", &request.label);
     }
-    for member in shown(finding) {
+    for member in finding.first_and_wrong() {
         request(page, finding, member);
     }
     if let (Some(cause), Some(contrast)) = (&finding.details.cause, &finding.details.contrast)
@@ -131,16 +130,6 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     let replays: Vec<&str> = others.filter_map(|finding| finding.replay_file.as_deref()).collect();
     if !replays.is_empty() {
         row(page, "also in", &if page.extent.verbose { replays.join(", ") } else { some(&replays) });
-    }
-}
-
-/// The requests that are shown: the one that breaks the rule, and the one it is compared with.
-fn shown(finding: &Finding) -> Vec<usize> {
-    let wrong = finding.member;
-    let baseline = finding.requests.iter().position(|request| request.role == Role::Baseline.name());
-    match baseline.or((wrong > 0).then_some(0)) {
-        Some(first) if first != wrong => vec![first, wrong],
-        _ => vec![wrong],
     }
 }
 

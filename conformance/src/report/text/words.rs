@@ -222,9 +222,3 @@ pub(crate) fn known_advice(known: &EntryOutcome) -> String {
     };
     text.to_owned()
 }
-
-/// Whether a text is an address: 0x and 40 hex digits.
-pub(crate) fn is_address(text: &str) -> bool {
-    let digits = text.strip_prefix("0x").unwrap_or_default();
-    digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-}

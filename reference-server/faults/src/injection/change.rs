@@ -18,6 +18,12 @@ pub(crate) fn decimal_text(value: &Value) -> Value {
     Value::String(text_of(value))
 }
 
+/// The decimal digits of a string or a number as a hex quantity.
+pub(crate) fn in_hex(value: &Value) -> Value {
+    let amount = text_of(value).parse::<alloy_primitives::U256>().unwrap_or_default();
+    format!("{amount:#x}").into()
+}
+
 /// Adds a member, or replaces its value.
 pub(crate) fn set(object: &mut Map<String, Value>, member: &str, value: impl Into<Value>) {
     object.insert(member.to_owned(), value.into());
@@ -58,9 +64,21 @@ pub(crate) fn some_result(mode: &str, data: &str) -> Value {
     })
 }
 
+/// Some `paymasterAndData` that is no refusal.
+pub(crate) const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+
 /// Whether a result refuses to sponsor.
 pub(crate) fn is_refusal(result: &Map<String, Value>) -> bool {
     result.get("paymasterAndData").is_some_and(|data| data == "0x")
+}
+
+/// Makes new data of the paymaster's address and of what is behind it.
+pub(crate) fn change_data(result: &mut Map<String, Value>, make: impl FnOnce(&str, &str) -> String) {
+    if let Some(data) = result.get("paymasterAndData").and_then(Value::as_str) {
+        let (paymaster, rest) = data.split_at_checked(42).unwrap_or_default();
+        let data = make(paymaster, rest);
+        set(result, "paymasterAndData", data);
+    }
 }
 
 /// Replaces the data of a result that refuses to sponsor.
@@ -72,8 +90,7 @@ pub(crate) fn replace_refusal(result: &mut Map<String, Value>, data: &str) {
 
 /// The fee quotes of a result; empty when it has none.
 pub(crate) fn quotes(result: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
-    let quotes = result.get_mut("feeQuotes").and_then(Value::as_array_mut);
-    quotes.into_iter().flatten().filter_map(Value::as_object_mut)
+    list(result, "feeQuotes").into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
 /// Changes this member of each fee quote.
@@ -103,6 +120,46 @@ pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -
         if let Some(value) = quote.get_mut("tokenAddress") {
             map_strings(value, change);
         }
+    }
+}
+
+/// An array of a result.
+pub(crate) fn list<'a>(result: &'a mut Map<String, Value>, member: &str) -> Option<&'a mut Vec<Value>> {
+    result.get_mut(member)?.as_array_mut()
+}
+
+/// Keeps the items of an array of quotes or tokens whose place and token address `keep` accepts.
+pub(crate) fn retain(
+    result: &mut Map<String, Value>,
+    member: &str,
+    mut keep: impl FnMut(usize, &str) -> bool,
+) {
+    let mut places = 0..;
+    if let Some(items) = list(result, member) {
+        items.retain(|item| {
+            let address = text_of(item.get("tokenAddress").unwrap_or(item));
+            places.next().is_some_and(|place| keep(place, &address))
+        });
+    }
+}
+
+/// Replaces the result of an answer, or its error, by an error.
+pub(crate) fn refuse(answer: &mut Map<String, Value>, code: i32, message: &str) {
+    remove(answer, "result");
+    set(answer, "error", serde_json::json!({ "code": code, "message": message }));
+}
+
+/// Refuses what has a result.
+pub(crate) fn refuse_result(answer: &mut Map<String, Value>, code: i32, message: &str) {
+    if answer.contains_key("result") {
+        refuse(answer, code, message);
+    }
+}
+
+/// Changes an answer that is an error.
+pub(crate) fn in_error(answer: &mut Map<String, Value>, change: impl FnOnce(&mut Map<String, Value>)) {
+    if answer.contains_key("error") {
+        change(answer);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Content codings of responses, which the service itself never uses.
 
-use std::io::Write;
+use std::io::Read;
 
 use flate2::Compression;
-use flate2::write::{GzEncoder, ZlibEncoder};
+use flate2::read::{GzEncoder, ZlibEncoder};
 
 use super::WireResponse;
 
@@ -26,26 +26,16 @@ impl Coding {
     }
 
     fn encode(self, text: &[u8]) -> Vec<u8> {
-        // Writing to a Vec cannot fail.
-        match self {
-            Self::Gzip => {
-                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-                let _ = encoder.write_all(text);
-                encoder.finish().unwrap_or_default()
-            }
-            Self::Deflate => {
-                let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-                let _ = encoder.write_all(text);
-                encoder.finish().unwrap_or_default()
-            }
+        let mut encoded = Vec::new();
+        // Reading from memory does not fail.
+        let _ = match self {
+            Self::Gzip => GzEncoder::new(text, Compression::fast()).read_to_end(&mut encoded),
+            Self::Deflate => ZlibEncoder::new(text, Compression::fast()).read_to_end(&mut encoded),
             Self::Brotli => {
-                let mut encoded = Vec::new();
-                let mut encoder = brotli::CompressorWriter::new(&mut encoded, BUFFER_BYTES, 1, WINDOW_BITS);
-                let _ = encoder.write_all(text);
-                drop(encoder);
-                encoded
+                brotli::CompressorReader::new(text, BUFFER_BYTES, 1, WINDOW_BITS).read_to_end(&mut encoded)
             }
-        }
+        };
+        encoded
     }
 }
 

@@ -6,9 +6,12 @@ use alloy_primitives::U256;
 use hyper::HeaderMap;
 use paymaster_schemas::{Method, Mode, Pair};
 use paymaster_service::{EntryPoint, pair_of};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::memory::Memory;
+
+/// The largest integer up to which a double holds each one.
+const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 
 /// What is known of a request beside its body.
 #[derive(Clone, Copy)]
@@ -73,10 +76,20 @@ impl RequestView<'_> {
         self.request["method"] == "pm_getPaymasterData" && self.operation().is_object()
     }
 
+    /// Whether this is a stub or a data request.
+    pub(crate) fn is_paymaster_call(&self) -> bool {
+        self.is_stub() || self.is_data()
+    }
+
     /// The EntryPoint of a call of ERC-7677; none for other requests, and when it is not known.
     pub(crate) fn entry_point(&self) -> Option<EntryPoint> {
-        let address = self.request["params"][1].as_str().filter(|_| self.is_stub() || self.is_data())?;
+        let address = self.request["params"][1].as_str().filter(|_| self.is_paymaster_call())?;
         EntryPoint::at(address.parse().ok()?)
+    }
+
+    /// Whether it names an EntryPoint after 0.6.
+    pub(crate) fn is_later(&self) -> bool {
+        self.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
     }
 
     /// Whether this is a well-formed call of one of the methods, and not a notification.
@@ -144,13 +157,17 @@ impl RequestView<'_> {
 
     /// Length of a hex member of the operation, in bytes; 0 when it is missing.
     pub(crate) fn byte_count(&self, member: &str) -> usize {
-        let text = self.operation()[member].as_str().unwrap_or_default();
-        text.len().saturating_sub(2) / 2
+        self.text(member).len().saturating_sub(2) / 2
     }
 
     /// Whether the operation deploys its account.
     pub(crate) fn has_init_code(&self) -> bool {
         self.byte_count("initCode") > 0
+    }
+
+    /// A member of the operation, if it is a string; empty otherwise.
+    pub(crate) fn text(&self, member: &str) -> &str {
+        self.operation()[member].as_str().unwrap_or_default()
     }
 
     /// The preferred token of a quote request.
@@ -162,6 +179,16 @@ impl RequestView<'_> {
     pub(crate) fn token_list(&self) -> Vec<&str> {
         let list = self.token_info()["tokenList"].as_array();
         list.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// The preferred token and the token list of a quote request.
+    pub(crate) fn named_tokens(&self) -> impl Iterator<Item = &str> {
+        self.preferred().into_iter().chain(self.token_list())
+    }
+
+    /// Whether it is a quote request with a preferred token and a token list.
+    pub(crate) fn names_both(&self) -> bool {
+        self.is(Pair::QUOTE_ERC20) && self.preferred().is_some() && !self.token_list().is_empty()
     }
 
     /// The token that the user pays in, under either of its two names.
@@ -185,6 +212,19 @@ impl RequestView<'_> {
     /// Whether the service supports this token address, in any letter case.
     pub(crate) fn supports(&self, token: &str) -> bool {
         self.tokens.iter().any(|known| known.eq_ignore_ascii_case(token))
+    }
+
+    /// Whether the id is an integer that a double does not hold.
+    pub(crate) fn has_large_id(&self) -> bool {
+        let number = self.id_number().and_then(|digits| digits.parse::<i128>().ok());
+        number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)
+    }
+
+    /// The first result with this key instead of the own one.
+    pub(crate) fn repeat(&self, result: &mut Map<String, Value>, key: String) {
+        if let Value::Object(first) = self.memory.first(key, &Value::Object(result.clone())) {
+            *result = first;
+        }
     }
 
     /// The value of a request header; empty where the request has none.

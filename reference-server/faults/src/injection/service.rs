@@ -11,11 +11,11 @@ use hyper::Response;
 use hyper::http::request::Parts;
 use paymaster_service::{Bounds, Cors, IdleBefore, Respond, ResponseCopy, SenderNonces, Service, unix_now};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::behaviour::{Behaviour, Injection, MemberChange, QuoteSelection, SwappedPart};
 use super::body::PieceBody;
-use super::change::{quotes, result};
+use super::change::{change, json, quotes, refuse, remove, replace, result};
 use super::memory::Memory;
 use super::request_view::{Arrival, RequestView};
 use super::response::{Framing, WireResponse};
@@ -42,19 +42,25 @@ impl Drop for InFlight<'_> {
 
 struct ActiveInjection {
     injection: &'static Injection,
-    origin: Origin,
+    /// A fault breaks its own clause only. It leaves alone the elements of batches, and the text and the HTTP message of
+    /// the response to anything but a call of the two methods, because other clauses are about these. A variant applies
+    /// everywhere.
+    is_fault: bool,
     memory: Memory,
 }
 
-/// The table that an injection comes from, which decides how far it reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// A fault breaks its own clause only. It leaves alone the elements of batches, and the text and the HTTP message of
-    /// the response to anything but a call of the two methods, because other clauses are about these.
-    Fault,
-    /// A variant applies everywhere.
-    Variant,
+/// A body, or an element of a batch, with what its answer depends on.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    arrival: Arrival<'a>,
+    raw: &'a [u8],
+    request: &'a Value,
+    now: u64,
+    nonces: &'a SenderNonces,
+    is_spared_by_faults: fn(&RequestView<'_>) -> bool,
 }
+
+type HttpChange = fn(&RequestView<'_>, &mut WireResponse);
 
 const JSON: &str = "application/json";
 
@@ -106,7 +112,7 @@ impl InjectedService {
     #[must_use]
     pub fn with_faults(mut self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
         for fault in faults {
-            self.inject(&fault.injection, Origin::Fault);
+            self.inject(&fault.injection, true);
         }
         self
     }
@@ -115,13 +121,13 @@ impl InjectedService {
     #[must_use]
     pub fn with_variants(mut self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
         for variant in variants {
-            self.inject(&variant.injection, Origin::Variant);
+            self.inject(&variant.injection, false);
         }
         self
     }
 
-    fn inject(&mut self, injection: &'static Injection, origin: Origin) {
-        self.active.push(ActiveInjection { injection, origin, memory: Memory::default() });
+    fn inject(&mut self, injection: &'static Injection, is_fault: bool) {
+        self.active.push(ActiveInjection { injection, is_fault, memory: Memory::default() });
     }
 
     /// The response to a body, whatever is injected. `now` is Unix time, in seconds.
@@ -132,13 +138,18 @@ impl InjectedService {
         now: u64,
         nonces: &SenderNonces,
     ) -> WireResponse {
-        let request = serde_json::from_slice(body).unwrap_or(Value::Null);
-        let (status, mut reply) = self.reply(arrival, body, &request, now, nonces);
-        for (injection, view) in self.injections(arrival, body, &request, |_| false) {
-            match injection.behaviour {
-                Behaviour::Reply(change) if (injection.condition)(&view) => change(&view, &mut reply),
-                Behaviour::Swap(part) => swap(&view, injection, part, &mut reply).await,
-                _ => {}
+        let request = &serde_json::from_slice(body).unwrap_or(Value::Null);
+        let message = Message { arrival, raw: body, request, now, nonces, is_spared_by_faults: |_| false };
+        let (status, mut reply) = self.reply(message);
+        let of_reply = |behaviour| match behaviour {
+            Behaviour::Reply(change) => Some(Ok(change)),
+            Behaviour::Swap(part) => Some(Err(part)),
+            _ => None,
+        };
+        for (change, view) in self.applied(message, of_reply) {
+            match change {
+                Ok(change) => change(&view, &mut reply),
+                Err(part) => swap(&view, part, &mut reply).await,
             }
         }
         let has_result = match &reply {
@@ -146,15 +157,14 @@ impl InjectedService {
             Some(answer) => answer.get("result").is_some() && answer.get("error").is_none(),
             None => false,
         };
+        let message = Message { is_spared_by_faults: |view| !view.is_call(), ..message };
         let mut text = reply.map(|reply| reply.to_string().into_bytes());
         if let Some(text) = &mut text {
-            for (injection, view) in self.injections(arrival, body, &request, |view| !view.is_call()) {
-                if let Behaviour::Text(change) = injection.behaviour
-                    && (injection.condition)(&view)
-                {
-                    change(&view, text);
-                }
-            }
+            let of_text = |behaviour| match behaviour {
+                Behaviour::Text(change) => Some(change),
+                _ => None,
+            };
+            self.applied(message, of_text).for_each(|(change, view)| change(&view, text));
         }
         let mut response = WireResponse {
             // A behaviour may have added or removed the body.
@@ -170,75 +180,69 @@ impl InjectedService {
             delay: Duration::ZERO,
             has_result,
         };
-        for (injection, view) in self.injections(arrival, body, &request, |view| !view.is_call()) {
-            match injection.behaviour {
-                Behaviour::Http(change) if (injection.condition)(&view) => change(&view, &mut response),
-                Behaviour::Reset if (injection.condition)(&view) => response.framing = Framing::Reset,
-                _ => {}
-            }
-        }
+        let of_http = |behaviour| match behaviour {
+            Behaviour::Http(change) => Some(change),
+            Behaviour::Reset => Some((|_, response| response.framing = Framing::Reset) as HttpChange),
+            _ => None,
+        };
+        self.applied(message, of_http).for_each(|(change, view)| change(&view, &mut response));
         response
     }
 
     /// The active injections, without the faults that must leave this request alone.
     fn injections<'a>(
         &'a self,
-        arrival: Arrival<'a>,
-        raw: &'a [u8],
-        request: &'a Value,
-        is_spared_by_faults: fn(&RequestView<'_>) -> bool,
+        message: Message<'a>,
     ) -> impl Iterator<Item = (&'static Injection, RequestView<'a>)> {
+        let Message { arrival, raw, request, is_spared_by_faults, .. } = message;
         self.active.iter().filter_map(move |active| {
             let view = RequestView { raw, request, arrival, memory: &active.memory, tokens: &self.tokens };
-            let applies = active.origin == Origin::Variant || !is_spared_by_faults(&view);
+            let applies = !active.is_fault || !is_spared_by_faults(&view);
             applies.then_some((active.injection, view))
         })
     }
 
+    /// What `select` takes of the active injections whose condition holds.
+    fn applied<'a, T>(
+        &'a self,
+        message: Message<'a>,
+        select: impl Fn(Behaviour) -> Option<T>,
+    ) -> impl Iterator<Item = (T, RequestView<'a>)> {
+        self.injections(message).filter_map(move |(injection, view)| {
+            let selected = select(injection.behaviour)?;
+            (injection.condition)(&view).then_some((selected, view))
+        })
+    }
+
     /// The HTTP status, and the response to a request or the responses to a batch.
-    fn reply(
-        &self,
-        arrival: Arrival<'_>,
-        body: &[u8],
-        request: &Value,
-        now: u64,
-        nonces: &SenderNonces,
-    ) -> (u16, Option<Value>) {
+    fn reply(&self, message: Message<'_>) -> (u16, Option<Value>) {
         let most = self.service.bounds().max_batch_length;
-        let elements = match request {
+        let elements = match message.request {
             Value::Array(batch) if (1..=most).contains(&batch.len()) => batch,
             // An empty batch and one that is too long are refused as a whole.
-            _ => return self.answer(arrival, body, request, now, nonces, |_| false),
+            _ => return self.answer(message),
         };
-        let texts: Vec<&RawValue> = serde_json::from_slice(body).unwrap_or_default();
+        let texts: Vec<&RawValue> = serde_json::from_slice(message.raw).unwrap_or_default();
         let answers: Vec<Value> = elements
             .iter()
             .zip(texts)
-            .filter_map(|(element, text)| {
-                self.answer(arrival, text.get().as_bytes(), element, now, nonces, |_| true).1
+            .filter_map(|(request, text)| {
+                let raw = text.get().as_bytes();
+                self.answer(Message { raw, request, is_spared_by_faults: |_| true, ..message }).1
             })
             .collect();
         if answers.is_empty() { (204, None) } else { (200, Some(Value::Array(answers))) }
     }
 
     /// The HTTP status and the response to one request.
-    fn answer(
-        &self,
-        arrival: Arrival<'_>,
-        raw: &[u8],
-        request: &Value,
-        now: u64,
-        nonces: &SenderNonces,
-        is_spared_by_faults: fn(&RequestView<'_>) -> bool,
-    ) -> (u16, Option<Value>) {
+    fn answer(&self, message: Message<'_>) -> (u16, Option<Value>) {
+        let Message { raw, request, now, nonces, .. } = message;
+        let of_request = |behaviour| match behaviour {
+            Behaviour::Request(change) | Behaviour::Exchange(change, _) => Some(change),
+            _ => None,
+        };
         let mut changed = Cow::Borrowed(request);
-        for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
-            if let Behaviour::Request(change) | Behaviour::Exchange(change, _) = injection.behaviour
-                && (injection.condition)(&view)
-            {
-                change(&view, changed.to_mut());
-            }
-        }
+        self.applied(message, of_request).for_each(|(change, view)| change(&view, changed.to_mut()));
         let reply = if *changed == *request {
             self.service.handle(raw, now, nonces)
         } else {
@@ -246,7 +250,7 @@ impl InjectedService {
         };
         let mut answer = reply.body.and_then(|body| serde_json::from_slice(&body).ok());
         if let Some(Value::Object(answer)) = &mut answer {
-            for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
+            for (injection, view) in self.injections(message) {
                 change_answer(injection, &view, answer);
             }
         }
@@ -263,9 +267,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
             let is_served = result(answer)
                 .is_some_and(|result| result.get("paymasterAndData").is_none_or(|data| data != "0x"));
             if is_served && applies(view) {
-                answer.shift_remove("result");
-                let error = json!({ "code": -32602, "message": "invalid params: not accepted" });
-                answer.insert("error".to_owned(), error);
+                refuse(answer, -32602, "invalid params: not accepted");
             }
         }
         Behaviour::Row { row, quotes: selection, change } => {
@@ -335,34 +337,18 @@ impl QuoteSelection {
 impl MemberChange {
     fn apply(self, object: &mut Map<String, Value>, member: &str) {
         match self {
-            Self::Remove => {
-                object.shift_remove(member);
-            }
-            Self::Set(text) => {
-                if let Some(value) = object.get_mut(member) {
-                    *value = super::change::json(text);
-                }
-            }
-            Self::Map(change) => {
-                if let Some(value) = object.get_mut(member) {
-                    *value = change(value);
-                }
-            }
+            Self::Remove => remove(object, member),
+            Self::Set(text) => replace(object, member, json(text)),
+            Self::Map(change) => self::change(object, member, change),
         }
     }
 }
 
 /// Swaps the response to a single request, or its result, with that of another request.
-async fn swap(view: &RequestView<'_>, injection: &Injection, part: SwappedPart, answer: &mut Option<Value>) {
-    let mine = match (part, answer.as_mut()) {
-        (SwappedPart::Answer, Some(answer)) if answer.get("result").is_some() => answer,
-        (SwappedPart::Result, Some(answer)) => match answer.get_mut("result") {
-            Some(result) => result,
-            None => return,
-        },
-        _ => return,
+async fn swap(view: &RequestView<'_>, part: SwappedPart, answer: &mut Option<Value>) {
+    let Some(answer) = answer.as_mut().filter(|answer| answer.get("result").is_some()) else {
+        return;
     };
-    if (injection.condition)(view) {
-        *mine = view.memory.swap.exchange(mine.take()).await;
-    }
+    let mine = if part == SwappedPart::Answer { answer } else { &mut answer["result"] };
+    *mine = view.memory.swap.exchange(mine.take()).await;
 }

@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
-use crate::injection::{each_quote, json as parsed, set, text_of};
+use crate::injection::{Behaviour, change, each_quote, in_hex, json as parsed, replace, set, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
     variant("gas-limits-with-exponent", "gas limits are written like 21e3")
@@ -12,22 +12,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("gas-limits-with-point", "gas limits are written like 21000.0")
         .on_result(|_, result| change_limits(result, with_point)),
     variant("gas-limits-recomputed", "gas limits of the request are ignored")
-        .on_request(|_, request| {
-            if let Some(operation) = request["params"][0].as_object_mut() {
-                for member in GAS_MEMBERS {
-                    operation.shift_remove(member);
-                }
-            }
-        })
+        .injects(WITHOUT_LIMITS)
         .when(|view| view.pair().is_some()),
     variant("gas-limits-recomputed-when-asked", "gas limits are estimated when calculateGasLimits is true")
-        .on_request(|_, request| {
-            if let Some(operation) = request["params"][0].as_object_mut() {
-                for member in GAS_MEMBERS {
-                    operation.shift_remove(member);
-                }
-            }
-        })
+        .injects(WITHOUT_LIMITS)
         .when(|view| view.pair().is_some() && view.calculates(true)),
     variant("gas-limits-vary", "gas limits differ from call to call").on_result(|view, result| {
         let count = view.memory.count();
@@ -39,9 +27,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     }),
     variant("gas-limits-zero", "gas limits are 0").warns(&["plausibility.gas"]).on_result(|_, result| {
         change_limits(result, |_| 0.into());
-        if let Some(value) = result.get_mut("preVerificationGas") {
-            *value = "0".into();
-        }
+        replace(result, "preVerificationGas", "0");
     }),
     variant("gas-limits-large", "gas limits are above 2^64").on_result(|_, result| {
         change_limits(result, |_| {
@@ -50,9 +36,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     }),
     variant("pre-verification-gas-leading-zeros", "preVerificationGas has leading zeros").on_result(
         |_, result| {
-            if let Some(value) = result.get_mut("preVerificationGas") {
-                *value = format!("000{}", text_of(value)).into();
-            }
+            change(result, "preVerificationGas", |value| format!("000{}", text_of(value)).into());
         },
     ),
     variant(
@@ -60,10 +44,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "preVerificationGas is a hex quantity in token mode, which the table allows as a string",
     )
     .on_result(|_, result| {
-        if let Some(value) = result.get_mut("preVerificationGas") {
-            let amount = text_of(value).parse::<alloy_primitives::U256>().unwrap_or_default();
-            *value = format!("{amount:#x}").into();
-        }
+        change(result, "preVerificationGas", in_hex);
     })
     .when(|view| view.is(Pair::SPONSOR_ERC20)),
     variant("exchange-rate-with-exponent", "exchangeRate is written like 2.3e+20")
@@ -102,13 +83,18 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_result(|_, result| each_quote(result, "decimal", with_point)),
 ];
 
+/// Removes the gas limits of the request.
+const WITHOUT_LIMITS: Behaviour = Behaviour::Request(|_, request| {
+    if let Some(operation) = request["params"][0].as_object_mut() {
+        operation.retain(|member, _| !GAS_MEMBERS.contains(&member.as_str()));
+    }
+});
+
 const GAS_MEMBERS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 
 fn change_limits(result: &mut Map<String, Value>, change: fn(&Value) -> Value) {
     for member in ["callGasLimit", "verificationGasLimit"] {
-        if let Some(value) = result.get_mut(member) {
-            *value = change(value);
-        }
+        self::change(result, member, change);
     }
 }
 

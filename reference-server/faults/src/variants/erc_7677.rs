@@ -10,7 +10,7 @@ const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasL
 
 /// A variant of the answers to calls, of which the change follows.
 const fn changed(name: &'static str, about: &'static str) -> Variant {
-    variant(name, about).when(is_call)
+    variant(name, about).when(|view| view.is_paymaster_call())
 }
 
 pub(super) const VARIANTS: &[Variant] = &[
@@ -100,21 +100,22 @@ pub(super) const VARIANTS: &[Variant] = &[
                 });
             }
         })
-        .when(is_call)
+        .when(|view| view.is_paymaster_call())
         .untrue(&[Statement::Contract]),
     variant("foreign-chain-served", "ignores the chain id")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
-        .when(|view| is_call(view) && view.request["params"].get(2).is_some_and(Value::is_string)),
+        .when(|view| view.is_paymaster_call() && view.request["params"].get(2).is_some_and(Value::is_string)),
     variant("chain-id-forms-served", "reads a chain id in decimal digits")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
-        .when(|view| is_call(view) && text_of(&view.request["params"][2]) == "31337")
+        .when(|view| view.is_paymaster_call() && text_of(&view.request["params"][2]) == "31337")
         .warns(&["json-rpc.invalid-params"]),
     variant("context-required", "refuses a request without a policy in the context")
-        .refuses(|view| is_call(view) && view.request["params"][3].get("policyId").is_none())
+        .refuses(|view| view.is_paymaster_call() && view.request["params"][3].get("policyId").is_none())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation, Statement::NoContext]),
     variant("unknown-context-refused", "refuses members of the context that it does not know").refuses(
         |view| {
-            is_call(view) && view.request["params"][3].as_object().is_some_and(|context| !context.is_empty())
+            view.is_paymaster_call()
+                && view.request["params"][3].as_object().is_some_and(|context| !context.is_empty())
         },
     ),
     variant("fifth-param-ignored", "ignores a fifth parameter")
@@ -123,19 +124,16 @@ pub(super) const VARIANTS: &[Variant] = &[
                 params.truncate(4);
             }
         })
-        .when(is_call)
+        .when(|view| view.is_paymaster_call())
         .warns(&["json-rpc.invalid-params"]),
     variant("three-params-refused", "refuses a request without a context")
-        .refuses(|view| is_call(view) && view.request["params"].get(3).is_none_or(Value::is_null)),
-    only("entry-point-06-alone", "serves EntryPoint 0.6 alone", |config| {
-        config.paymaster_data.entry_points = vec![EntryPoint::V06];
-    }),
-    only("entry-point-07-alone", "serves EntryPoint 0.7 alone", |config| {
-        config.paymaster_data.entry_points = vec![EntryPoint::V07];
-    }),
-    only("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone", |config| {
-        config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09];
-    }),
+        .refuses(|view| view.is_paymaster_call() && view.request["params"].get(3).is_none_or(Value::is_null)),
+    variant("entry-point-06-alone", "serves EntryPoint 0.6 alone")
+        .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V06]),
+    variant("entry-point-07-alone", "serves EntryPoint 0.7 alone")
+        .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V07]),
+    variant("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone")
+        .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09]),
     variant("refusals-with-own-code", "refusals have a code and data of the server")
         .on_error(|_, error| {
             if error["code"] == -32004 {
@@ -143,7 +141,7 @@ pub(super) const VARIANTS: &[Variant] = &[
                 set(error, "data", json!({ "reason": "policy" }));
             }
         })
-        .when(is_call),
+        .when(|view| view.is_paymaster_call()),
     variant("refusals-with-status-400", "refusals have the HTTP status 400")
         .configured(|config| config.error_status = 400),
     variant(
@@ -168,10 +166,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.is_data() && view.memory.count() > 60)
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("our-operation-refused", "sponsors no call by execute(address,uint256,bytes)")
-        .refuses(|view| {
-            is_call(view)
-                && view.operation()["callData"].as_str().is_some_and(|data| data.starts_with("0xb61d27f6"))
-        })
+        .refuses(|view| view.is_paymaster_call() && view.text("callData").starts_with("0xb61d27f6"))
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("stub-ignores-the-operation", "the stub looks at no sender")
         .on_request(|_, request| {
@@ -196,20 +191,9 @@ pub(super) const VARIANTS: &[Variant] = &[
                 remove(operation, "initCode");
             }
         })
-        .when(|view| {
-            view.entry_point().is_some_and(|version| version != EntryPoint::V06)
-                && view.operation()["initCode"] == "0x"
-        })
+        .when(|view| view.is_later() && view.text("initCode") == "0x")
         .warns(&["entry-point.other-operation"]),
 ];
-
-const fn only(
-    name: &'static str,
-    about: &'static str,
-    configure: fn(&mut paymaster_service::Config),
-) -> Variant {
-    variant(name, about).configured(configure)
-}
 
 /// A stub of which the data are those of the data call.
 const fn signed_stub(name: &'static str, about: &'static str) -> Variant {
@@ -219,10 +203,6 @@ const fn signed_stub(name: &'static str, about: &'static str) -> Variant {
             |_, result| set(result, "isFinal", false),
         ))
         .when(|view| view.is_stub())
-}
-
-fn is_call(view: &RequestView<'_>) -> bool {
-    view.is_stub() || view.is_data()
 }
 
 /// Whether the operation has both gas limits of the paymaster, so that the data hold without those of the result.

@@ -2,10 +2,10 @@
 
 use alloy_primitives::Address;
 use paymaster_schemas::Pair;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, remove, text_of};
+use crate::injection::{RequestView, list, refuse, result, retain, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
     variant(
@@ -28,22 +28,15 @@ pub(super) const VARIANTS: &[Variant] = &[
             .skip(1)
             .filter(|address| !is_strict(address) && view.supports(address))
             .collect();
-        let is_unknown =
-            |token: &Value| unknown.iter().any(|other| other.eq_ignore_ascii_case(&text_of(token)));
+        let is_unknown = |token: &str| unknown.iter().any(|other| other.eq_ignore_ascii_case(token));
         if unknown.is_empty() {
             return;
         }
         if view.is(Pair::SPONSOR_ERC20) {
-            remove(answer, "result");
-            answer.insert(
-                "error".to_owned(),
-                json!({ "code": -32001, "message": "the token is not supported" }),
-            );
-        } else if let Some(result) = answer.get_mut("result") {
-            if let Some(quotes) = result["feeQuotes"].as_array_mut() {
-                quotes.retain(|quote| !is_unknown(&quote["tokenAddress"]));
-            }
-            if let Some(tokens) = result["unsupportedTokens"].as_array_mut() {
+            refuse(answer, -32001, "the token is not supported");
+        } else if let Some(result) = result(answer) {
+            retain(result, "feeQuotes", |_, token| !is_unknown(token));
+            if let Some(tokens) = list(result, "unsupportedTokens") {
                 tokens.extend(unknown.iter().map(|token| json!(token)));
             }
         }
@@ -53,7 +46,7 @@ pub(super) const VARIANTS: &[Variant] = &[
 
 /// The sender, and the tokens of a call.
 fn addresses(view: &RequestView<'_>) -> Vec<String> {
-    let tokens = view.preferred().into_iter().chain(view.token_list()).chain(view.fee_token());
+    let tokens = view.named_tokens().chain(view.fee_token());
     let sender = text_of(&view.operation()["sender"]);
     std::iter::once(sender).chain(tokens.map(str::to_owned)).collect()
 }

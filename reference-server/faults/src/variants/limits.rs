@@ -5,8 +5,6 @@ use alloy_primitives::U256;
 use super::{Variant, variant};
 use crate::injection::{RequestView, json, set, text_of};
 
-/// The largest integer below which a double represents every integer.
-const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 /// Wei in 10,000 gwei.
 const HIGH_FEE: u64 = 10_000_000_000_000;
 
@@ -49,13 +47,13 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII").refuses(|view| {
         view.id_string().is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
     }),
-    variant("large-ids-refused", "refuses integer ids above 2^53").refuses(has_large_id),
+    variant("large-ids-refused", "refuses integer ids above 2^53").refuses(|view| view.has_large_id()),
     variant("large-ids-rounded", "rounds integer ids above 2^53, as JSON parsers with doubles do")
         .on_answer(|view, answer| {
             let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
             set(answer, "id", json(&format!("{double}")));
         })
-        .when(has_large_id)
+        .when(|view| view.has_large_id())
         .warns(&["json-rpc.large-ids"]),
     variant("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {
         let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
@@ -88,11 +86,6 @@ pub(super) const VARIANTS: &[Variant] = &[
 
 fn has_large_data(view: &RequestView<'_>) -> bool {
     ["callData", "initCode"].iter().any(|name| view.byte_count(name) > 4_096)
-}
-
-fn has_large_id(view: &RequestView<'_>) -> bool {
-    let number = view.id_number().and_then(|digits| digits.parse::<i128>().ok());
-    number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)
 }
 
 fn depth(value: &serde_json::Value) -> usize {

@@ -2,11 +2,10 @@
 
 use alloy_primitives::U256;
 use paymaster_schemas::Pair;
-use serde_json::json;
 
 use super::http::exceeds_quota;
 use super::{Statement, Variant, variant};
-use crate::injection::{Behaviour, RequestView, replace, set};
+use crate::injection::{Behaviour, RequestView, change_data, replace};
 
 /// The account that a server knows which simulates operations.
 const DEPLOYED: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
@@ -34,7 +33,9 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 120)
         .untrue(BUDGET),
     variant("sender-budget", "sponsors 3 operations of one sender, and then refuses with an error")
-        .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && exceeds_quota(view, sender(view), 3))
+        .refuses(|view| {
+            view.is(Pair::SPONSOR_SPONSORED) && exceeds_quota(view, view.operation()["sender"].as_str(), 3)
+        })
         .untrue(BUDGET),
     variant("costly-operations-unsponsored", "sponsors no operation that may cost more than 0.01 ETH")
         .injects(UNSPONSORED)
@@ -58,10 +59,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "returns the address of the paymaster and nothing else as paymasterAndData in token mode",
     )
     .on_result(|_, result| {
-        if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
-            let paymaster = data.get(..42).unwrap_or_default();
-            set(result, "paymasterAndData", json!(paymaster));
-        }
+        change_data(result, |paymaster, _| paymaster.to_owned());
     })
     .when(|view| view.is_token_mode()),
     variant("one-token", "supports one token").configured(|config| {
@@ -88,10 +86,6 @@ const BUDGET: &[Statement] = &[Statement::AcceptsAny, Statement::SponsorsAny, St
 
 /// 0.01 ETH, in wei.
 const DEAR: u64 = 10_000_000_000_000_000;
-
-fn sender<'a>(view: &'a RequestView<'_>) -> Option<&'a str> {
-    view.operation()["sender"].as_str()
-}
 
 /// What an operation may cost at most, in wei.
 fn may_cost(view: &RequestView<'_>) -> U256 {

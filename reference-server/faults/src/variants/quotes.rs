@@ -1,19 +1,18 @@
 //! Variants of quotes: the tokens and values of a quote result that the specification leaves open.
 
 use paymaster_schemas::Pair;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, each_quote, remove, set, text_of};
+use crate::injection::{each_quote, list, remove, retain, set, text_of};
 
 pub(super) const VARIANTS: &[Variant] =
     &[
         variant("quotes-reversed", "quotes come in reverse order").on_result(|_, result| {
-            if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-                quotes.reverse();
-            }
-            if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
-                tokens.reverse();
+            for member in ["feeQuotes", "unsupportedTokens"] {
+                if let Some(items) = list(result, member) {
+                    items.reverse();
+                }
             }
         }),
         variant(
@@ -22,55 +21,29 @@ pub(super) const VARIANTS: &[Variant] =
         )
         .on_result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
-            if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-                quotes.retain(|quote| text_of(&quote["tokenAddress"]).eq_ignore_ascii_case(preferred));
-            }
+            retain(result, "feeQuotes", |_, token| token.eq_ignore_ascii_case(preferred));
         })
-        .when(names_both),
+        .when(|view| view.names_both()),
         variant("quotes-list-alone", "quotes only the list when there are a preferred token and a list")
             .on_result(|view, result| {
                 let list = view.token_list();
-                if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-                    quotes.retain(|quote| {
-                        let quoted = text_of(&quote["tokenAddress"]);
-                        list.iter().any(|token| token.eq_ignore_ascii_case(&quoted))
-                    });
-                }
+                retain(result, "feeQuotes", |_, quoted| {
+                    list.iter().any(|token| token.eq_ignore_ascii_case(quoted))
+                });
             })
-            .when(names_both),
+            .when(|view| view.names_both()),
         variant("quotes-repeated", "quotes a token as often as it is listed")
             .warns(&["plausibility.one-quote-a-token"])
             .on_result(|view, result| {
-                let list = view.token_list();
-                if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-                    *quotes = quotes
-                        .iter()
-                        .flat_map(|quote| {
-                            let times = times_listed(&list, &text_of(&quote["tokenAddress"]));
-                            std::iter::repeat_n(quote.clone(), times)
-                        })
-                        .collect();
-                }
+                repeat_as_named(result, "feeQuotes", &view.token_list());
             }),
         variant("unsupported-repeated", "lists an unsupported token as often as the request names it")
             .on_result(|view, result| {
-                let mut named = view.token_list();
-                named.extend(view.preferred());
-                if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
-                    *tokens = tokens
-                        .iter()
-                        .flat_map(|token| {
-                            std::iter::repeat_n(token.clone(), times_listed(&named, &text_of(token)))
-                        })
-                        .collect();
-                }
+                repeat_as_named(result, "unsupportedTokens", &view.named_tokens().collect::<Vec<_>>());
             }),
         variant("unsupported-absent-when-none", "leaves unsupportedTokens out when there are none")
             .on_result(|_, result| {
-                if result
-                    .get("unsupportedTokens")
-                    .is_some_and(|tokens| tokens.as_array().is_some_and(Vec::is_empty))
-                {
+                if list(result, "unsupportedTokens").is_some_and(|tokens| tokens.is_empty()) {
                     remove(result, "unsupportedTokens");
                 }
             }),
@@ -79,19 +52,18 @@ pub(super) const VARIANTS: &[Variant] =
             "lists unsupported tokens only when there are a preferred token and a list",
         )
         .on_result(|view, result| {
-            if !names_both(view) {
+            if !view.names_both() {
                 remove(result, "unsupportedTokens");
             }
         })
         .when(|view| view.is(Pair::QUOTE_ERC20)),
         variant("unsupported-as-requested", "returns quoted tokens in the spelling of the request")
             .on_result(|view, result| {
-                let mut named = view.token_list();
-                named.extend(view.preferred());
                 for quote in crate::injection::quotes(result) {
                     let quoted = text_of(&quote["tokenAddress"]);
-                    if let Some(named) = named.iter().find(|named| named.eq_ignore_ascii_case(&quoted)) {
-                        set(quote, "tokenAddress", *named);
+                    if let Some(named) = view.named_tokens().find(|named| named.eq_ignore_ascii_case(&quoted))
+                    {
+                        set(quote, "tokenAddress", named);
                     }
                 }
             }),
@@ -110,12 +82,13 @@ pub(super) const VARIANTS: &[Variant] =
         }),
     ];
 
-fn names_both(view: &RequestView<'_>) -> bool {
-    view.is(Pair::QUOTE_ERC20) && view.preferred().is_some() && !view.token_list().is_empty()
-}
-
-/// How often the list names the token; at least 1, for a token that is quoted without being listed.
-fn times_listed(list: &[&str], token: &str) -> usize {
-    let times = list.iter().filter(|listed| listed.eq_ignore_ascii_case(token)).count();
-    times.max(1)
+/// Repeats each quote or token as often as `named` has its address, and keeps one of those that it has not.
+fn repeat_as_named(result: &mut Map<String, Value>, member: &str, named: &[&str]) {
+    if let Some(items) = list(result, member) {
+        let times = |item: &Value| {
+            let address = text_of(item.get("tokenAddress").unwrap_or(item));
+            named.iter().filter(|named| named.eq_ignore_ascii_case(&address)).count().max(1)
+        };
+        *items = items.iter().flat_map(|item| std::iter::repeat_n(item.clone(), times(item))).collect();
+    }
 }

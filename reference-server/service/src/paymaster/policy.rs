@@ -43,8 +43,7 @@ impl Default for PolicyConfig {
 #[derive(Debug)]
 pub(crate) struct Policy {
     denied_senders: HashSet<Address>,
-    account_names: Vec<String>,
-    max_call_data_bytes: usize,
+    config: PolicyConfig,
 }
 
 impl Policy {
@@ -52,29 +51,23 @@ impl Policy {
         let denied_senders = config
             .denied_senders
             .iter()
-            .map(|text| {
-                parse_address(text)
-                    .ok_or_else(|| ConfigError::value("policy.denied_senders", "an address", text))
-            })
+            .map(|text| configured_address("policy.denied_senders", text))
             .collect::<Result<_, _>>()?;
-        Ok(Self {
-            denied_senders,
-            account_names: config.account_names.clone(),
-            max_call_data_bytes: config.max_call_data_bytes,
-        })
+        Ok(Self { denied_senders, config: config.clone() })
     }
 
     /// Whether the operation is sponsored.
     pub(crate) fn sponsors(&self, operation: &Operation<'_>, info: &SponsorshipInfo<'_>) -> bool {
         let name = info.smart_account_info.as_ref().and_then(|info| info.name.as_ref());
-        let name_allowed = self.account_names.is_empty()
-            || name.is_none_or(|name| self.account_names.iter().any(|allowed| *allowed == name.0));
+        let allowed = &self.config.account_names;
+        let name_allowed =
+            allowed.is_empty() || name.is_none_or(|name| allowed.iter().any(|allowed| *allowed == name.0));
         name_allowed && self.allows(operation)
     }
 
     /// Whether an operation is sponsored of whose account no name is known.
     pub(crate) fn allows(&self, operation: &Operation<'_>) -> bool {
-        operation.call_data.len() <= self.max_call_data_bytes
+        operation.call_data.len() <= self.config.max_call_data_bytes
             && !self.denied_senders.contains(&operation.sender)
     }
 }
@@ -85,4 +78,9 @@ pub(crate) fn parse_address(text: &str) -> Option<Address> {
     let mut address = Address::ZERO;
     hex::decode_to_slice(digits, &mut address.0.0).ok()?;
     Some(address)
+}
+
+/// The address that the configuration has under this key.
+pub(crate) fn configured_address(key: &str, text: &str) -> Result<Address, ConfigError> {
+    parse_address(text).ok_or_else(|| ConfigError::value(key, "an address", text))
 }

@@ -41,7 +41,7 @@ use crate::config::secret::{Secret, TEST_KEY};
 use crate::message::request::Operation;
 use crate::paymaster::chain::{NonceError, SenderNonces};
 use crate::paymaster::gas::GasLimits;
-use crate::paymaster::policy::parse_address;
+use crate::paymaster::policy::configured_address;
 use crate::paymaster::tokens::PricedToken;
 
 /// The key, chain and contracts of signatures.
@@ -104,9 +104,6 @@ pub(crate) struct Signer {
 
 impl Signer {
     pub(crate) fn new(config: &SigningConfig) -> Result<Self, ConfigError> {
-        let paymaster = |key: &str, text: &str| {
-            parse_address(text).ok_or_else(|| ConfigError::value(key, "an address", text))
-        };
         let key = parse_key(config.key.reveal()).ok_or_else(|| {
             // The message does not repeat the value, which may be a real key with a typing error.
             ConfigError::value(
@@ -120,8 +117,11 @@ impl Signer {
             stub_signature: stub_signature(&key),
             key: config.enabled.then_some(key),
             chain_id: U256::from(config.chain_id),
-            sponsorship_paymaster: paymaster("signing.sponsorship_paymaster", &config.sponsorship_paymaster)?,
-            token_paymaster: paymaster("signing.token_paymaster", &config.token_paymaster)?,
+            sponsorship_paymaster: configured_address(
+                "signing.sponsorship_paymaster",
+                &config.sponsorship_paymaster,
+            )?,
+            token_paymaster: configured_address("signing.token_paymaster", &config.token_paymaster)?,
             valid_seconds: config.valid_seconds,
         })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::error::ConfigError;
 use crate::paymaster::decimal::{Decimal, Ratio, Wide, power_of_ten, write_fraction};
-use crate::paymaster::policy::parse_address;
+use crate::paymaster::policy::configured_address;
 
 /// A supported token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,28 +118,28 @@ pub(crate) struct PricedToken {
 
 impl PricedToken {
     fn new(token: &Token) -> Result<Self, ConfigError> {
-        let wrong = |key: &str, wanted: &str, found: &str| Err(ConfigError::value(key, wanted, found));
-        let Some(address) = parse_address(&token.address) else {
-            return wrong("tokens.address", "an address", &token.address);
+        let address = configured_address("tokens.address", &token.address)?;
+        let positive = |key: &str, text: &str| {
+            let decimal = Decimal::parse(text).filter(|decimal| !decimal.mantissa.is_zero());
+            decimal.ok_or_else(|| ConfigError::value(key, "a positive decimal number", text))
         };
-        let positive = |text: &str| Decimal::parse(text).filter(|decimal| !decimal.mantissa.is_zero());
-        let Some(rate) = positive(&token.rate) else {
-            return wrong("tokens.rate", "a positive decimal number", &token.rate);
-        };
-        let Some(price) = positive(&token.usd_price) else {
-            return wrong("tokens.usd_price", "a positive decimal number", &token.usd_price);
-        };
-        if token.symbol.is_empty() {
-            return wrong("tokens.symbol", "a symbol", &token.symbol);
-        }
-        if token.decimals > Token::MOST_DECIMALS {
-            return wrong("tokens.decimals", "at most 36", &token.decimals.to_string());
-        }
-        if token.premium_percent > Token::HIGHEST_PREMIUM {
-            return wrong("tokens.premium_percent", "at most 1000", &token.premium_percent.to_string());
-        }
-        if !is_url(&token.logo_url) {
-            return wrong("tokens.logo_url", "an absolute URL", &token.logo_url);
+        let rate = positive("tokens.rate", &token.rate)?;
+        let price = positive("tokens.usd_price", &token.usd_price)?;
+        let Token { symbol, decimals, premium_percent, logo_url, .. } = token;
+        for (holds, key, wanted, found) in [
+            (!symbol.is_empty(), "tokens.symbol", "a symbol", symbol),
+            (*decimals <= Token::MOST_DECIMALS, "tokens.decimals", "at most 36", &decimals.to_string()),
+            (
+                *premium_percent <= Token::HIGHEST_PREMIUM,
+                "tokens.premium_percent",
+                "at most 1000",
+                &premium_percent.to_string(),
+            ),
+            (is_url(logo_url), "tokens.logo_url", "an absolute URL", logo_url),
+        ] {
+            if !holds {
+                return Err(ConfigError::value(key, wanted, found));
+            }
         }
         let exchange_rate = rate.mantissa * power_of_ten(Decimal::FRACTION_DIGITS - rate.scale);
         // wei / 10^18 coins, times rate / 10^18 tokens, times (100 + premium) / 100, times 10^decimals units.

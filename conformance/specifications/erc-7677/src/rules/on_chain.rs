@@ -69,9 +69,8 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Exchange(verification_gas),
     )
     .unless(|knowledge| {
-        let target = Target::of(knowledge);
-        let later = EntryPointVersion::ALL.into_iter().filter(|version| *version != EntryPointVersion::V06);
-        (!later.into_iter().any(|version| target.sends(version)))
+        let mut sent = Target::of(knowledge).sent_versions();
+        sent.all(|version| version == EntryPointVersion::V06)
             .then_some("EntryPoint 0.6 has no gas limit of the paymaster")
     }),
 ];

@@ -58,14 +58,14 @@ pub(crate) const RULES: &[Rule] = &[
         "stub.sponsorable-is-served",
         5,
         "a stub for an operation that is sponsored is refused",
-        Check::Exchange(|view, knowledge, report| served(true, view, knowledge, report)),
+        Check::Exchange(served::<true>),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     rule(
         "data.sponsorable-is-served",
         5,
         "data for an operation that is sponsored are refused",
-        Check::Exchange(|view, knowledge, report| served(false, view, knowledge, report)),
+        Check::Exchange(served::<false>),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     requests::number_id(2, SPONSORABLE, "a number is a lawful id, 0 included")
@@ -102,7 +102,7 @@ pub(crate) const RULES: &[Rule] = &[
         unknown_entry_point,
     )
     .unless(|knowledge| {
-        (Target::of(knowledge).served_versions() < 2)
+        (Target::of(knowledge).served_versions().count() < 2)
             .then_some("the target serves one EntryPoint, and may then ignore the parameter")
     }),
     group(
@@ -114,12 +114,8 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(without_06),
     group("data-request.without-stub", &WITHOUT_STUB, "do not need an earlier stub request", without_stub)
         .unless(lines::only_listed),
-    refusal("refusal.early", "check the policy with the stub already", |view, _, report| {
-        refused(true, view, report);
-    }),
-    refusal("refusal.of-data", "check the policy with the data too", |view, _, report| {
-        refused(false, view, report);
-    }),
+    refusal("refusal.early", "check the policy with the stub already", refused::<true>),
+    refusal("refusal.of-data", "check the policy with the data too", refused::<false>),
 ];
 
 const fn refusal(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -147,8 +143,8 @@ fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     report.expect(!is_missing, "", "an answer of this method", || describe_answer(&view.answer));
 }
 
-fn served(of_stubs: bool, view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == of_stubs) else { return };
+fn served<const OF_STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == OF_STUBS) else { return };
     // A target may refuse the same request a second time, and the headers of a client that it does not list.
     let is_first = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded);
     let is_promised = is_first && view.sent_as.is_none() && view.expectation.requires_result();
@@ -253,8 +249,8 @@ fn without_stub(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     }
 }
 
-fn refused(of_stubs: bool, view: &View<'_>, report: &mut Report) {
-    let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == of_stubs);
+fn refused<const OF_STUBS: bool>(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == OF_STUBS);
     if is_of_rule && view.expectation == Expectation::NotSponsored && !view.rejected_before_service() {
         let has_result = view.answer.result().is_some();
         if has_result || view.answer.error().is_some() {

@@ -56,24 +56,20 @@ const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rul
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule("stub.members-06", "return paymasterAndData for EntryPoint 0.6", |view, knowledge, report| {
-        members(view, knowledge, report, true, &["paymasterAndData"]);
-    })
+    rule("stub.members-06", "return paymasterAndData for EntryPoint 0.6", members::<true, true>)
     .unless(without_06),
     rule(
         "stub.members-07",
         "return paymaster and paymasterData for every EntryPoint from 0.7 on, 0.8 and 0.9 included",
-        |view, knowledge, report| members(view, knowledge, report, true, &["paymaster", "paymasterData"]),
+        members::<true, false>,
     )
     .unless(without_07_and_later),
-    rule("data.members-06", "return paymasterAndData for EntryPoint 0.6", |view, knowledge, report| {
-        members(view, knowledge, report, false, &["paymasterAndData"]);
-    })
+    rule("data.members-06", "return paymasterAndData for EntryPoint 0.6", members::<false, true>)
     .unless(without_06),
     rule(
         "data.members-07",
         "return paymaster and paymasterData for every EntryPoint from 0.7 on, 0.8 and 0.9 included",
-        |view, knowledge, report| members(view, knowledge, report, false, &["paymaster", "paymasterData"]),
+        members::<false, false>,
     )
     .unless(without_07_and_later),
     rule(
@@ -148,9 +144,7 @@ pub(crate) fn judged<'a>(
 /// Why a rule about some versions does not apply: the target is known to serve others alone.
 fn without(knowledge: &dyn Knowledge, is_of_rule: fn(EntryPointVersion) -> bool) -> Option<&'static str> {
     let target = Target::of(knowledge);
-    let is_sent =
-        EntryPointVersion::ALL.into_iter().any(|version| is_of_rule(version) && target.sends(version));
-    (!is_sent)
+    (!target.sent_versions().any(is_of_rule))
         .then_some("the target serves no such version of EntryPoint, as far as profile and discovery show")
 }
 
@@ -166,9 +160,14 @@ pub(crate) fn without_08_and_later(knowledge: &dyn Knowledge) -> Option<&'static
     without(knowledge, |version| version >= EntryPointVersion::V08)
 }
 
-fn members(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report, of_stubs: bool, names: &[&str]) {
+fn members<const OF_STUBS: bool, const OF_06: bool>(
+    view: &View<'_>,
+    knowledge: &dyn Knowledge,
+    report: &mut Report,
+) {
+    let names: &[&str] = if OF_06 { &["paymasterAndData"] } else { &["paymaster", "paymasterData"] };
     let Some((kind, result)) = judged(view, knowledge) else { return };
-    if is_stub(kind) != of_stubs || is_06(kind) != (names.len() == 1) {
+    if is_stub(kind) != OF_STUBS || is_06(kind) != OF_06 {
         return;
     }
     let missing = names.iter().find(|name| result.get(**name).is_none_or(Value::is_null));

@@ -14,7 +14,7 @@ use paymaster_exchange::Simulation;
 use serde_json::{Map, Value};
 
 use crate::{
-    kinds::{CallParts, is_06, is_stub, version},
+    kinds::{CallParts, is_06, is_stub, paymaster_members, version},
     lines,
     relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS, form_of},
     rules::{
@@ -98,24 +98,14 @@ pub(crate) const RULES: &[Rule] = &[
     rule("data.window", 5, "write both times in seconds, and begin a little before now", Check::Exchange(window))
         .unless(|knowledge| {
             let target = Target::of(knowledge);
-            let is_known = EntryPointVersion::ALL
-                .into_iter()
-                .any(|version| target.sends(version) && target.profile.contract.of(version).is_some());
+            let is_known = target.sent_versions().any(|version| target.profile.contract.of(version).is_some());
             (!is_known).then_some("the profile names no contract: contract.kind")
         }),
 ];
 
 /// The operation with what the result adds to it, as a wallet sends it: the paymaster members alone.
 pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
-    const OF_PAYMASTER: [&str; 5] = [
-        "paymasterAndData",
-        "paymaster",
-        "paymasterData",
-        "paymasterVerificationGasLimit",
-        "paymasterPostOpGasLimit",
-    ];
-    let own = OF_PAYMASTER.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone())));
-    let own = Value::Object(own.collect());
+    let own = Value::Object(paymaster_members(result));
     Operation::read(call.known_version()?, &[call.operation(), &own]).ok()
 }
 

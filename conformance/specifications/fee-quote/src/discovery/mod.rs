@@ -74,23 +74,6 @@ impl Trial {
 
 impl Discover for Discovery {
     fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
-        self.next_round(answers)
-    }
-
-    fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access) {
-        let (context, access) = Self::finish(*self);
-        (Arc::new(context), access)
-    }
-}
-
-impl Discovery {
-    /// A discovery that starts from the context of the profile.
-    pub fn new(context: Context, seed: u64) -> Self {
-        Self { context, seed, next_id: 1, ..Self::default() }
-    }
-
-    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
-    pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
         self.learn(answers);
         let replaced = self.replaced.take().map(|(pair, reading)| Trial::plain(pair, reading));
         self.asks_again = replaced.is_some();
@@ -115,8 +98,20 @@ impl Discovery {
         }
     }
 
+    fn finish(self: Box<Self>) -> (Arc<dyn Knowledge>, Access) {
+        let (context, access) = Self::found(*self);
+        (Arc::new(context), access)
+    }
+}
+
+impl Discovery {
+    /// A discovery that starts from the context of the profile.
+    pub fn new(context: Context, seed: u64) -> Self {
+        Self { context, seed, next_id: 1, ..Self::default() }
+    }
+
     /// What is known now, and whether requests got past HTTP to the service.
-    pub fn finish(self) -> (Context, Access) {
+    pub fn found(self) -> (Context, Access) {
         (self.context, self.access)
     }
 
@@ -209,13 +204,13 @@ impl Discovery {
     /// Every form of requests, and addresses in capital letters at every place, in every pair that was served.
     fn which_forms(&mut self) -> Vec<Group> {
         let context = self.context.clone();
-        let extras = context.form_extras();
+        let info = context.sponsorship_info();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();
         for pair in self.served.clone() {
             let wanted = base::sponsored(pair);
             for (index, form) in all_forms().enumerate() {
-                let Some(request) = source.base(&wanted).and_then(|request| form.of(&request, pair, &extras))
+                let Some(request) = source.base(&wanted).and_then(|request| form.of(&request, pair, &info))
                 else {
                     continue;
                 };

@@ -127,13 +127,7 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
 fn cheap(context: &Context, operations: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     let (quantities, limits) = notations(context.dialect.amount_notation);
     let cheaper = move |mut operation: Value| {
-        for (names, amounts, notation) in
-            [(&GAS[..], &CHEAP_GAS[..], limits), (&FEES, &CHEAP_FEES, quantities)]
-        {
-            for (name, amount) in names.iter().zip(amounts) {
-                operation[*name] = write(notation, *amount);
-            }
-        }
+        set_amounts(&mut operation, CHEAP_GAS, CHEAP_FEES, (quantities, limits));
         operation
     };
     operations.prop_map(cheaper).boxed()
@@ -174,24 +168,32 @@ fn generated(
     }
     let drawn_operation = strategy("user-operation", &overrides)?;
     Ok(drawn_operation
-        .prop_perturb(move |operation, mut rng| of_a_chain(operation, &mut rng, quantities, limits))
+        .prop_perturb(move |operation, mut rng| of_a_chain(operation, &mut rng, (quantities, limits)))
         .boxed())
 }
 
 /// The operation, sometimes with the gas limits and fees of a real chain.
-fn of_a_chain(mut operation: Value, rng: &mut TestRng, quantities: Notation, limits: Notation) -> Value {
+fn of_a_chain(mut operation: Value, rng: &mut TestRng, notations: (Notation, Notation)) -> Value {
     if !rng.chance(OF_CHAINS) {
         return operation;
     }
     let gas = *rng.pick(&GAS_OF_CHAINS);
+    set_amounts(&mut operation, gas, *rng.pick(&FEES_OF_CHAINS), notations);
+    operation
+}
+
+fn set_amounts(
+    operation: &mut Value,
+    gas: [u64; 3],
+    fees: [u64; 2],
+    (quantities, limits): (Notation, Notation),
+) {
     for (name, amount) in GAS.into_iter().zip(gas) {
         operation[name] = write(limits, amount);
     }
-    let fees = *rng.pick(&FEES_OF_CHAINS);
     for (name, amount) in FEES.into_iter().zip(fees) {
         operation[name] = write(quantities, amount);
     }
-    operation
 }
 
 /// How often, in percent, a member of a listed operation that may vary has another value than the listed one.

@@ -197,11 +197,6 @@ impl RequestEnvelope {
         &self.0
     }
 
-    /// The envelope, without a copy.
-    pub fn into_value(self) -> Value {
-        self.0
-    }
-
     /// The bytes of an HTTP request body.
     pub fn body(&self) -> Bytes {
         Bytes::from(self.0.to_string())

@@ -83,9 +83,9 @@ pub static REFUSED_FORMS: Relation = Relation::new(
                 set(request, SPONSORSHIP_INFO, "smartAccountInfo", info.clone());
             });
         }
-        let extras = context.form_extras();
+        let info = context.sponsorship_info();
         for form in context.served_forms.named(pair) {
-            if let Some(request) = form.of(base, pair, &extras) {
+            if let Some(request) = form.of(base, pair, &info) {
                 forms.push((format!("as written by {}", form.clients), request));
             }
         }
@@ -201,6 +201,6 @@ fn in_a_served_form(input: &BuildInput<'_>, pair: Kind, request: Value) -> Value
     let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
         return request;
     };
-    let extras = Context::of(input.context).form_extras();
-    form.of(&request, pair, &extras).unwrap_or(request)
+    let info = Context::of(input.context).sponsorship_info();
+    form.of(&request, pair, &info).unwrap_or(request)
 }

@@ -27,8 +27,9 @@ pub static CLIENT_FORMS: Relation = Relation::new(
     Rounds::for_each(forms::CLIENT_FORMS),
     |input, ids| {
         let form = item_of_round(input, forms::CLIENT_FORMS);
-        let rewritten =
-            input.pair.and_then(|pair| form.of(input.base, pair, &Context::of(input.context).form_extras()));
+        let rewritten = input
+            .pair
+            .and_then(|pair| form.of(input.base, pair, &Context::of(input.context).sponsorship_info()));
         let Some(request) = rewritten else {
             return Vec::new();
         };

@@ -76,11 +76,6 @@ pub static RELATIONS: &[&Relation] = &[
     &ON_CHAIN,
 ];
 
-/// The relation of that id.
-pub fn find_relation(id: &str) -> Option<&'static Relation> {
-    RELATIONS.iter().copied().find(|relation| relation.id == id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -126,10 +126,10 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
 
 /// In every form of published clients that the target serves. Forms without gas limits are another operation.
 fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
-    let extras = Context::of(input.context).form_extras();
+    let info = Context::of(input.context).sponsorship_info();
     let forms = Context::of(input.context).served_forms.named(kinds::SPONSOR_SPONSORED);
     let written = forms.into_iter().filter_map(|form| {
-        let request = form.of(input.base, kinds::SPONSOR_SPONSORED, &extras)?;
+        let request = form.of(input.base, kinds::SPONSOR_SPONSORED, &info)?;
         let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());
         has_limits.then(|| (Role::SameDecision, format!("as written by {}", form.clients), request))
     });

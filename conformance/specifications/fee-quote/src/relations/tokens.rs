@@ -81,12 +81,7 @@ pub static ABSENT_FEE_TOKEN: Relation = Relation::new(
             None => remove(&mut request, MODE, "tokenInfo"),
         }
         if input.round % 5 == 4 {
-            set(
-                &mut request,
-                MODE,
-                "sponsorshipInfo",
-                Context::of(input.context).form_extras().sponsorship_info,
-            );
+            set(&mut request, MODE, "sponsorshipInfo", Context::of(input.context).sponsorship_info());
         }
         let left_out = match input.round % 4 {
             1 => &GAS[..],

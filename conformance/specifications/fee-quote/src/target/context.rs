@@ -30,7 +30,7 @@ use crate::{
         accounts::{self, AccountService, ServedAccounts, account_of},
         dialect::Dialect,
         facts::TokenFacts,
-        forms::{Extras, ServedForms},
+        forms::ServedForms,
         ordinary::{self, Bound, Parts, SizeLimits},
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors},
         promises,
@@ -193,11 +193,11 @@ impl Context {
         &self.limits
     }
 
-    /// What forms of clients add to requests for this target.
-    pub fn form_extras(&self) -> Extras {
+    /// The sponsorshipInfo of requests to this target.
+    pub fn sponsorship_info(&self) -> Value {
         let account = self.accounts().into_iter().next();
         let account = account.map(|account| json!({"name": account.name, "version": account.version}));
-        Extras { sponsorship_info: json!({"webhookData": {}, "smartAccountInfo": account}) }
+        json!({"webhookData": {}, "smartAccountInfo": account})
     }
 
     fn beyond(&self, parts: &Parts<'_>) -> Option<&'static Bound> {

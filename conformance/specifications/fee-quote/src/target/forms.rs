@@ -6,10 +6,12 @@
 use crate::{
     SPECIFICATION,
     call::CallParts,
+    relations::{MODE, OPERATION},
     tables::{FEES, GAS, ORDINARY, is_amount, is_hex},
     target::{by_pair, dialect::Dialect},
 };
 use paymaster_engine::{
+    cases::edit::{remove, set},
     json::number::amount,
     message::request::{Call, ParsedRequest},
 };
@@ -27,44 +29,39 @@ pub struct ClientForm {
     /// The clients that send it, for people.
     pub clients: &'static str,
     /// Rewrites a plain request of that pair; false when the form does not differ for the pair.
-    rewrite: fn(&mut Value, Kind, &Extras),
-}
-
-/// What a form adds to a request beside its own members.
-#[derive(Clone, Debug)]
-pub struct Extras {
-    /// The sponsorshipInfo of a request in sponsored mode.
-    pub sponsorship_info: Value,
+    rewrite: fn(&mut Value, Kind, &Value),
 }
 
 /// Every form.
 pub static CLIENT_FORMS: &[ClientForm] = &[
-    form("account 4.x", "@biconomy/account 4.x and @biconomy/paymaster 4.x", |request, pair, extras| {
+    form("account 4.x", "@biconomy/account 4.x and @biconomy/paymaster 4.x", |request, pair, info| {
         in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
         add_placeholders(request);
-        add_other_info(request, pair, extras);
+        add_other_info(request, pair, info);
         // The smart account leaves the gas limits out in sponsored mode.
         if Mode::of(pair) == Mode::Sponsored {
-            remove(request, &GAS);
+            for name in GAS {
+                remove(request, OPERATION, name);
+            }
         }
     }),
-    form("paymaster 4.x", "@biconomy/paymaster 4.x with gas limits", |request, pair, extras| {
+    form("paymaster 4.x", "@biconomy/paymaster 4.x with gas limits", |request, pair, info| {
         in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
         add_placeholders(request);
-        add_other_info(request, pair, extras);
+        add_other_info(request, pair, info);
     }),
-    form("paymaster 3.1", "@biconomy/paymaster 3.1.x", |request, pair, extras| {
+    form("paymaster 3.1", "@biconomy/paymaster 3.1.x", |request, pair, info| {
         in_hex(request, &["nonce"], Hex::WholeBytes);
         add_placeholders(request);
-        add_other_info(request, pair, extras);
+        add_other_info(request, pair, info);
     }),
     form("viem", "the viem-based @biconomy/sdk 0.0.29", |request, _, _| {
         // A deployed account has no initCode.
         if request["params"][0]["initCode"] == "0x" {
-            remove(request, &["initCode"]);
+            remove(request, OPERATION, "initCode");
         }
-        set(request, 0, "paymasterPostOpGasLimit", json!("0"));
-        set(request, 0, "paymasterVerificationGasLimit", json!("0"));
+        set(request, OPERATION, "paymasterPostOpGasLimit", json!("0"));
+        set(request, OPERATION, "paymasterVerificationGasLimit", json!("0"));
     }),
     form("hex amounts", "clients that write every amount in hex, as bundlers do", |request, _, _| {
         in_hex(request, &["nonce"], Hex::Quantity);
@@ -76,13 +73,13 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
         "every published client but the viem-based one",
         |request, _, _| add_placeholders(request),
     ),
-    form("both info objects", "@biconomy/account 4.x and @biconomy/paymaster", |request, pair, extras| {
-        let other = other_info(pair);
-        set(request, 1, other, other_value(pair, extras));
+    form("both info objects", "@biconomy/account 4.x and @biconomy/paymaster", |request, pair, info| {
+        let (name, info) = other_info(pair, info);
+        set(request, MODE, name, info);
     }),
     form("expiryDuration in a quote", "@biconomy/account 4.x and @biconomy/paymaster", |request, pair, _| {
         if Method::of(pair) == Method::GetFeeQuoteOrData {
-            set(request, 1, "expiryDuration", json!(300));
+            set(request, MODE, "expiryDuration", json!(300));
         }
     }),
 ];
@@ -93,12 +90,12 @@ static WITHOUT_MEMBERS: &[ClientForm] = &[
     form("without calculateGasLimits", "clients that leave calculateGasLimits out", |request, pair, _| {
         // The row of a quote in token mode has none.
         if pair != kinds::QUOTE_ERC20 {
-            leave_out(request, 1, "calculateGasLimits");
+            remove(request, MODE, "calculateGasLimits");
         }
     }),
     form("without expiryDuration", "clients that leave expiryDuration out", |request, pair, _| {
         if pair == kinds::SPONSOR_SPONSORED {
-            leave_out(request, 1, "expiryDuration");
+            remove(request, MODE, "expiryDuration");
         }
     }),
 ];
@@ -106,7 +103,7 @@ static WITHOUT_MEMBERS: &[ClientForm] = &[
 const fn form(
     name: &'static str,
     clients: &'static str,
-    rewrite: fn(&mut Value, Kind, &Extras),
+    rewrite: fn(&mut Value, Kind, &Value),
 ) -> ClientForm {
     ClientForm { name, clients, rewrite }
 }
@@ -118,9 +115,9 @@ pub(crate) fn all_forms() -> impl Iterator<Item = &'static ClientForm> {
 
 impl ClientForm {
     /// A plain request in this form; none when the form does not differ from it.
-    pub fn of(&self, request: &Value, pair: Kind, extras: &Extras) -> Option<Value> {
+    pub fn of(&self, request: &Value, pair: Kind, sponsorship_info: &Value) -> Option<Value> {
         let mut rewritten = request.clone();
-        (self.rewrite)(&mut rewritten, pair, extras);
+        (self.rewrite)(&mut rewritten, pair, sponsorship_info);
         (rewritten != *request).then_some(rewritten)
     }
 }
@@ -169,11 +166,6 @@ impl Form {
     /// Whether the request is plain.
     pub fn is_plain(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Whether a member that the tables list is missing.
-    pub fn leaves_out_members(&self) -> bool {
-        self.0.iter().any(|difference| difference.starts_with("without "))
     }
 }
 
@@ -225,10 +217,10 @@ pub(crate) fn is_of_client(call: &Call, dialect: &Dialect) -> bool {
     let Some(own) = Form::of(call, dialect).filter(|form| !form.is_plain()) else {
         return false;
     };
-    let extras = Extras { sponsorship_info: call.mode_object()["sponsorshipInfo"].clone() };
+    let info = &call.mode_object()["sponsorshipInfo"];
     let plain = plain(call, dialect);
     CLIENT_FORMS.iter().any(|form| {
-        let request = form.of(&plain, call.pair, &extras);
+        let request = form.of(&plain, call.pair, info);
         let request =
             request.map(|request| ParsedRequest::of(request.to_string().as_bytes(), &SPECIFICATION));
         let rewritten = request.as_ref().and_then(ParsedRequest::valid_call);
@@ -317,56 +309,28 @@ fn in_hex(request: &mut Value, names: &[&str], hex: Hex) {
             Hex::WholeBytes if digits.len() % 2 == 1 => "0",
             _ => "",
         };
-        set(request, 0, name, json!(format!("0x{padding}{digits}")));
+        set(request, OPERATION, name, json!(format!("0x{padding}{digits}")));
     }
 }
 
 /// Empty placeholders for what only a whole operation has.
 fn add_placeholders(request: &mut Value) {
-    set(request, 0, "paymasterAndData", json!("0x"));
-    set(request, 0, "signature", json!("0x"));
+    set(request, OPERATION, "paymasterAndData", json!("0x"));
+    set(request, OPERATION, "signature", json!("0x"));
 }
 
 /// What these clients add to the mode object of a quote.
-fn add_other_info(request: &mut Value, pair: Kind, extras: &Extras) {
+fn add_other_info(request: &mut Value, pair: Kind, sponsorship_info: &Value) {
     if Method::of(pair) == Method::GetFeeQuoteOrData {
-        set(request, 1, other_info(pair), other_value(pair, extras));
-        set(request, 1, "expiryDuration", json!(300));
+        let (name, info) = other_info(pair, sponsorship_info);
+        set(request, MODE, name, info);
+        set(request, MODE, "expiryDuration", json!(300));
     }
 }
 
-fn other_info(pair: Kind) -> &'static str {
+fn other_info(pair: Kind, sponsorship_info: &Value) -> (&'static str, Value) {
     match Mode::of(pair) {
-        Mode::Sponsored => "tokenInfo",
-        Mode::Erc20 => "sponsorshipInfo",
-    }
-}
-
-fn other_value(pair: Kind, extras: &Extras) -> Value {
-    match Mode::of(pair) {
-        Mode::Sponsored => json!({}),
-        Mode::Erc20 => extras.sponsorship_info.clone(),
-    }
-}
-
-fn param(request: &mut Value, index: usize) -> Option<&mut Map<String, Value>> {
-    request["params"][index].as_object_mut()
-}
-
-fn set(request: &mut Value, index: usize, name: &str, value: Value) {
-    if let Some(object) = param(request, index) {
-        object.insert(name.to_owned(), value);
-    }
-}
-
-fn remove(request: &mut Value, names: &[&str]) {
-    for name in names {
-        leave_out(request, 0, name);
-    }
-}
-
-fn leave_out(request: &mut Value, index: usize, name: &str) {
-    if let Some(object) = param(request, index) {
-        object.shift_remove(name);
+        Mode::Sponsored => ("tokenInfo", json!({})),
+        Mode::Erc20 => ("sponsorshipInfo", sponsorship_info.clone()),
     }
 }

@@ -57,14 +57,8 @@ pub struct Parts<'a> {
     pub mode_object: &'a Value,
 }
 
-/// How large one part of a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Size {
-    /// In the unit of the bound.
-    Of(u128),
-    /// Of a kind that wallets do not send, whatever its size.
-    Unusual,
-}
+/// The size of a part; none where it is unusual whatever its size.
+type Size = Option<u128>;
 
 /// One row of the table of ordinary sizes.
 #[derive(Debug)]
@@ -121,7 +115,7 @@ pub static BOUNDS: &[Bound] = &[
         most: CALL_DATA_BYTES,
         reason: "a batch of a dozen token transfers takes about 2 KiB",
         limit: |limits| limits.call_data_bytes,
-        size: |parts| bytes(&parts.operation["callData"]),
+        size: |parts| Some(bytes(&parts.operation["callData"])),
         resize: Some(|request, size, _| set(request, OPERATION, "callData", json!(hex(size)))),
     },
     Bound {
@@ -129,7 +123,7 @@ pub static BOUNDS: &[Bound] = &[
         most: CALL_DATA_BYTES,
         reason: "the factories of published accounts take less than 1 KiB",
         limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(CALL_DATA_BYTES)),
-        size: |parts| bytes(&parts.operation["initCode"]),
+        size: |parts| Some(bytes(&parts.operation["initCode"])),
         resize: Some(|request, size, _| set(request, OPERATION, "initCode", json!(hex(size)))),
     },
     Bound {
@@ -137,7 +131,7 @@ pub static BOUNDS: &[Bound] = &[
         most: TOKEN_LIST_LENGTH,
         reason: "wallets request the tokens that their user holds",
         limit: |limits| limits.token_list_length,
-        size: |parts| Size::Of(listed(parts).count() as u128),
+        size: |parts| Some(listed(parts).count() as u128),
         resize: None, // for the relation `long-token-list`
     },
     Bound {
@@ -173,7 +167,7 @@ pub static BOUNDS: &[Bound] = &[
         limit: |limits| limits.gas_limit,
         size: |parts| {
             let limits = GAS.iter().filter_map(|name| amount(parts.operation.get(*name)?));
-            limits.map(positive).max_by_key(order).unwrap_or(Size::Of(0))
+            limits.map(positive).max_by_key(|size| size.unwrap_or(u128::MAX)).unwrap_or(Some(0))
         },
         resize: Some(|request, size, write| {
             set(request, OPERATION, "callGasLimit", write("callGasLimit", size.into()));
@@ -185,10 +179,8 @@ pub static BOUNDS: &[Bound] = &[
         reason: "far above the highest fees that chains have had",
         limit: |limits| limits.max_fee_gwei,
         size: |parts| {
-            amount(&parts.operation["maxFeePerGas"]).map_or(Size::Of(0), |fee| match positive(fee) {
-                Size::Of(wei) => Size::Of(wei.div_ceil(u128::from(GWEI))),
-                Size::Unusual => Size::Unusual,
-            })
+            amount(&parts.operation["maxFeePerGas"])
+                .map_or(Some(0), |fee| Some(positive(fee)?.div_ceil(u128::from(GWEI))))
         },
         resize: Some(|request, size, write| {
             let fee = BigUint::from(size) * GWEI;
@@ -203,8 +195,8 @@ pub static BOUNDS: &[Bound] = &[
         size: |parts| {
             let fee = |name: &str| amount(&parts.operation[name]);
             match (fee("maxPriorityFeePerGas"), fee("maxFeePerGas")) {
-                (Some(priority), Some(most)) if priority > most => Size::Unusual,
-                _ => Size::Of(1),
+                (Some(priority), Some(most)) if priority > most => None,
+                _ => Some(1),
             }
         },
         resize: None,
@@ -215,11 +207,10 @@ pub static BOUNDS: &[Bound] = &[
         reason: "wallets send operations within minutes",
         limit: |limits| limits.expiry_seconds,
         size: |parts| match parts.mode_object.get("expiryDuration") {
-            None => Size::Of(0),
+            None => Some(0),
             Some(duration) => amount(duration)
                 .and_then(|seconds| u128::try_from(seconds).ok())
-                .filter(|seconds| *seconds >= SHORTEST_EXPIRY)
-                .map_or(Size::Unusual, Size::Of),
+                .filter(|seconds| *seconds >= SHORTEST_EXPIRY),
         },
         resize: Some(|request, size, _| {
             if request["params"][1].get("expiryDuration").is_some() {
@@ -233,10 +224,10 @@ pub static BOUNDS: &[Bound] = &[
         reason: "webhook data carries a few references, such as an order number; services store it in small fields",
         limit: |limits| limits.webhook_data_bytes,
         size: |parts| match &parts.mode_object["sponsorshipInfo"]["webhookData"] {
-            Value::Object(data) if data.is_empty() => Size::Of(2),
-            Value::Null => Size::Of(0),
-            data if depth(data) > WEBHOOK_DATA_DEPTH => Size::Unusual,
-            data => Size::Of(data.to_string().len() as u128),
+            Value::Object(data) if data.is_empty() => Some(2),
+            Value::Null => Some(0),
+            data if depth(data) > WEBHOOK_DATA_DEPTH => None,
+            data => Some(data.to_string().len() as u128),
         },
         resize: Some(|request, size, _| {
             let letters = count(size).saturating_sub(r#"{"note":""}"#.len());
@@ -250,9 +241,9 @@ pub fn exceeded(parts: &Parts<'_>, limits: &SizeLimits) -> Option<&'static Bound
     BOUNDS.iter().find(|bound| {
         let promised = (bound.limit)(limits);
         match (bound.size)(parts) {
-            Size::Of(size) => size > u128::from(promised.unwrap_or(bound.most)),
+            Some(size) => size > u128::from(promised.unwrap_or(bound.most)),
             // A promise covers what is unusual too: ids of other scripts, deep webhook data.
-            Size::Unusual => promised.is_none(),
+            None => promised.is_none(),
         }
     })
 }
@@ -273,24 +264,14 @@ fn hex(size: u64) -> String {
     text
 }
 
-fn order(size: &Size) -> u128 {
-    match size {
-        Size::Of(size) => *size,
-        Size::Unusual => u128::MAX,
-    }
-}
-
 /// An amount that is at least 1. Zero is a request for an estimate.
 fn positive(amount: BigUint) -> Size {
-    if amount.bits() == 0 {
-        return Size::Unusual;
-    }
-    Size::Of(u128::try_from(amount).unwrap_or(u128::MAX))
+    (amount.bits() > 0).then(|| u128::try_from(amount).unwrap_or(u128::MAX))
 }
 
 /// The bytes of a hex string.
-fn bytes(data: &Value) -> Size {
-    Size::Of(data.as_str().map_or(0, |data| data.len().saturating_sub(2) / 2) as u128)
+fn bytes(data: &Value) -> u128 {
+    data.as_str().map_or(0, |data| data.len().saturating_sub(2) / 2) as u128
 }
 
 fn listed<'a>(parts: &Parts<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
@@ -304,19 +285,19 @@ fn repeated_tokens(parts: &Parts<'_>) -> Size {
         let mut earlier = tokens[..place].iter();
         earlier.any(|other| other.eq_ignore_ascii_case(token))
     };
-    if tokens.iter().enumerate().any(is_repeated) { Size::Unusual } else { Size::Of(1) }
+    (!tokens.iter().enumerate().any(is_repeated)).then_some(1)
 }
 
 fn id_length(parts: &Parts<'_>) -> Size {
     match parts.id.as_str() {
-        Some(id) if id.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => Size::Of(id.len() as u128),
-        Some(_) => Size::Unusual,
-        None => Size::Of(0),
+        Some(id) if id.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => Some(id.len() as u128),
+        Some(_) => None,
+        None => Some(0),
     }
 }
 
 fn number_id(parts: &Parts<'_>) -> Size {
-    if parts.id.is_number() && !is_exact_integer(parts.id) { Size::Unusual } else { Size::Of(0) }
+    if parts.id.is_number() && !is_exact_integer(parts.id) { None } else { Some(0) }
 }
 
 fn depth(value: &Value) -> usize {

@@ -234,6 +234,6 @@ pub(crate) fn read(text: &str) -> Result<Profile, ProfileError> {
     })?;
     let Contents { tokens, accounts, operations, limits, dialect, .. } = contents;
     let profile = Profile { tokens, accounts, operations, limits, dialect };
-    validation::check(&profile).map_err(|cause| ProfileError { at: None, message: cause.to_string() })?;
+    validation::check(&profile).map_err(|message| ProfileError { at: None, message })?;
     Ok(profile)
 }

@@ -1,43 +1,17 @@
 //! Checks of a profile that TOML and its types cannot express.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::target::profile::Profile;
 
-/// A value of a profile that no paymaster can mean.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ImplausibleValue {
-    /// A text is no Ethereum address.
-    #[error("{key}: `{text}` is no address: 0x and 40 hex digits")]
-    NoAddress {
-        /// Where it stands, as in `tokens.unsupported[0]`.
-        key: String,
-        text: String,
-    },
-    /// A token is listed as supported and as unsupported.
-    #[error("tokens.unsupported[{index}] stands in tokens.supported too")]
-    Contradiction {
-        /// The index in `tokens.unsupported`.
-        index: usize,
-    },
-    /// The version of an account is no version.
-    #[error("accounts[{index}].version: `{version}` is not three dotted numbers, as 2.0.0")]
-    Version {
-        /// The index in `accounts`.
-        index: usize,
-        /// The text.
-        version: String,
-    },
-}
-
-pub(crate) fn check(profile: &Profile) -> Result<(), ImplausibleValue> {
+pub(crate) fn check(profile: &Profile) -> Result<(), String> {
     for (index, token) in profile.tokens.supported.iter().enumerate() {
         address(&token.address, || format!("tokens.supported[{index}].address"))?;
     }
     for (index, token) in profile.tokens.unsupported.iter().enumerate() {
         address(token, || format!("tokens.unsupported[{index}]"))?;
         if profile.tokens.supported.iter().any(|supported| supported.address.eq_ignore_ascii_case(token)) {
-            return Err(ImplausibleValue::Contradiction { index });
+            return Err(format!("tokens.unsupported[{index}] stands in tokens.supported too"));
         }
     }
     for (index, account) in profile.accounts.iter().enumerate() {
@@ -45,7 +19,10 @@ pub(crate) fn check(profile: &Profile) -> Result<(), ImplausibleValue> {
         let dotted = parts.len() == 3
             && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
         if !dotted {
-            return Err(ImplausibleValue::Version { index, version: account.version.clone() });
+            return Err(format!(
+                "accounts[{index}].version: `{}` is not three dotted numbers, as 2.0.0",
+                account.version
+            ));
         }
     }
     let operations = &profile.operations;
@@ -54,22 +31,19 @@ pub(crate) fn check(profile: &Profile) -> Result<(), ImplausibleValue> {
     }
     for (name, list) in [("sponsorable", &operations.sponsorable), ("refused", &operations.refused)] {
         for (index, operation) in list.iter().enumerate() {
-            sender(operation)
-                .map_or(Ok(()), |sender| address(sender, || format!("operations.{name}[{index}].sender")))?;
+            if let Some(sender) = operation.get("sender").and_then(Value::as_str) {
+                address(sender, || format!("operations.{name}[{index}].sender"))?;
+            }
         }
     }
     Ok(())
 }
 
-fn sender(operation: &Map<String, Value>) -> Option<&str> {
-    operation.get("sender").and_then(Value::as_str)
-}
-
-fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ImplausibleValue> {
+fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), String> {
     if is_address(text) {
         Ok(())
     } else {
-        Err(ImplausibleValue::NoAddress { key: key(), text: text.to_owned() })
+        Err(format!("{}: `{text}` is no address: 0x and 40 hex digits", key()))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::common::sample;
 use std::time::Duration;
 
 use bytes::Bytes;
-use group::{ANSWER, NO, group, group_of};
+use group::{ANSWER, NO, find_relation, group, group_of};
 use paymaster_engine::{
     cases::{
         case::{BuildInput, Group, Ids},
@@ -18,7 +18,7 @@ use paymaster_engine::{
 use paymaster_exchange::{Exchange, Response};
 use paymaster_fee_quote::{
     SPECIFICATION,
-    relations::{STRING_IDS, find_relation},
+    relations::STRING_IDS,
     target::{
         context::Context,
         ordinary::BOUNDS,
@@ -228,7 +228,7 @@ fn data_with_a_signature_differs_between_tokens() {
         tokens: TokenLists { supported: supported.map(token).into(), ..TokenLists::default() },
         ..Profile::default()
     });
-    let relation = find_relation("token-data").expect("it is one of ours");
+    let relation = find_relation("token-data");
     let group = group_of("token-data", kinds::SPONSOR_ERC20);
     let input = BuildInput { pair: group.pair, base: &group.base, round: 0, context: &two };
     let group = Group { members: (relation.members)(&input, &mut Ids::starting_at(1)), ..group };
@@ -419,7 +419,7 @@ fn the_accounts_of_a_group_do_not_depend_on_the_base() {
         ..Profile::default()
     });
     let base = sample::sponsor_request("pm_getFeeQuoteOrData");
-    let relation = find_relation("smart-accounts").expect("it is one of ours");
+    let relation = find_relation("smart-accounts");
     let pairs: Vec<[String; 2]> = (0..3)
         .map(|round| {
             let input =

@@ -120,7 +120,7 @@ fn the_suite_draws_with_the_same_strategy() {
         let strategy = requests(pair).profile(profile()).tokens(Tokens::Supported);
         for _ in 0..20 {
             let drawn = strategy.new_tree(&mut runner).unwrap().current();
-            assert_eq!(source.base(&Base::accepted(pair)), Some(drawn.into_value()));
+            assert_eq!(source.base(&Base::accepted(pair)), Some(drawn.value().clone()));
         }
     }
 }

@@ -13,7 +13,7 @@ const NOT_REFUSED: &[&str] = &["refusal.*", "entry-point.*", "json-rpc.*"];
 
 /// A fault of the answers to calls, of which the change follows.
 const fn answered(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
-    Fault::new(clause, name, about).when(is_call)
+    Fault::new(clause, name, about).when(|view| view.is_paymaster_call())
 }
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -27,12 +27,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "serves the data of a refused sender that has the checksum of EIP-55",
     )
     .when(|view| {
-        let sender = view.operation()["sender"].as_str().unwrap_or_default();
+        let sender = view.text("sender");
         view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
     }),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
         .on_answer(|_, answer| refuse_with(answer, &json!({ "paymasterAndData": "0x" })))
-        .when(|view| is_call(view) && is_denied(view))
+        .when(|view| view.is_paymaster_call() && is_denied(view))
         .also(&[
             "refusal.*",
             "stub.members-07",
@@ -89,7 +89,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "returns id null where it refuses a sender and the id is a text",
     )
     .on_answer(|_, answer| set(answer, "id", Value::Null))
-    .when(|view| is_call(view) && is_denied(view) && view.id_string().is_some())
+    .when(|view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some())
     .depends_on("/id"),
     answered("error.message", "refusal-without-message", "leaves the message out of refusals")
         .on_answer(|_, answer| change(answer, "error", |error| json!({ "code": error["code"] }))),
@@ -101,7 +101,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_answer(|_, answer| {
         change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
     })
-    .when(|view| is_call(view) && is_denied(view))
+    .when(|view| view.is_paymaster_call() && is_denied(view))
     .also(&["endpoint.stub-and-data"]),
 ];
 
@@ -114,13 +114,8 @@ const fn served(clause: &'static str, name: &'static str, about: &'static str) -
         .also(&["data.signature"])
 }
 
-fn is_call(view: &RequestView<'_>) -> bool {
-    view.is_stub() || view.is_data()
-}
-
 fn is_denied(view: &RequestView<'_>) -> bool {
-    let sender = view.operation()["sender"].as_str();
-    sender.is_some_and(|sender| sender.eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER))
+    view.text("sender").eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER)
 }
 
 /// Puts this result in the place of an error.

@@ -1,10 +1,10 @@
 //! Faults that refuse what clients send.
 
 use paymaster_service::EntryPoint;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, remove, set};
+use crate::injection::{Behaviour, RequestView, refuse};
 
 /// What a refusal breaks too where the profile promises results.
 const PROMISED: &[&str] =
@@ -17,10 +17,7 @@ const fn refused(clause: &'static str, name: &'static str, about: &'static str) 
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     refused("endpoint.stub-and-data", "stub-method-unknown", "does not serve pm_getPaymasterStubData")
-        .on_answer(|_, answer| {
-            remove(answer, "result");
-            set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
-        })
+        .on_answer(|_, answer| refuse(answer, -32601, "method not found"))
         .when(|view| view.is_stub())
         .also(&["stub.sponsorable-is-served", "json-rpc.*"]),
     refused("stub.sponsorable-is-served", "sponsorable-stub-refused", "refuses every stub request")
@@ -31,12 +28,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["endpoint.stub-and-data"]),
     refused("call.letter-case", "upper-case-refused", "refuses hex digits in upper case in the call data")
         .when(|view| {
-            is_call(view) && text(view, "callData").bytes().any(|letter| letter.is_ascii_uppercase())
+            view.is_paymaster_call()
+                && view.text("callData").bytes().any(|letter| letter.is_ascii_uppercase())
         }),
     refused("operation.unsigned", "unsigned-operation-refused", "refuses an operation without a signature")
-        .when(|view| is_call(view) && view.operation().get("signature").is_none()),
+        .when(|view| view.is_paymaster_call() && view.operation().get("signature").is_none()),
     refused("operation.dummy-signature", "dummy-signature-refused", "refuses an operation with a signature")
-        .when(|view| is_call(view) && text(view, "signature").len() > 2),
+        .when(|view| view.is_paymaster_call() && view.text("signature").len() > 2),
     refused(
         "operation.stub-members",
         "stub-members-refused",
@@ -44,75 +42,75 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| {
         view.is_data()
-            && ["paymasterData", "paymasterAndData"].iter().any(|member| text(view, member).len() > 2)
+            && ["paymasterData", "paymasterAndData"].iter().any(|member| view.text(member).len() > 2)
     }),
     refused(
         "operation.dummy-signature",
         "long-signature-refused",
         "refuses a signature of another length than 65 bytes",
     )
-    .when(|view| is_call(view) && ![0, 132].contains(&text(view, "signature").len())),
+    .when(|view| view.is_paymaster_call() && ![0, 132].contains(&view.text("signature").len())),
     refused(
         "operation.stub-members",
         "empty-paymaster-data-refused",
         "refuses paymasterAndData 0x in a stub request",
     )
-    .when(|view| view.is_stub() && text(view, "paymasterAndData") == "0x"),
+    .when(|view| view.is_stub() && view.text("paymasterAndData") == "0x"),
     refused(
         "operation.stub-members",
         "zero-paymaster-limits-refused",
         "refuses 0x0 for the gas limits of the paymaster in a stub request",
     )
-    .when(|view| view.is_stub() && text(view, "paymasterVerificationGasLimit") == "0x0"),
+    .when(|view| view.is_stub() && view.text("paymasterVerificationGasLimit") == "0x0"),
     refused(
         "operation.factory",
         "factory-with-zero-limits-refused",
         "refuses gas limits of zero for an operation that creates its account",
     )
-    .when(|view| creates_account(view) && text(view, "callGasLimit") == "0x0"),
+    .when(|view| creates_account(view) && view.text("callGasLimit") == "0x0"),
     refused("operation.null-members", "null-members-refused", "refuses members that are null").when(|view| {
-        is_call(view)
+        view.is_paymaster_call()
             && view.operation().as_object().is_some_and(|members| members.values().any(Value::is_null))
     }),
     refused("operation.factory", "factory-refused", "refuses operations that create their account")
         .when(creates_account),
     refused("operation.eip-7702", "authorization-refused", "refuses eip7702Auth")
-        .when(|view| is_call(view) && view.operation()["eip7702Auth"].is_object()),
+        .when(|view| view.is_paymaster_call() && view.operation()["eip7702Auth"].is_object()),
     refused(
         "operation.eip-7702",
         "authorization-parity-zero-refused",
         "refuses an eip7702Auth with yParity 0x0",
     )
-    .when(|view| is_call(view) && view.operation()["eip7702Auth"]["yParity"] == "0x0"),
+    .when(|view| view.is_paymaster_call() && view.operation()["eip7702Auth"]["yParity"] == "0x0"),
     refused(
         "operation.eip-7702",
         "authorization-for-every-chain-refused",
         "refuses an eip7702Auth with chainId 0x0",
     )
-    .when(|view| is_call(view) && view.operation()["eip7702Auth"]["chainId"] == "0x0"),
+    .when(|view| view.is_paymaster_call() && view.operation()["eip7702Auth"]["chainId"] == "0x0"),
     refused("operation.eip-7702", "delegated-factory-refused", "refuses the factory 0x7702")
-        .when(|view| is_call(view) && text(view, "factory") == "0x7702"),
+        .when(|view| view.is_paymaster_call() && view.text("factory") == "0x7702"),
     refused("operation.nonce", "nonce-of-64-bits", "refuses a nonce of more than 64 bits")
-        .when(|view| is_call(view) && text(view, "nonce").len() > 18),
+        .when(|view| view.is_paymaster_call() && view.text("nonce").len() > 18),
     refused(
         "stub-request.zero-limits",
         "zero-limits-refused",
         "refuses gas limits of zero in a stub request",
     )
-    .when(|view| view.is_stub() && text(view, "callGasLimit") == "0x0"),
+    .when(|view| view.is_stub() && view.text("callGasLimit") == "0x0"),
     refused("stub-request.zero-fees", "zero-fees-divided-by", "fails when both fees are zero")
-        .on_answer(|_, answer| fail(answer))
-        .when(|view| view.is_stub() && text(view, "maxFeePerGas") == "0x0"),
+        .on_answer(|_, answer| refuse(answer, -32603, "internal error"))
+        .when(|view| view.is_stub() && view.text("maxFeePerGas") == "0x0"),
     refused("context.null", "context-null-fails", "fails when the context is null")
-        .on_answer(|_, answer| fail(answer))
-        .when(|view| is_call(view) && view.request["params"].get(3).is_some_and(Value::is_null)),
+        .on_answer(|_, answer| refuse(answer, -32603, "internal error"))
+        .when(|view| view.is_paymaster_call() && view.request["params"].get(3).is_some_and(Value::is_null)),
     refused(
         "data-request.without-stub",
         "data-without-stub-refused",
         "refuses data without an earlier stub of the same operation",
     )
     .when(|view| {
-        let operation = ["sender", "nonce", "callData"].map(|member| text(view, member)).join(" ");
+        let operation = ["sender", "nonce", "callData"].map(|member| view.text(member)).join(" ");
         if view.is_stub() {
             view.memory.previous(&operation, &Value::Bool(true));
         }
@@ -126,7 +124,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| {
         let address = view.request["params"][1].as_str().unwrap_or_default();
-        is_call(view) && *address == address.to_lowercase()
+        view.is_paymaster_call() && *address == address.to_lowercase()
     }),
     Fault::new(
         "entry-point.unknown-refused",
@@ -137,14 +135,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         request["params"][1] =
             if view.operation().get("initCode").is_some() { ENTRY_POINT_06 } else { ENTRY_POINT_07 }.into();
     })
-    .when(|view| is_call(view) && view.request["params"].get(1).is_some() && view.entry_point().is_none()),
+    .when(|view| {
+        view.is_paymaster_call() && view.request["params"].get(1).is_some() && view.entry_point().is_none()
+    }),
     Fault::new(
         "entry-point.unknown-refused",
         "entry-point-by-its-ends",
         "tells EntryPoints by the first and last four digits of their addresses",
     )
     .on_request(|view, request| request["params"][1] = same_ends(view).into())
-    .when(|view| is_call(view) && view.entry_point().is_none() && same_ends(view).is_some()),
+    .when(|view| view.is_paymaster_call() && view.entry_point().is_none() && same_ends(view).is_some()),
     Fault::new(
         "entry-point.other-operation",
         "later-operation-served-as-06",
@@ -177,25 +177,11 @@ fn same_ends(view: &RequestView<'_>) -> Option<&'static str> {
 const ENTRY_POINT_06: &str = "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789";
 const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
 
-fn is_call(view: &RequestView<'_>) -> bool {
-    view.is_stub() || view.is_data()
-}
-
 /// Whether a call is for an account that is created with the operation.
 pub(super) fn creates_account(view: &RequestView<'_>) -> bool {
-    is_call(view) && (text(view, "factory").len() > 6 || text(view, "initCode").len() > 2)
-}
-
-/// A member of the operation that is a string; empty when it is not.
-fn text(view: &RequestView<'_>, member: &str) -> String {
-    view.operation()[member].as_str().unwrap_or_default().to_owned()
+    view.is_paymaster_call() && (view.text("factory").len() > 6 || view.text("initCode").len() > 2)
 }
 
 pub(super) fn set_operation(request: &mut Value, member: &str, value: Value) {
     request["params"][0][member] = value;
-}
-
-fn fail(answer: &mut serde_json::Map<String, Value>) {
-    remove(answer, "result");
-    set(answer, "error", json!({ "code": -32603, "message": "internal error" }));
 }

@@ -90,7 +90,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             older_members(result);
             result.extend(both);
         })
-        .when(is_later),
+        .when(|view| view.is_later()),
     unreadable(
         "result.address-once",
         "address-in-the-data",
@@ -100,7 +100,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let address = text_of(&result["paymaster"]);
         change_data(result, |digits| format!("{}{digits}", address.trim_start_matches("0x")));
     })
-    .when(is_later),
+    .when(|view| view.is_later()),
     unreadable("result.address-once", "address-twice", "paymasterAndData has the address twice")
         .on_result(|_, result| {
             let address = text_of(&result["paymasterAndData"])[2..42].to_owned();
@@ -187,10 +187,6 @@ const ZERO_ADDRESS: &str = "0x0000000000000000000000000000000000000000";
 
 fn is_06(view: &RequestView<'_>) -> bool {
     view.entry_point() == Some(EntryPoint::V06)
-}
-
-fn is_later(view: &RequestView<'_>) -> bool {
-    view.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
 }
 
 fn is_eip_712(view: &RequestView<'_>) -> bool {

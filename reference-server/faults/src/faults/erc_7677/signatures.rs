@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::change_data;
 use super::requests::set_operation;
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, SwappedPart, remove, set};
+use crate::injection::{Behaviour, RequestView, SwappedPart, refuse, remove, set};
 
 const SIGNATURE: &str = "data.signature";
 const OF_LIMITS: &str = "data.signature-of-limits";
@@ -42,7 +42,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
         |_, result| without_limits(result),
     ))
-    .when(|view| view.is_data() && is_later(view)),
+    .when(|view| view.is_data() && view.is_later()),
     signed(SIGNATURE, "own-estimate-signed", "signs a callGasLimit of its own and returns it")
         .injects(Behaviour::Exchange(
             |_, request| set_operation(request, "callGasLimit", json!("0x249f0")),
@@ -70,7 +70,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     signed(SIGNATURE, "nonce-cut", "signs the last 64 bits of the nonce").on_request(|view, request| {
-        let nonce = view.operation()["nonce"].as_str().unwrap_or_default();
+        let nonce = view.text("nonce");
         if nonce.len() > 18 {
             set_operation(request, "nonce", json!(format!("0x{}", &nonce[nonce.len() - 16..])));
         }
@@ -112,13 +112,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_data() && view.operation()["callData"] == "0x"),
     signed(SIGNATURE, "factory-data-cut", "signs the first 1,024 bytes of factoryData")
         .on_request(|view, request| {
-            let data = view.operation()["factoryData"].as_str().unwrap_or_default();
+            let data = view.text("factoryData");
             set_operation(request, "factoryData", json!(data[..2 + 2 * 1_024]));
         })
         .when(|view| view.is_data() && view.byte_count("factoryData") > 1_024),
     signed(OF_LIMITS, "data-cached-without-fees", "repeats data for the same operation with other fees")
         .on_result(|view, result| {
-            repeat(view, result, without(view, &["maxFeePerGas", "maxPriorityFeePerGas"]));
+            view.repeat(result, without(view, &["maxFeePerGas", "maxPriorityFeePerGas"]));
         })
         .depends_on_others(),
     signed(
@@ -127,12 +127,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "repeats data for the same operation with other gas limits",
     )
     .on_result(|view, result| {
-        repeat(view, result, without(view, &["callGasLimit", "verificationGasLimit", "preVerificationGas"]));
+        view.repeat(result, without(view, &["callGasLimit", "verificationGasLimit", "preVerificationGas"]));
     })
     .depends_on_others(),
     signed(OF_LIMITS, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
         .on_request(|view, request| first(view, request, "maxFeePerGas"))
-        .when(|view| view.is_stub() || view.is_data())
+        .when(|view| view.is_paymaster_call())
         .depends_on_others(),
     signed(
         OF_LIMITS,
@@ -140,7 +140,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "signs the first callGasLimit of a sender and nonce that is not 0",
     )
     .on_request(|view, request| first(view, request, "callGasLimit"))
-    .when(|view| (view.is_stub() || view.is_data()) && view.operation()["callGasLimit"] != "0x0")
+    .when(|view| (view.is_paymaster_call()) && view.operation()["callGasLimit"] != "0x0")
     .depends_on_others(),
     signed(
         "data.signature-of-call",
@@ -156,7 +156,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     signed("data.differs", "data-cached-by-sender", "repeats the first data of a sender")
         .on_result(|view, result| {
             let key = format!("{}{:?}", view.operation()["sender"], view.entry_point());
-            repeat(view, result, key);
+            view.repeat(result, key);
         })
         .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
@@ -213,7 +213,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses data, because the stub was final",
     )
     .on_answer(final_stub)
-    .when(|view| view.is_stub() || view.is_data())
+    .when(|view| view.is_paymaster_call())
     .also(&[
         "is-final.signature",
         "data.sponsorable-is-served",
@@ -221,13 +221,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "endpoint.stub-and-data",
     ]),
 ];
-
-/// Puts the first data with this key in the place of a result.
-fn repeat(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
-    if let Value::Object(first) = view.memory.first(key, &Value::Object(result.clone())) {
-        *result = first;
-    }
-}
 
 /// The params without these members of the operation.
 fn without(view: &RequestView<'_>, members: &[&str]) -> String {
@@ -253,10 +246,6 @@ fn without_limits(members: &mut Map<String, Value>) {
     }
 }
 
-fn is_later(view: &RequestView<'_>) -> bool {
-    view.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
-}
-
 fn swap(view: &RequestView<'_>, request: &mut Value, one: &str, other: &str) {
     set_operation(request, one, view.operation()[other].clone());
     set_operation(request, other, view.operation()[one].clone());
@@ -276,9 +265,7 @@ pub(in crate::faults) fn set_time(digits: &str, word: usize, time: u64) -> Strin
 
 /// Whether the operation has hex digits in upper case or another first member than `sender`.
 fn is_spelled_otherwise(view: &RequestView<'_>) -> bool {
-    let is_upper = view.operation()["callData"]
-        .as_str()
-        .is_some_and(|data| data.bytes().any(|digit| digit.is_ascii_uppercase()));
+    let is_upper = view.text("callData").bytes().any(|digit| digit.is_ascii_uppercase());
     let first = view.operation().as_object().and_then(|members| members.keys().next());
     is_upper || first.is_some_and(|member| member != "sender")
 }
@@ -290,7 +277,6 @@ fn final_stub(view: &RequestView<'_>, answer: &mut Map<String, Value>) {
     if view.is_stub() {
         answer["result"]["isFinal"] = json!(true);
     } else {
-        remove(answer, "result");
-        set(answer, "error", json!({ "code": -32000, "message": "the stub was final" }));
+        refuse(answer, -32000, "the stub was final");
     }
 }

@@ -2,10 +2,9 @@
 
 use paymaster_schemas::Pair;
 use paymaster_service::{EntryPoint, PolicyConfig};
-use serde_json::json;
 
 use crate::faults::{Fault, fault};
-use crate::injection::{RequestView, WireResponse};
+use crate::injection::{RequestView, WireResponse, refuse_result};
 
 const TEXT: Fault = Fault::breaking("answer.json-text");
 
@@ -58,12 +57,7 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
         "token-sponsor-limited",
         "answers sponsor requests in token mode with the error of a rate limit",
     )
-    .on_answer(|_, answer| {
-        if answer.shift_remove("result").is_some() {
-            let error = json!({ "code": -32005, "message": "rate limit exceeded" });
-            answer.insert("error".to_owned(), error);
-        }
-    })
+    .on_answer(|_, answer| refuse_result(answer, -32005, "rate limit exceeded"))
     .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
 ];
@@ -83,15 +77,13 @@ pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
 ];
 
 fn has_sender(view: &RequestView<'_>) -> bool {
-    let sender = view.operation()["sender"].as_str();
-    view.is_call() && sender.is_some_and(|own| own.eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER))
+    view.is_call() && view.text("sender").eq_ignore_ascii_case(PolicyConfig::DENIED_SENDER)
 }
 
 /// Whether the request names the token at this index of the configuration.
 fn has_token(view: &RequestView<'_>, index: usize) -> bool {
     let token = &view.tokens[index.min(view.tokens.len() - 1)];
-    let mut named = view.preferred().into_iter().chain(view.token_list()).chain(view.fee_token());
-    named.any(|named| named.eq_ignore_ascii_case(token))
+    view.named_tokens().chain(view.fee_token()).any(|named| named.eq_ignore_ascii_case(token))
 }
 
 fn status(response: &mut WireResponse, status: u16) {

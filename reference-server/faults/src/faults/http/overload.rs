@@ -2,10 +2,10 @@
 //! requests in flight.
 
 use paymaster_schemas::Pair;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::faults::{Fault, fault};
-use crate::injection::{WireResponse, set, text_of};
+use crate::injection::{WireResponse, refuse_result, text_of};
 
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result").also(ALSO);
 
@@ -14,7 +14,7 @@ const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
-        .on_answer(|_, answer| refuse(answer, BUSY))
+        .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
         .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25()),
     fault(
         SERVED,
@@ -38,26 +38,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "busy-for-large-calls",
         "answers sponsor requests with more than 64 bytes of call data with the error `server busy`",
     )
-    .on_answer(|_, answer| refuse(answer, BUSY))
+    .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
     .depends_on("/params/0/callData"),
 ];
 
 const BUSY: &str = "server busy: overloaded";
 
-/// Replaces a result by an error of the server.
-fn refuse(answer: &mut Map<String, Value>, message: &str) {
-    if answer.shift_remove("result").is_some() {
-        let error = json!({ "code": -32005, "message": message });
-        set(answer, "error", error);
-    }
-}
-
 fn refuse_with_status(response: &mut WireResponse, status: u16, message: &str) {
     if let Some(body) = &mut response.body
         && let Ok(mut answer) = serde_json::from_slice(body)
     {
-        refuse(&mut answer, message);
+        refuse_result(&mut answer, -32005, message);
         *body = Value::Object(answer).to_string().into_bytes();
         response.status = status;
         response.has_result = false;

@@ -117,10 +117,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers only the first of several requests in a batch whose ids have the same text",
     )
     .on_reply(|_, answer| {
-        if let Some(Value::Array(answers)) = answer {
-            let mut seen = HashSet::new();
+        let mut seen = HashSet::new();
+        in_batch(answer, |answers| {
             answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
-        }
+        });
     }),
     fault(
         ELEMENTS,
@@ -128,30 +128,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers every request of a batch with an error when one of them is an error",
     )
     .on_reply(|_, answer| {
-        let Some(Value::Array(answers)) = answer else {
-            return;
-        };
-        let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() else {
-            return;
-        };
-        for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
-            remove(answer, "result");
-            set(answer, "error", error.clone());
-        }
+        in_batch(answer, |answers| {
+            if let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() {
+                for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
+                    remove(answer, "result");
+                    set(answer, "error", error.clone());
+                }
+            }
+        });
     }),
     fault(ELEMENTS, "batch-result-of-first", "answers every request of a batch with the result of the first")
         .on_reply(|_, answer| {
-            let Some(Value::Array(answers)) = answer else {
-                return;
-            };
-            let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() else {
-                return;
-            };
-            for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
-                if let Some(result) = answer.get_mut("result") {
-                    *result = first.clone();
+            in_batch(answer, |answers| {
+                if let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() {
+                    let results = answers.iter_mut().filter_map(|answer| answer.get_mut("result"));
+                    results.for_each(|result| result.clone_from(&first));
                 }
-            }
+            });
         })
         .of_fee_quote(),
     fault(EMPTY, "empty-batch-array", "answers an empty batch with an empty array").on_reply(
@@ -189,13 +182,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/id"),
     fault(NOTIFICATION, "notification-answered-in-batch", "answers notifications within a batch")
         .on_reply(|view, answer| {
-            let Value::Array(requests) = view.request else {
-                return;
-            };
-            let notifications = requests.iter().filter(|request| is_notification(request)).count();
-            if let Some(Value::Array(answers)) = answer {
-                answers.extend((0..notifications).map(|_| notification_answer()));
-            }
+            let requests = view.request.as_array().into_iter().flatten();
+            let notifications = requests.filter(|request| is_notification(request));
+            in_batch(answer, |answers| answers.extend(notifications.map(|_| notification_answer())));
         })
         .also(&[BATCH.clause]),
 ];

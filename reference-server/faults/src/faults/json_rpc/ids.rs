@@ -1,12 +1,10 @@
 //! Faults of ids: requests refused for their id, and ids that the response omits or changes (sections 2.1 and 2.10).
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, decimal_text, json, remove, set, text_of};
+use crate::injection::{Behaviour, RequestView, decimal_text, in_error, json, remove, set, text_of};
 
-/// The largest integer below which a double represents every integer.
-const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 /// A length that usual ids do not reach: a UUID has 36 characters.
 const LONG_ID: usize = 64;
 
@@ -46,16 +44,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.has_id()),
     fault(ECHO, "id-missing-in-errors", "leaves the id out of errors")
         .on_answer(|_, answer| {
-            if answer.contains_key("error") {
-                remove(answer, "id");
-            }
+            in_error(answer, |answer| remove(answer, "id"));
         })
         .when(|view| view.has_id()),
     fault(ECHO, "id-null-in-errors", "returns id null in every error")
         .on_answer(|_, answer| {
-            if answer.contains_key("error") {
-                set(answer, "id", Value::Null);
-            }
+            in_error(answer, |answer| set(answer, "id", Value::Null));
         })
         .when(|view| view.has_id()),
     fault(ECHO, "id-null", "returns id null").injects(TO_NULL).when(|view| view.has_id()),
@@ -77,21 +71,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some("")),
     fault(ECHO_BY_ID, "id-as-markup", "writes &, < and > of ids as entities")
         .on_answer(|view, answer| {
-            let id = view.id_string().unwrap_or_default();
-            let escaped = id.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-            set(answer, "id", escaped);
+            respell(view, answer, |id| id.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
         })
         .when(|view| view.id_string().is_some_and(|id| id.contains(['&', '<', '>']))),
     fault(ECHO_BY_ID, "id-as-date", "removes zero milliseconds from ids that are timestamps")
         .on_answer(|view, answer| {
-            let id = view.id_string().unwrap_or_default();
-            set(answer, "id", id.replace(".000Z", "Z"));
+            respell(view, answer, |id| id.replace(".000Z", "Z"));
         })
         .when(|view| view.id_string().is_some_and(|id| id.contains(".000Z"))),
     fault(ECHO_BY_ID, "id-without-accents", "drops combining accents from ids")
         .on_answer(|view, answer| {
-            let id = view.id_string().unwrap_or_default();
-            set(answer, "id", id.replace(ACCENT, ""));
+            respell(view, answer, |id| id.replace(ACCENT, ""));
         })
         .when(|view| view.id_string().is_some_and(|id| id.contains(ACCENT))),
     fault(ECHO_BY_ID, "id-number-as-string", "returns ids that are numbers as strings")
@@ -109,13 +99,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
             set(answer, "id", json(&format!("{double}")));
         })
-        .when(is_large)
+        .when(|view| view.has_large_id())
         .depends_on("/id"),
     fault(ECHO_BY_ID, "id-fraction-cut", "removes the fraction of an id")
         .on_answer(|view, answer| {
-            let digits = text_of(view.id());
-            let whole = digits.split_once('.').map_or(digits.as_str(), |(whole, _)| whole);
-            set(answer, "id", json(whole));
+            set(answer, "id", json(text_of(view.id()).split('.').next().unwrap_or_default()));
         })
         .when(|view| view.id_number().is_some_and(|digits| digits.contains('.') && !digits.contains('e'))),
     fault(ECHO_BY_ID, "id-sign-lost", "loses the sign of negative ids")
@@ -125,8 +113,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.id_number().is_some_and(|digits| digits.starts_with('-') && digits != "-0")),
     fault(ECHO_BY_ID, "id-long-cut", "returns the first 64 letters of an id")
         .on_answer(|view, answer| {
-            let id: String = text_of(view.id()).chars().take(LONG_ID).collect();
-            set(answer, "id", id);
+            set(answer, "id", shortened(view, LONG_ID));
         })
         .when(|view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID)),
     fault(
@@ -135,9 +122,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "replaces letters of ids that are not ascii by question marks",
     )
     .on_answer(|view, answer| {
-        let letters = text_of(view.id());
-        let id: String = letters.chars().map(|letter| if letter.is_ascii() { letter } else { '?' }).collect();
-        set(answer, "id", id);
+        respell(view, answer, |id| id.replace(|letter: char| !letter.is_ascii(), "?"));
     })
     .when(|view| view.id_string().is_some_and(|id| !id.is_ascii())),
     fault(ECHO, "id-wrong-now-and-then", "returns a wrong id in 1 of 25 answers")
@@ -153,10 +138,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_others(),
     fault(ECHO_BY_ID, "id-cut-in-errors", "cuts ids of more than 16 characters in errors")
         .on_answer(|view, answer| {
-            if answer.contains_key("error") {
-                let id = text_of(view.id());
-                set(answer, "id", id.chars().take(16).collect::<String>());
-            }
+            in_error(answer, |answer| set(answer, "id", shortened(view, 16)));
         })
         .when(|view| view.id_string().is_some_and(|id| id.chars().count() > 16)),
     fault(ECHO, "id-null-in-token-mode", "returns id null in token mode only")
@@ -167,8 +149,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 
 const TO_NULL: Behaviour = Behaviour::Answer(|_, answer| set(answer, "id", Value::Null));
 
-/// Whether the id is an integer that a double may not represent.
-fn is_large(view: &RequestView<'_>) -> bool {
-    let number = view.id_number().and_then(|digits| digits.parse::<i128>().ok());
-    number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)
+/// Writes an id that is a string in another way.
+pub(in crate::faults) fn respell(
+    view: &RequestView<'_>,
+    answer: &mut Map<String, Value>,
+    spell: fn(&str) -> String,
+) {
+    set(answer, "id", spell(view.id_string().unwrap_or_default()));
+}
+
+/// The first letters of an id.
+fn shortened(view: &RequestView<'_>, letters: usize) -> String {
+    text_of(view.id()).chars().take(letters).collect()
 }

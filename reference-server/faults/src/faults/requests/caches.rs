@@ -1,10 +1,9 @@
 //! Faults of caching and concurrency: results that are cached under a part of the request, or swapped between requests.
 
 use paymaster_schemas::Pair;
-use serde_json::{Map, Value};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, SwappedPart, set, text_of};
+use crate::injection::{Behaviour, SwappedPart, retain, set, text_of};
 
 const ECHO: Fault = Fault::breaking("answer.id").depends_on_others();
 const QUOTED: Fault =
@@ -35,25 +34,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .when(|view| view.is_call()),
     fault(QUOTE_CACHED, "quote-cached-by-sender", "repeats the first quote for a sender")
-        .on_result(|view, result| repeat(view, result, text_of(&view.operation()["sender"]))),
+        .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"]))),
     fault(QUOTE_CACHED, "quote-cached-by-id", "repeats the first quote for an id")
-        .on_result(|view, result| repeat(view, result, view.id().to_string())),
+        .on_result(|view, result| view.repeat(result, view.id().to_string())),
     fault(QUOTE_CACHED, "quote-cached-by-nonce", "repeats the first quote for a nonce")
-        .on_result(|view, result| repeat(view, result, text_of(&view.operation()["nonce"]))),
+        .on_result(|view, result| view.repeat(result, text_of(&view.operation()["nonce"]))),
     fault(QUOTE_CACHED, "quote-cached-by-operation", "repeats the first quote for an operation")
-        .on_result(|view, result| repeat(view, result, view.operation().to_string())),
+        .on_result(|view, result| view.repeat(result, view.operation().to_string())),
     fault(
         QUOTE_CACHED,
         "quote-cached-by-list-length",
         "repeats the first quote for the same number of tokens",
     )
-    .on_result(|view, result| repeat(view, result, view.token_list().len().to_string())),
+    .on_result(|view, result| view.repeat(result, view.token_list().len().to_string())),
     fault(QUOTED, "quote-cached-by-method", "repeats the first token of the first quote for every request")
         .on_result(|view, result| {
-            repeat(view, result, String::new());
-            if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
-                quotes.truncate(1);
-            }
+            view.repeat(result, String::new());
+            retain(result, "feeQuotes", |place, _| place < 1);
         })
         // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
         .when(|view| view.is(Pair::QUOTE_ERC20)),
@@ -62,7 +59,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "result-cached-by-sender",
         "repeats the first sponsor result for a sender, whatever the mode",
     )
-    .on_result(|view, result| repeat(view, result, text_of(&view.operation()["sender"])))
+    .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"])))
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others(),
@@ -71,13 +68,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "result-cached-by-operation",
         "repeats the first sponsor result for an operation, whatever the mode",
     )
-    .on_result(|view, result| repeat(view, result, view.operation().to_string()))
+    .on_result(|view, result| view.repeat(result, view.operation().to_string()))
     .when(|view| view.is_sponsor())
     .also(MODES)
     .depends_on_others(),
     fault(QUOTE_CACHED, "quote-cached-by-preferred-token", "repeats the first quote for a preferred token")
         .on_result(|view, result| {
-            repeat(view, result, view.preferred().unwrap_or_default().to_owned());
+            view.repeat(result, view.preferred().unwrap_or_default().to_owned());
         })
         .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some()),
 ];
@@ -93,10 +90,3 @@ const MODES: &[&str] = &[
     "sponsor.sponsorable-is-sponsored",
     "sponsor.decision-inputs",
 ];
-
-fn repeat(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
-    let first = view.memory.first(key, &Value::Object(result.clone()));
-    if let Value::Object(first) = first {
-        *result = first;
-    }
-}

@@ -5,15 +5,12 @@ use serde_json::{Map, Value};
 
 use super::SPONSOR_NOTHING;
 use crate::faults::{Fault, fault};
-use crate::injection::{RequestView, is_refusal, replace_refusal, set, text_of};
+use crate::injection::{RequestView, SOME_DATA, is_refusal, replace_refusal, set, text_of};
 
 const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored").injects(SPONSOR_NOTHING);
 const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x").when(|view| view.is_sponsored_mode());
 const INPUTS: Fault = Fault::breaking("sponsor.decision-inputs").injects(SPONSOR_NOTHING).also(AND_SPONSORED);
 const BY_EXPIRY: Fault = INPUTS.depends_on("/params/1/expiryDuration");
-
-/// The data that a fault returns for an operation that is not sponsored: the address of a paymaster and nothing else.
-const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 
 /// The other clauses that a wrong refusal breaks.
 const AND_SPONSORED: &[&str] = &[SPONSORED.clause, "request.json-notation"];

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, quotes, replace_refusal, text_of};
+use crate::injection::{Behaviour, list, quotes, replace_refusal, retain, text_of};
 
 const REFUSED: Fault =
     Fault::breaking("sponsor.refused-gets-0x").injects(SPONSOR).depends_on("/params/0/sender");
@@ -13,12 +13,12 @@ const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(REFUSED, "refused-senders-by-letter-case", "sponsors refused senders that are not in lower case")
-        .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase()),
+        .when(|view| view.is_sponsored_mode() && view.text("sender") != view.text("sender").to_lowercase()),
     fault(REFUSED, "refused-senders-in-capitals-sponsored", "sponsors refused senders in capital letters")
-        .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view))),
+        .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender"))),
     fault(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
         .injects(SPONSOR_NOTHING)
-        .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
+        .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender")))
         .depends_on("/params/0/sender"),
     Fault::new(
         "quote.tokens-quoted",
@@ -40,15 +40,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .depends_on_the_request()
     .on_result(|view, result| {
-        let preferred = view.preferred();
-        let named: Vec<&str> = view.token_list().into_iter().chain(preferred).collect();
+        let named: Vec<&str> = view.named_tokens().collect();
         let is_in_capitals = |token: &str| {
             let mut spelled = named.iter().filter(|named| named.eq_ignore_ascii_case(token));
             spelled.any(|named| is_in_capitals(named))
         };
-        if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
-            tokens.retain(|token| !is_in_capitals(&text_of(token)));
-        }
+        retain(result, "unsupportedTokens", |_, token| !is_in_capitals(token));
     }),
     Fault::new(
         "error.token-unsupported",
@@ -78,10 +75,6 @@ const SPONSOR: Behaviour = Behaviour::Result(|_, result| {
     replace_refusal(result, &format!("0x{}", "6d".repeat(40)));
 });
 
-fn sender(view: &RequestView<'_>) -> String {
-    text_of(&view.operation()["sender"])
-}
-
 /// Whether an address has capital letters and no others.
 fn is_in_capitals(address: &str) -> bool {
     let digits = address.strip_prefix("0x").unwrap_or_default();
@@ -91,14 +84,10 @@ fn is_in_capitals(address: &str) -> bool {
 
 fn list_as_unsupported(result: &mut Map<String, Value>, unknown: &[&str]) {
     let is_unknown = |token: &str| unknown.iter().any(|other| other.eq_ignore_ascii_case(token));
-    let quoted: Vec<String> = quotes(result)
-        .map(|quote| text_of(&quote["tokenAddress"]))
-        .filter(|token| is_unknown(token))
-        .collect();
-    if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-        quotes.retain(|quote| !is_unknown(&text_of(&quote["tokenAddress"])));
-    }
-    if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
-        tokens.extend(quoted.into_iter().map(Value::from));
+    let quoted = quotes(result).map(|quote| quote["tokenAddress"].clone());
+    let quoted: Vec<Value> = quoted.filter(|token| is_unknown(&text_of(token))).collect();
+    retain(result, "feeQuotes", |_, token| !is_unknown(token));
+    if let Some(tokens) = list(result, "unsupportedTokens") {
+        tokens.extend(quoted);
     }
 }

@@ -4,10 +4,10 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, set};
+use crate::injection::{Behaviour, refuse_result};
 
 const BOTH: Fault = Fault::breaking("endpoint.both-methods")
-    .injects(unknown_method())
+    .injects(UNKNOWN_METHOD)
     .also(&["error.refusal-is-none", "json-rpc.*"]);
 const QUOTE_SPONSORED: Fault = Fault::breaking("quote.sponsored-result")
     .when(|view| view.is(Pair::QUOTE_SPONSORED))
@@ -16,7 +16,7 @@ const QUOTE_ERC20: Fault = Fault::breaking("quote.erc20-result");
 const SPONSOR_SPONSORED: Fault = Fault::breaking("sponsor.sponsored-result");
 const SPONSOR_ERC20: Fault = Fault::breaking("sponsor.erc20-result");
 const MODE_SERVED: Fault =
-    Fault::breaking("sponsor.mode-mandatory-served").injects(to_tokens()).also(SPONSORED_ROWS);
+    Fault::breaking("sponsor.mode-mandatory-served").injects(TO_TOKENS).also(SPONSORED_ROWS);
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData").when(|view| view.is_quote()),
@@ -26,20 +26,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is(Pair::QUOTE_SPONSORED))
         .also(&["error.refusal-is-none"]),
     fault(QUOTE_SPONSORED, "sponsored-quote-empty", "answers quotes in sponsored mode with an empty object")
-        .injects(empty()),
+        .injects(EMPTY),
     fault(QUOTE_SPONSORED, "sponsored-quote-of-tokens", "answers quotes in sponsored mode with token quotes")
-        .injects(to_tokens()),
+        .injects(TO_TOKENS),
     fault(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
         .refuses(|view| view.is(Pair::QUOTE_ERC20)),
     fault(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
         .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25())
         .also(&["error.unsupported-quote-is-none", "request.*"]),
     fault(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
-        .injects(to_sponsored())
+        .injects(TO_SPONSORED)
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(QUOTE_ROWS),
     fault(QUOTE_ERC20, "token-quote-empty", "answers quotes in token mode with an empty object")
-        .injects(empty())
+        .injects(EMPTY)
         .when(|view| view.is(Pair::QUOTE_ERC20))
         .also(QUOTE_ROWS),
     fault(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
@@ -53,18 +53,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(&["error.refusal-is-none", "request.*"]),
     fault(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
-        .injects(empty())
+        .injects(EMPTY)
         .when(|view| view.is(Pair::SPONSOR_SPONSORED))
         .also(SPONSORED_ROWS),
     fault(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20)),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
-            view.is(Pair::SPONSOR_ERC20)
-                && view
-                    .fee_token()
-                    .zip(view.tokens.get(1))
-                    .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
+            let is_second =
+                |named: &str| view.tokens.get(1).is_some_and(|second| named.eq_ignore_ascii_case(second));
+            view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(
@@ -95,7 +93,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "sponsorship-info-switches-mode",
         "serves sponsored mode when there is a sponsorshipInfo",
     )
-    .injects(to_sponsored())
+    .injects(TO_SPONSORED)
     .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
     .also(TOKEN_MODE)
     .depends_on("/params/1/sponsorshipInfo"),
@@ -146,44 +144,33 @@ const TOKEN_ROWS: &[&str] = &[
     "token-sponsor-result.callGasLimit",
 ];
 
-const fn unknown_method() -> Behaviour {
-    Behaviour::Answer(|_, answer| {
-        if answer.shift_remove("result").is_some() {
-            set(answer, "error", json!({ "code": -32601, "message": "method not found" }));
-        }
-    })
-}
+const UNKNOWN_METHOD: Behaviour =
+    Behaviour::Answer(|_, answer| refuse_result(answer, -32601, "method not found"));
 
-const fn empty() -> Behaviour {
-    Behaviour::Result(|_, result| *result = Map::new())
-}
+const EMPTY: Behaviour = Behaviour::Result(|_, result| *result = Map::new());
 
 /// Serves the request in token mode, with the first supported token if it names none.
-const fn to_tokens() -> Behaviour {
-    Behaviour::Request(|view, request| {
-        // A malformed request has no mode object that could be changed.
-        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
-            return;
-        };
-        mode["mode"] = "ERC20".into();
-        if !mode["tokenInfo"].is_object() {
-            mode["tokenInfo"] = json!({});
-        }
-        if view.fee_token().is_none() {
-            mode["tokenInfo"]["feeTokenAddress"] = view.tokens.first().cloned().into();
-        }
-    })
-}
+const TO_TOKENS: Behaviour = Behaviour::Request(|view, request| {
+    // A malformed request has no mode object that could be changed.
+    let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+        return;
+    };
+    mode["mode"] = "ERC20".into();
+    if !mode["tokenInfo"].is_object() {
+        mode["tokenInfo"] = json!({});
+    }
+    if view.fee_token().is_none() {
+        mode["tokenInfo"]["feeTokenAddress"] = view.tokens.first().cloned().into();
+    }
+});
 
 /// Serves the request in sponsored mode.
-const fn to_sponsored() -> Behaviour {
-    Behaviour::Request(|_, request| {
-        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
-            return;
-        };
-        mode["mode"] = "SPONSORED".into();
-        if !mode["sponsorshipInfo"].is_object() {
-            mode["sponsorshipInfo"] = Value::Object(Map::new());
-        }
-    })
-}
+const TO_SPONSORED: Behaviour = Behaviour::Request(|_, request| {
+    let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+        return;
+    };
+    mode["mode"] = "SPONSORED".into();
+    if !mode["sponsorshipInfo"].is_object() {
+        mode["sponsorshipInfo"] = Value::Object(Map::new());
+    }
+});

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, is_refusal, quotes, remove, result, set, some_result};
+use crate::injection::{
+    Behaviour, RequestView, is_refusal, quotes, refuse, refuse_result, remove, result, set, some_result,
+};
 
 const ABSENT: Fault = Fault::breaking("error.token-absent");
 const ABSENT_BY_TOKEN: Fault = ABSENT.depends_on("/params/1/tokenInfo/feeTokenAddress");
@@ -35,10 +37,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(SERVE_FIRST_TOKEN)
         .when(|view| view.omits_fee_token()),
     fault(ABSENT_BY_TOKEN, "absent-token-gets-0x", "answers with 0x when no token is named")
-        .on_answer(|_, answer| {
-            remove(answer, "error");
-            set(answer, "result", some_result("ERC20", "0x"));
-        })
+        .on_answer(|_, answer| pay_nothing(answer))
         .when(|view| view.omits_fee_token())
         .also(PAYS_NOTHING),
     fault(ABSENT, "absent-token-info-served", "uses the first supported token when there is no tokenInfo")
@@ -79,10 +78,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "unsupported-token-gets-0x",
         "answers with 0x when the token is not supported",
     )
-    .on_answer(|_, answer| {
-        remove(answer, "error");
-        set(answer, "result", some_result("ERC20", "0x"));
-    })
+    .on_answer(|_, answer| pay_nothing(answer))
     .when(|view| view.names_unsupported_fee_token())
     .also(PAYS_NOTHING),
     fault(
@@ -198,7 +194,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .depends_on_the_request()
     .on_answer(|_, answer| {
         if unsupported_count(answer) > 0 {
-            into_error(answer);
+            refuse(answer, -32000, NOT_POSSIBLE);
         }
     })
     .also(&["request.token-list"]),
@@ -208,7 +204,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             if unsupported_count(answer) > 0
                 && result(answer).is_some_and(|result| quotes(result).next().is_none())
             {
-                into_error(answer);
+                refuse(answer, -32000, NOT_POSSIBLE);
             }
         }),
     fault(
@@ -217,9 +213,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers with an error when the preferred token is not supported",
     )
     .on_answer(|_, answer| {
-        if answer.contains_key("result") {
-            into_error(answer);
-        }
+        refuse_result(answer, -32000, NOT_POSSIBLE);
     })
     .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token)))
     .depends_on("/params/1/tokenInfo/preferredToken"),
@@ -228,19 +222,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 /// The clauses that `0x` as the data of token mode breaks.
 const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponsor.erc20-result"];
 
+const NOT_POSSIBLE: &str = "not possible for this operation";
+
 type Answer = serde_json::Map<String, Value>;
 
 const REFUSE_WITH_ERROR: Behaviour = Behaviour::Answer(|_, answer| {
     if result(answer).is_some_and(|result| is_refusal(result)) {
-        into_error(answer);
+        refuse(answer, -32000, NOT_POSSIBLE);
     }
 });
-
-fn into_error(answer: &mut Answer) {
-    remove(answer, "result");
-    let error = json!({ "code": -32000, "message": "not possible for this operation" });
-    set(answer, "error", error);
-}
 
 fn unsupported_count(answer: &mut Answer) -> usize {
     let unsupported = result(answer).and_then(|result| result.get("unsupportedTokens"));
@@ -251,4 +241,10 @@ fn is_sponsor_without_mode(view: &RequestView<'_>) -> bool {
     let mode_object = view.mode_object().as_object();
     view.request["method"] == "pm_sponsorUserOperation"
         && mode_object.is_some_and(|mode| !mode.contains_key("mode"))
+}
+
+/// Answers with a result whose data is `0x`.
+fn pay_nothing(answer: &mut Answer) {
+    remove(answer, "error");
+    set(answer, "result", some_result("ERC20", "0x"));
 }

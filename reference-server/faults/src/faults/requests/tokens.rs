@@ -7,7 +7,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, SwappedPart, quotes, remove, set, text_of};
+use crate::injection::{Behaviour, RequestView, SwappedPart, list, quotes, remove, retain, set};
 
 const LISTED: Fault = Fault::breaking("quote.unsupported-listed");
 const ONLY_UNSUPPORTED: Fault = Fault::breaking("quote.unsupported-only-unsupported");
@@ -80,14 +80,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(LISTED, "unsupported-lost-now-and-then", "lists no unsupported token in 1 of 25 answers")
         .on_result(|_, result| retain_unsupported(result, |_, _| false))
         .when(|view| {
-            names_both(view)
+            view.names_both()
                 && view.token_list().iter().any(|token| !view.supports(token))
                 && view.is_one_in_25()
         })
         .also(&["request.json-notation"]),
     fault(ONLY_UNSUPPORTED, "unsupported-lists-supported", "lists supported tokens as unsupported too")
         .on_result(|view, result| {
-            let named: Vec<Value> = all_named(view).map(Value::from).collect();
+            let named: Vec<Value> = view.named_tokens().map(Value::from).collect();
             set(result, "unsupportedTokens", named);
         })
         .when(|view| view.is(Pair::QUOTE_ERC20)),
@@ -112,8 +112,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "lists an additional token when it lists any",
     )
     .on_result(|_, result| {
-        if result.get("unsupportedTokens").and_then(Value::as_array).is_some_and(|tokens| !tokens.is_empty())
-        {
+        if has_unsupported(result) {
             list_unsupported(result, UNREQUESTED_TOKEN);
         }
     })
@@ -158,7 +157,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     fault(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
         .on_result(|view, result| {
-            let unknown: Vec<&str> = all_named(view)
+            let unknown: Vec<&str> = view
+                .named_tokens()
                 .filter(|token| view.supports(token) && *token != token.to_ascii_lowercase())
                 .collect();
             retain_quotes(result, |_, quoted| {
@@ -173,8 +173,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTED, "quotes-none-beside-unsupported", "quotes nothing when a token is unsupported")
         .depends_on_the_request()
         .on_result(|_, result| {
-            let unsupported = result.get("unsupportedTokens").and_then(Value::as_array);
-            if unsupported.is_some_and(|tokens| !tokens.is_empty()) {
+            if has_unsupported(result) {
                 retain_quotes(result, |_, _| false);
             }
         }),
@@ -218,10 +217,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_others(),
     fault(ONLY_REQUESTED, "quotes-all-supported", "quotes all supported tokens for every request")
         .on_request(|_, request| request["params"][1]["tokenInfo"] = json!({}))
-        .when(|view| names_supported(view) && all_named(view).all(|token| view.supports(token))),
+        .when(|view| names_supported(view) && view.named_tokens().all(|token| view.supports(token))),
     fault(ONLY_REQUESTED, "quotes-one-more", "quotes an additional token that was not requested")
         .on_request(|view, request| {
-            let named: Vec<&str> = all_named(view).collect();
+            let named: Vec<&str> = view.named_tokens().collect();
             let other =
                 view.tokens.iter().find(|token| !named.iter().any(|named| named.eq_ignore_ascii_case(token)));
             if let (Some(other), Some(Value::Array(list))) =
@@ -240,7 +239,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_result(|view, result| {
         let quote = quotes(result).next().cloned();
         if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut("feeQuotes"))
-            && all_named(view).any(|token| !view.supports(token))
+            && view.named_tokens().any(|token| !view.supports(token))
         {
             set(&mut quote, "tokenAddress", UNREQUESTED_TOKEN);
             all.push(Value::Object(quote));
@@ -250,41 +249,24 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .also(&["fee-quote.symbol", "fee-quote.decimal", "plausibility.token-price"]),
 ];
 
-fn names_both(view: &RequestView<'_>) -> bool {
-    view.is(Pair::QUOTE_ERC20) && view.preferred().is_some() && !view.token_list().is_empty()
-}
-
-/// All tokens that a quote request names, the preferred one first.
-fn all_named<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a str> {
-    view.preferred().into_iter().chain(view.token_list())
-}
-
 fn names_supported(view: &RequestView<'_>) -> bool {
-    view.is(Pair::QUOTE_ERC20) && all_named(view).any(|token| view.supports(token))
+    view.is(Pair::QUOTE_ERC20) && view.named_tokens().any(|token| view.supports(token))
 }
 
 fn retain_unsupported(result: &mut Map<String, Value>, keep: impl Fn(usize, &str) -> bool) {
-    if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
-        let mut index = 0;
-        tokens.retain(|token| {
-            index += 1;
-            keep(index - 1, token.as_str().unwrap_or_default())
-        });
-    }
+    retain(result, "unsupportedTokens", keep);
 }
 
 fn retain_quotes(result: &mut Map<String, Value>, keep: impl Fn(usize, &str) -> bool) {
-    if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
-        let mut index = 0;
-        quotes.retain(|quote| {
-            index += 1;
-            keep(index - 1, &text_of(&quote["tokenAddress"]))
-        });
-    }
+    retain(result, "feeQuotes", keep);
 }
 
 fn list_unsupported(result: &mut Map<String, Value>, token: &str) {
-    if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
+    if let Some(tokens) = list(result, "unsupportedTokens") {
         tokens.push(token.into());
     }
+}
+
+fn has_unsupported(result: &mut Map<String, Value>) -> bool {
+    list(result, "unsupportedTokens").is_some_and(|tokens| !tokens.is_empty())
 }

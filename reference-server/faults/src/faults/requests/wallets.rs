@@ -4,9 +4,10 @@ use alloy_primitives::U256;
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
+use super::super::json_rpc::ids::respell;
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
 use crate::faults::{Fault, fault};
-use crate::injection::{RequestView, WireResponse, replace_refusal, set};
+use crate::injection::{RequestView, SOME_DATA, WireResponse, replace_refusal};
 
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
 const CALLS_SERVED: Fault = SERVED.depends_on("/params/0/callData");
@@ -21,8 +22,6 @@ const WEBHOOK: Fault =
     Fault::breaking("request.webhook-data").depends_on("/params/1/sponsorshipInfo/webhookData");
 const TEXT: Fault = Fault::breaking("answer.json-text").on_http(|_, response| fail(response));
 
-/// The data that a fault returns for an operation that is not sponsored.
-const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 /// A decision that does not depend on the operation alone.
 const DECISION: &[&str] = &["sponsor.decision-inputs"];
 /// The selectors of batches of calls.
@@ -78,7 +77,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/params/0/initCode"),
     fault(SPONSORED, "deployment-of-safe-not-sponsored", "sponsors no deployment of a Safe")
         .when(|view| {
-            let code = view.operation()["initCode"].as_str().unwrap_or_default().to_ascii_lowercase();
+            let code = view.text("initCode").to_ascii_lowercase();
             view.is_sponsored_mode() && code.starts_with("0x4e1dcf7ad4e460cfd30791ccc4f9c8a4f820ec67")
         })
         .depends_on("/params/0/initCode"),
@@ -118,7 +117,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .depends_on("/params/0/nonce"),
     fault(SERVED, "sender-without-letters-refused", "reads a sender without letters as a number")
         .refuses(|view| {
-            let sender = view.operation()["sender"].as_str().unwrap_or_default();
+            let sender = view.text("sender");
             sender.get(2..).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
         })
         .depends_on("/params/0/sender"),
@@ -175,15 +174,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| webhook_names(view).any(|name| name == "__proto__")),
     Fault::new("answer.id", "uuid-ids-in-lower-case", "returns ids that are UUIDs in lower case")
         .on_answer(|view, answer| {
-            let id = view.id_string().unwrap_or_default();
-            set(answer, "id", id.to_ascii_lowercase());
+            respell(view, answer, str::to_ascii_lowercase);
         })
         .when(|view| view.id_string().is_some_and(|id| id.len() == 36 && id.matches('-').count() == 4))
         .depends_on("/id"),
     Fault::new("answer.id", "address-ids-in-lower-case", "returns ids that are addresses in lower case")
         .on_answer(|view, answer| {
-            let id = view.id_string().unwrap_or_default();
-            set(answer, "id", id.to_ascii_lowercase());
+            respell(view, answer, str::to_ascii_lowercase);
         })
         .when(|view| view.id_string().is_some_and(|id| id.len() == 42 && id.starts_with("0x")))
         .depends_on("/id"),
@@ -210,7 +207,7 @@ fn fail(response: &mut WireResponse) {
 
 /// The call data in lower case, without `0x`.
 fn calls(view: &RequestView<'_>) -> String {
-    let data = view.operation()["callData"].as_str().unwrap_or_default();
+    let data = view.text("callData");
     data.get(2..).unwrap_or_default().to_ascii_lowercase()
 }
 

@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{change, remove, replace, set, some_result};
+use crate::injection::{SOME_DATA, change, in_error, remove, replace, set, some_result};
 
 const OBJECT: Fault = Fault::breaking("answer.object");
 const EITHER: Fault = Fault::breaking("answer.result-or-error");
@@ -51,9 +51,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     fault(EITHER_OF_FEE_QUOTE, "error-and-null-result", "adds result null to every error")
         .on_answer(|_, answer| {
-            if answer.contains_key("error") {
-                set(answer, "result", Value::Null);
-            }
+            in_error(answer, |answer| set(answer, "result", Value::Null));
         })
         .also(&[NO_RESULT_BESIDE_ERROR.clause]),
     fault(
@@ -62,9 +60,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "adds result null to every error of sponsoring in token mode",
     )
     .on_answer(|_, answer| {
-        if answer.contains_key("error") {
-            set(answer, "result", Value::Null);
-        }
+        in_error(answer, |answer| set(answer, "result", Value::Null));
     })
     .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&[EITHER.clause])
@@ -75,9 +71,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "adds a result to every error of sponsoring in token mode",
     )
     .on_answer(|_, answer| {
-        if answer.contains_key("error") {
-            set(answer, "result", some_result("ERC20", "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"));
-        }
+        in_error(answer, |answer| set(answer, "result", some_result("ERC20", SOME_DATA)));
     })
     .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&[NO_RESULT_BESIDE_ERROR.clause]),
@@ -103,9 +97,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .also(&["quote.sponsored-result"]),
     fault(VERSION, "jsonrpc-missing", "leaves jsonrpc out").on_answer(|_, answer| remove(answer, "jsonrpc")),
     fault(VERSION, "jsonrpc-missing-in-errors", "leaves jsonrpc out of errors").on_answer(|_, answer| {
-        if answer.contains_key("error") {
-            remove(answer, "jsonrpc");
-        }
+        in_error(answer, |answer| remove(answer, "jsonrpc"));
     }),
     fault(VERSION, "jsonrpc-number", "jsonrpc is a number")
         .on_answer(|_, answer| set(answer, "jsonrpc", crate::injection::json("2.0"))),
@@ -129,10 +121,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(RESULT, "result-null", "result is null")
         .on_answer(|_, answer| replace(answer, "result", Value::Null)),
     fault(RESULT, "result-bare-data", "result is the paymasterAndData alone").on_answer(|_, answer| {
-        let data = answer.get("result").and_then(|result| result.get("paymasterAndData")).cloned();
-        if let Some(data) = data {
-            set(answer, "result", data);
-        }
+        change(answer, "result", |result| result.get("paymasterAndData").unwrap_or(result).clone());
     }),
     fault(RESULT, "result-true-now-and-then", "result is true in 1 of 25 answers")
         .on_answer(|_, answer| replace(answer, "result", true))

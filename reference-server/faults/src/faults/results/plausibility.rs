@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::json;
 
 use crate::faults::{Fault, fault};
-use crate::injection::{MemberChange::Set, each_quote, replace, set};
+use crate::injection::{MemberChange::Set, change_data, each_quote, list, quotes, replace, set};
 
 const PAYMASTER_ADDRESS: Fault = Fault::breaking("plausibility.paymaster-address").also(&[TOKEN_DATA.clause]);
 const TOKEN_DATA: Fault = Fault::breaking("plausibility.token-data").when(|view| view.is_token_mode());
@@ -37,7 +37,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .of("plausibility.exchange-rate"),
     Fault::new("plausibility.one-quote-a-token", "first-token-quoted-twice", "quotes the first token twice")
         .on_result(|_, result| {
-            if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
+            if let Some(quotes) = list(result, "feeQuotes") {
                 quotes.extend(quotes.first().cloned());
             }
         }),
@@ -66,8 +66,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "validUntil is in milliseconds in the first answer with quotes, and in seconds later",
     )
     .on_result(|view, result| {
-        let quotes = result.get("feeQuotes").and_then(|quotes| quotes.as_array());
-        if quotes.is_some_and(|quotes| !quotes.is_empty()) && view.memory.count() == 1 {
+        if quotes(result).next().is_some() && view.memory.count() == 1 {
             each_quote(result, "validUntil", |until| {
                 json!(until.as_u64().unwrap_or_default().saturating_mul(1_000))
             });
@@ -87,11 +86,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAndData in token mode begins with another address than quotes name",
     )
     .on_result(|_, result| {
-        if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
-            let rest = data.get(42..).unwrap_or_default();
-            let data = format!("0x{}{rest}", "ab".repeat(20));
-            set(result, "paymasterAndData", json!(data));
-        }
+        change_data(result, |_, rest| format!("0x{}{rest}", "ab".repeat(20)));
     }),
     Fault::new(
         "plausibility.token-data-differs",
@@ -99,11 +94,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAndData in token mode is the same for every operation",
     )
     .on_result(|_, result| {
-        if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
-            let paymaster = data.get(..42).unwrap_or_default();
-            let data = format!("{paymaster}{}", "5a".repeat(129));
-            set(result, "paymasterAndData", json!(data));
-        }
+        change_data(result, |paymaster, _| format!("{paymaster}{}", "5a".repeat(129)));
     })
     .also(&["plausibility.token-data-of-token"])
     .when(|view| view.is_token_mode()),
@@ -113,13 +104,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAndData in token mode covers the operation, and not the token",
     )
     .on_result(|view, result| {
-        let data = result.get("paymasterAndData").and_then(|data| data.as_str());
-        if let Some(data) = data.filter(|_| view.is(Pair::SPONSOR_ERC20)) {
-            let paymaster = data.get(..42).unwrap_or_default();
+        if view.is(Pair::SPONSOR_ERC20) {
             // In place of a signature over the operation alone.
-            let number = view.memory.first(view.operation().to_string(), &json!(view.memory.count()));
-            let data = format!("{paymaster}{:0258x}", number.as_u64().unwrap_or_default());
-            set(result, "paymasterAndData", json!(data));
+            let number = || view.memory.first(view.operation().to_string(), &json!(view.memory.count()));
+            change_data(result, |paymaster, _| {
+                format!("{paymaster}{:0258x}", number().as_u64().unwrap_or_default())
+            });
         }
     })
     .depends_on_others(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::faults::{Fault, fault};
 use crate::injection::MemberChange::{Map, Remove, Set};
-use crate::injection::{decimal_text, json, text_of};
+use crate::injection::{decimal_text, in_hex, json, text_of};
 
 const MODE: Fault = Fault::breaking("sponsored-result.MODE");
 const DATA: Fault = Fault::breaking("sponsored-result.paymasterAndData");
@@ -40,7 +40,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
     fault(PRE, "sponsored-pre-number", "preVerificationGas is a number").changes(Map(number)),
-    fault(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(hex)),
+    fault(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(in_hex)),
     fault(PRE, "sponsored-pre-fraction", "preVerificationGas has a fraction")
         .changes(Map(|value| format!("{}.0", text_of(value)).into())),
     fault(PRE, "sponsored-pre-empty", "preVerificationGas is an empty string").changes(Set(r#""""#)),
@@ -81,10 +81,4 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 /// A string of digits as a number.
 pub(in crate::faults) fn number(value: &Value) -> Value {
     json(&text_of(value))
-}
-
-/// A decimal string as a hex quantity.
-pub(in crate::faults) fn hex(value: &Value) -> Value {
-    let amount = text_of(value).parse::<alloy_primitives::U256>().unwrap_or_default();
-    format!("{amount:#x}").into()
 }

@@ -1,10 +1,9 @@
 //! The amounts of section 2.2: integers below 2^256, as a hex quantity, a string of decimal digits, or a JSON number.
 
 use alloy_primitives::U256;
-use serde::de::{Deserialize, Deserializer, Error};
-use serde_json::value::RawValue;
+use serde::de::{Deserialize, Deserializer};
 
-use super::members::Text;
+use super::members::{in_json, in_text};
 
 /// An unsigned 256-bit integer, in any form that clients send.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,8 +11,7 @@ pub(crate) struct Amount(pub(crate) U256);
 
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        parse_member(raw.get()).map(Self).ok_or_else(|| D::Error::custom("not an amount below 2^256"))
+        in_json(deserializer, "an amount below 2^256", |json| parse_member(json).map(Self))
     }
 }
 
@@ -23,11 +21,9 @@ pub(crate) struct Quantity(pub(crate) Amount);
 
 impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        let value = text.0.strip_prefix("0x").and_then(parse_hex);
-        value
-            .map(|value| Self(Amount(value)))
-            .ok_or_else(|| D::Error::custom("not a hex quantity below 2^256"))
+        in_text(deserializer, "a hex quantity below 2^256", |text| {
+            Some(Self(Amount(parse_hex(text.strip_prefix("0x")?)?)))
+        })
     }
 }
 

@@ -4,34 +4,32 @@
 //! only, skip unknown members and refuse a member that occurs twice.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::value::RawValue;
 
 /// A string of the request, borrowed unless it contains escapes.
-#[derive(Debug, Clone)]
-pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+#[derive(Debug, Clone, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Borrow;
-        impl<'de> Visitor<'de> for Borrow {
-            type Value = Text<'de>;
+/// What `parse` reads in a string; any other string is not what `wanted` names.
+pub(crate) fn in_text<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    wanted: &str,
+    parse: impl FnOnce(Cow<'de, str>) -> Option<T>,
+) -> Result<T, D::Error> {
+    parse(Text::deserialize(deserializer)?.0).ok_or_else(|| D::Error::custom(format_args!("not {wanted}")))
+}
 
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Borrow)
-    }
+/// The same with the JSON of any value.
+pub(crate) fn in_json<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    wanted: &str,
+    parse: impl FnOnce(&'de str) -> Option<T>,
+) -> Result<T, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    parse(raw.get()).ok_or_else(|| D::Error::custom(format_args!("not {wanted}")))
 }
 
 /// Declares a struct whose members are all optional, with its `Deserialize`.

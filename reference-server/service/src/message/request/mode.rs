@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use paymaster_schemas::{Method, Mode, Pair};
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::RequestError;
 use super::amount::parse_seconds;
-use super::members::{Text, object};
+use super::members::{in_json, in_text, object};
 use super::operation::AddressText;
 
 /// The value of `mode`, `SPONSORSHIP` included.
@@ -18,9 +17,7 @@ pub(crate) struct ModeName(pub(crate) Mode);
 
 impl<'de> Deserialize<'de> for ModeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Mode::from_name(&Text::deserialize(deserializer)?.0)
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("not a mode"))
+        in_text(deserializer, "a mode", |text| Mode::from_name(&text).map(Self))
     }
 }
 
@@ -75,8 +72,7 @@ pub(crate) struct Seconds(pub(crate) u64);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        parse_seconds(raw.get()).map(Self).ok_or_else(|| D::Error::custom("not a number of at least zero"))
+        in_json(deserializer, "a number of at least zero", |json| parse_seconds(json).map(Self))
     }
 }
 
@@ -98,8 +94,7 @@ impl<'a> RawObject<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        if raw.get().starts_with('{') { Ok(Self(raw.get())) } else { Err(D::Error::custom("not an object")) }
+        in_json(deserializer, "an object", |json| json.starts_with('{').then_some(Self(json)))
     }
 }
 
@@ -125,11 +120,7 @@ pub(crate) struct AccountName<'a>(pub(crate) Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for AccountName<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        if text.0.is_empty() {
-            return Err(D::Error::custom("an empty name"));
-        }
-        Ok(Self(text.0))
+        in_text(deserializer, "a name", |text| (!text.is_empty()).then_some(Self(text)))
     }
 }
 
@@ -139,15 +130,10 @@ pub(crate) struct Version;
 
 impl<'de> Deserialize<'de> for Version {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        let mut parts = 0;
-        for part in text.0.split('.') {
-            parts += 1;
-            if part.is_empty() || !part.bytes().all(|digit| digit.is_ascii_digit()) {
-                return Err(D::Error::custom("not a dotted version"));
-            }
-        }
-        if parts == 3 { Ok(Self) } else { Err(D::Error::custom("not a version of three parts")) }
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
+        in_text(deserializer, "three dotted numbers", |text| {
+            (text.split('.').count() == 3 && text.split('.').all(is_number)).then_some(Self)
+        })
     }
 }
 

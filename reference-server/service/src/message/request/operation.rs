@@ -1,12 +1,13 @@
 //! The partial user operation of section 2.2.
 
-use std::fmt;
+use std::borrow::Cow;
 
 use alloy_primitives::{Address, hex};
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer};
 
 use super::amount::Amount;
-use super::members::{Text, object};
+use super::members::{in_text, object};
+use crate::paymaster::policy::parse_address;
 
 object! {
     /// The members of the request; [`Operation::new`] checks that the required ones are present.
@@ -59,7 +60,7 @@ impl<'a> Operation<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct AddressText<'a> {
     pub(crate) address: Address,
-    pub(crate) text: Text<'a>,
+    pub(crate) text: Cow<'a, str>,
 }
 
 /// The prefix of every hex string.
@@ -67,59 +68,29 @@ const HEX_PREFIX: &str = "0x";
 
 impl<'de> Deserialize<'de> for AddressText<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Text::deserialize(deserializer)?;
-        let mut address = Address::ZERO;
-        text.0
-            .strip_prefix(HEX_PREFIX)
-            // The decoder would accept a second prefix, which leaves too few digits.
-            .filter(|digits| digits.len() == 2 * Address::len_bytes())
-            .and_then(|digits| hex::decode_to_slice(digits, &mut address.0.0).ok())
-            .ok_or_else(|| de::Error::custom("not an address"))?;
-        Ok(Self { address, text })
+        in_text(deserializer, "an address", |text| Some(Self { address: parse_address(&text)?, text }))
     }
 }
 
 /// Bytes in hex, checked but not decoded, because only the signed hash needs the bytes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct HexText<'a>(HexDigits<'a>);
-
-/// The digits after `0x`.
-#[derive(Debug, Clone)]
-enum HexDigits<'a> {
-    Borrowed(&'a str),
-    Owned(String),
-}
-
-impl Default for HexDigits<'_> {
-    fn default() -> Self {
-        Self::Borrowed("")
-    }
-}
+pub(crate) struct HexText<'a>(Cow<'a, str>);
 
 impl HexText<'_> {
     /// The digits after `0x`.
     pub(crate) fn digits(&self) -> &str {
-        match &self.0 {
-            HexDigits::Borrowed(digits) => digits,
-            HexDigits::Owned(digits) => digits,
-        }
+        &self.0
     }
 
     /// The same bytes with zeros behind them, if they are fewer than `length`.
     pub(crate) fn padded(self, length: usize) -> Self {
-        if self.len() >= length {
-            self
-        } else {
-            Self(HexDigits::Owned(format!("{:0<1$}", self.digits(), 2 * length)))
-        }
+        if self.len() >= length { self } else { Self(format!("{:0<1$}", self.0, 2 * length).into()) }
     }
 
     /// These bytes and then those.
     pub(crate) fn followed_by(self, rest: Option<Self>) -> Self {
         match rest {
-            Some(rest) if rest.len() > 0 => {
-                Self(HexDigits::Owned(format!("{}{}", self.digits(), rest.digits())))
-            }
+            Some(rest) if rest.len() > 0 => Self(self.0 + rest.0),
             _ => self,
         }
     }
@@ -146,25 +117,12 @@ fn hex_digits(text: &str) -> Option<&str> {
 
 impl<'de> Deserialize<'de> for HexText<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Digits;
-        impl<'de> Visitor<'de> for Digits {
-            type Value = HexText<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("0x and hex digits, two a byte")
-            }
-
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                let digits = hex_digits(text).ok_or_else(|| E::custom("not bytes in hex"))?;
-                Ok(HexText(HexDigits::Borrowed(digits)))
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                let digits = hex_digits(text).ok_or_else(|| E::custom("not bytes in hex"))?;
-                Ok(HexText(HexDigits::Owned(digits.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Digits)
+        in_text(deserializer, "bytes in hex", |text| {
+            Some(Self(match text {
+                Cow::Borrowed(text) => hex_digits(text)?.into(),
+                Cow::Owned(text) => hex_digits(&text)?.to_owned().into(),
+            }))
+        })
     }
 }
 

@@ -90,7 +90,7 @@ impl Request for Quotes<'_> {
             }
             // An address contains nothing to escape.
             out.push(b'"');
-            out.extend_from_slice(token.text.0.as_bytes());
+            out.extend_from_slice(token.text.as_bytes());
             out.push(b'"');
         }
         out.extend_from_slice(b"]}");

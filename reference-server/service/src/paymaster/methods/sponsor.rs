@@ -58,7 +58,7 @@ impl Request for TokenPayment<'_> {
             }
         };
         let Some(token) = settings.tokens.get(&named.address) else {
-            let reason = format!("{} is not a supported token", named.text.0);
+            let reason = format!("{} is not a supported token", named.text);
             return Err(Refusal::new(ErrorCode::TokenUnsupported, pointer, reason));
         };
         let gas = GasLimits::of(operation);

@@ -13,7 +13,7 @@ use alloy_sol_types::SolValue;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Address, GasLimits, NonceError, SenderNonces, Signer, U48, U256, VALID_AFTER, expiry, parse_address,
+    Address, GasLimits, NonceError, SenderNonces, Signer, U48, U256, VALID_AFTER, configured_address, expiry,
     write_digits,
 };
 use crate::config::error::ConfigError;
@@ -97,15 +97,11 @@ const DELEGATED: [u8; 2] = [0x77, 0x02];
 
 impl PaymasterData {
     pub(crate) fn new(config: &PaymasterDataConfig) -> Result<Self, ConfigError> {
-        let addresses = [
-            ("paymaster_data.paymaster_07", &config.paymaster_07),
-            ("paymaster_data.paymaster_08", &config.paymaster_08),
-            ("paymaster_data.paymaster_09", &config.paymaster_09),
+        let paymasters = [
+            configured_address("paymaster_data.paymaster_07", &config.paymaster_07)?,
+            configured_address("paymaster_data.paymaster_08", &config.paymaster_08)?,
+            configured_address("paymaster_data.paymaster_09", &config.paymaster_09)?,
         ];
-        let mut paymasters = [Address::ZERO; 3];
-        for (paymaster, (key, text)) in paymasters.iter_mut().zip(addresses) {
-            *paymaster = parse_address(text).ok_or_else(|| ConfigError::value(key, "an address", text))?;
-        }
         if !config.sponsor_icon.starts_with("data:") {
             return Err(ConfigError::value(
                 "paymaster_data.sponsor_icon",

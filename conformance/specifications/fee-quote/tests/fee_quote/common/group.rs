@@ -1,7 +1,7 @@
 //! Groups of a relation, built from a request that is typed by hand, and answers to them.
 
-use paymaster_engine::cases::case::{BuildInput, Group, Ids};
-use paymaster_fee_quote::{SPECIFICATION, relations::find_relation, target::context::Context};
+use paymaster_engine::cases::case::{BuildInput, Group, Ids, Relation};
+use paymaster_fee_quote::{SPECIFICATION, relations::RELATIONS, target::context::Context};
 use paymaster_schemas::{Kind, kinds};
 use serde_json::json;
 
@@ -11,15 +11,20 @@ pub(crate) const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPO
 
 pub(crate) const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
 
+/// The relation of that id.
+pub(crate) fn find_relation(id: &str) -> &'static Relation {
+    RELATIONS.iter().copied().find(|relation| relation.id == id).expect("it is one of ours")
+}
+
 pub(crate) fn group(relation: &str) -> Group {
-    let known = find_relation(relation).expect("it is one of ours");
+    let known = find_relation(relation);
     let quotes = known.bases.of(&SPECIFICATION).iter().all(|base| base.pair == kinds::QUOTE_ERC20);
     group_of(relation, if quotes { kinds::QUOTE_ERC20 } else { kinds::SPONSOR_SPONSORED })
 }
 
 /// The same of that pair.
 pub(crate) fn group_of(relation: &str, pair: Kind) -> Group {
-    let relation = find_relation(relation).expect("it is one of ours");
+    let relation = find_relation(relation);
     let mut base = sample::sponsor_request(pair.method);
     if pair == kinds::QUOTE_ERC20 {
         let token = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";

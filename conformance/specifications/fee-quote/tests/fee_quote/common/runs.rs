@@ -12,6 +12,7 @@ use paymaster_engine::{
         plan::{DEFAULT_CASES, Plan},
         scope::Scope,
     },
+    knowledge::Discover as _,
     session::judge::Judge,
 };
 use paymaster_exchange::{Exchange, Response};
@@ -115,7 +116,7 @@ pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, ca
             .collect();
         *found.requests.entry("discovery").or_default() += answers.len();
     }
-    let context = discovery.finish().0;
+    let context = discovery.found().0;
     let judge = Judge::new(SPECIFICATION.rules().collect());
     for group in Plan::new(&context, seed, cases).within(&Scope::default().with_idle(true)) {
         let exchanges = send(service, &group);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use paymaster_engine::{
     cases::plan::plan,
-    knowledge::Knowledge,
+    knowledge::{Discover as _, Knowledge},
     message::request::ParsedRequest,
     session::{Ending, Session},
     verdict::{
@@ -44,7 +44,7 @@ fn ended(
         let sent = groups.into_iter().map(|group| (common::send(service, &group), group));
         answers = sent.map(|(sent, group)| (group, sent)).collect();
     }
-    let (context, access) = discovery.finish();
+    let (context, access) = discovery.found();
     let context: Arc<dyn Knowledge> = Arc::new(context);
     let known = Arc::new(known);
     let mut session =
