@@ -102,6 +102,8 @@ pub(super) async fn with_causes(
             let wrong = finding.exchanges.get(finding.violation.member);
             let is_open = match &finding.cause {
                 None => finding.reproduced() > 0,
+                // Errors may all break the rule, and requests that are written so may get errors.
+                Some(Cause::Writing(_)) => true,
                 // The run has compared the requests that have the member.
                 Some(_) if wrong.is_some_and(|wrong| wrong.refused_value.is_some()) => false,
                 // Other methods and modes do not have the members.
