@@ -372,7 +372,7 @@ impl Maker<'_> {
             right: self.text(&sentence::passing_condition(cause)),
             compares,
             is_compared: matches!(cause, EngineCause::Members(_) | EngineCause::Recorded { .. }),
-            is_writing: matches!(cause, EngineCause::Writing),
+            is_writing: matches!(cause, EngineCause::Writing(_)),
         }
     }
 

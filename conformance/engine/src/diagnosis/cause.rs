@@ -31,8 +31,8 @@ pub enum Cause {
         /// Where the request that passed stands in the recording: `entry 3`.
         place: String,
     },
-    /// How the request is written: the order of its members or white space. The rule held for the same values written otherwise.
-    Writing,
+    /// How the request is written. The rule held for the same values written otherwise.
+    Writing(Writing),
     /// The request headers of this published client. The rule held for the same request with the plain headers.
     Headers {
         /// The name of the client.
@@ -67,6 +67,19 @@ pub enum CauseKind {
     OtherRequests,
     /// On neither: on the kind of the answer, on the way in which the request is sent, or on chance.
     Answers,
+}
+
+/// What of the way in which a request is written decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// The order of its members.
+    Order,
+    /// White space between its tokens.
+    WhiteSpace,
+    /// Escapes in its texts or in the names of its members.
+    Escapes,
+    /// White space or escapes: the rule holds only without both.
+    WhiteSpaceAndEscapes,
 }
 
 /// Which answers are wrong.
@@ -132,7 +145,7 @@ impl Cause {
         match self {
             Self::Members(_) | Self::Form(_) | Self::Recorded { .. } => CauseKind::Members,
             Self::Concurrency | Self::Earlier(_) | Self::Spent { .. } => CauseKind::OtherRequests,
-            Self::Every { .. } | Self::Writing | Self::Headers { .. } | Self::Chance { .. } => {
+            Self::Every { .. } | Self::Writing(_) | Self::Headers { .. } | Self::Chance { .. } => {
                 CauseKind::Answers
             }
         }
@@ -145,7 +158,7 @@ impl Cause {
             Self::Form(_) => "form",
             Self::Every { .. } => "every-answer",
             Self::Recorded { .. } => "recorded-difference",
-            Self::Writing => "writing",
+            Self::Writing(_) => "writing",
             Self::Headers { .. } => "headers",
             Self::Concurrency => "concurrency",
             Self::Earlier(_) => "earlier-request",

@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::{
-    cause::{Cause, WrongAnswers},
+    cause::{Cause, CauseKind, WrongAnswers},
     difference::{Difference, DifferenceKind},
     way::{Way, encloses},
 };
 use crate::{
     json::number::amount,
+    rules::Check,
     session::outcomes::{Outcomes, Overlap},
     verdict::finding::{Finding, without_indices},
 };
@@ -26,7 +27,7 @@ pub enum Kinship {
     SameType,
     /// The answer as a whole is wrong in the same way: an error with the same code, the same HTTP status, a result of another shape.
     SameWholeAnswer,
-    /// The same bytes are answered rightly and wrongly, and the same answers break both.
+    /// The same bytes are answered rightly and wrongly, and the same answers break both, or one rule compares an answer that breaks the other.
     NowAndThen,
 }
 
@@ -62,6 +63,9 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
     }
     if is_part_of_every(one, two) || is_part_of_every(two, one) {
         return Some(Kinship::SameCause);
+    }
+    if compares_an_answer_of(one, two, outcomes) || compares_an_answer_of(two, one, outcomes) {
+        return Some(Kinship::NowAndThen);
     }
     if shared == Shared::Same {
         return Some(Kinship::SameAnswers);
@@ -135,10 +139,25 @@ impl Shared {
     }
 }
 
+/// Whether a finding that is not seen each time, and of which no cause is known, comes from comparing an answer that breaks the other rule
+/// because of other requests.
+fn compares_an_answer_of(compared: &Finding, other: &Finding, outcomes: &Outcomes) -> bool {
+    let number = compared.group.number;
+    let depends_on_others = other.cause.as_ref().map(Cause::kind) == Some(CauseKind::OtherRequests);
+    compared.cause.is_none()
+        && is_now_and_then(compared)
+        && matches!(compared.rule.check, Check::Group(..))
+        && compared.pair == other.pair
+        && depends_on_others
+        && outcomes
+            .of_key(&other.key())
+            .is_some_and(|broken| broken.iter().any(|place| usize::try_from(place.group) == Ok(number)))
+}
+
 /// Whether the same bytes break the rule in some answers only.
 fn is_now_and_then(finding: &Finding) -> bool {
     match finding.cause {
-        Some(Cause::Chance { .. } | Cause::Concurrency) => true,
+        Some(Cause::Chance { .. } | Cause::Concurrency | Cause::Earlier(_)) => true,
         Some(_) => false,
         None => finding.reproduced() < finding.attempts.len(),
     }
@@ -165,9 +184,9 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         return Some(is_one && is_one_way);
     }
     match (cause, other) {
-        (Concurrency, Concurrency) | (Writing, Writing) | (Cause::Spent { .. }, Cause::Spent { .. }) => {
-            Some(true)
-        }
+        (Concurrency, Concurrency)
+        | (Writing(_), Writing(_))
+        | (Cause::Spent { .. }, Cause::Spent { .. }) => Some(true),
         (Earlier(earlier), Earlier(other)) => Some(earlier == other || Way::of(one) == Way::of(two)),
         (Headers { lines, .. }, Headers { lines: others, .. }) => {
             let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);

@@ -6,7 +6,7 @@ use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::{
-    cause::{Cause, EarlierRequest, WrongAnswers},
+    cause::{Cause, EarlierRequest, Writing, WrongAnswers},
     difference::{Difference, DifferenceKind, Respect},
 };
 use crate::{cases::case::Role, rules::Check, specification::Places, verdict::finding::Finding};
@@ -48,8 +48,8 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     let got = if violation.actual.starts_with("the ") { "but" } else { "got" };
     format!(
         "{subject}{space}{condition}: expected {}{at}, {got} {}",
-        cut(expected.unwrap_or_default(), 2 * LONGEST_VALUE),
-        cut(&violation.actual, 2 * LONGEST_VALUE)
+        cut_between_words(expected.unwrap_or_default(), 2 * LONGEST_VALUE),
+        cut_between_words(&violation.actual, 2 * LONGEST_VALUE)
     )
 }
 
@@ -87,7 +87,7 @@ pub fn condition(cause: &Cause) -> String {
                 format!("with the request header {}", lines.join(" and "))
             }
         },
-        Cause::Writing => "with this order of members, white space and escapes".to_owned(),
+        Cause::Writing(writing) => format!("with {}", writing.words().0),
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
         Cause::Spent { served } => format!("after {served} that were served"),
@@ -161,22 +161,22 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
             let of = pair.map_or(String::new(), |pair| format!(" of {}", pair.words()));
             format!("every {}{of} that the rule judges", answers.name())
         }
-        Cause::Recorded {
-            differences,
-            is_only_there,
-            place,
-        } => recorded(differences, *is_only_there, place),
+        Cause::Recorded { differences, is_only_there, place } => recorded(differences, *is_only_there, place),
         Cause::Headers { .. } => format!("wrong {}, right with the plain ones", condition(cause)),
-        Cause::Writing => {
-            "wrong as written here, right with the same values in another order of members, or with other white space or escapes"
-                .to_owned()
+        Cause::Writing(writing) => {
+            format!("wrong as written here, right with the same values {}", writing.words().1)
         }
         Cause::Concurrency => {
             "only while other requests are in flight; right when sent one after the other".to_owned()
         }
+        Cause::Earlier(earlier) if compares => {
+            format!("answered otherwise after {} than when sent alone", earlier.name())
+        }
         Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),
         Cause::Spent { served } => {
-            format!("served {served} times, then refused: requests for which the rule held in the run break it now")
+            format!(
+                "served {served} times, then refused: requests for which the rule held in the run break it now"
+            )
         }
         Cause::Chance { broken, sent } => {
             format!("{broken} of {sent} answers to the same request: no member of the request decides")
@@ -227,6 +227,20 @@ impl WrongAnswers {
             Self::All => "answer",
             Self::Results => "result",
             Self::Errors => "error",
+        }
+    }
+}
+
+impl Writing {
+    /// What of the request is written otherwise, and how it is right.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Order => ("this order of members", "in another order of members"),
+            Self::WhiteSpace => ("this white space", "without white space"),
+            Self::Escapes => ("these escapes", "without escapes"),
+            Self::WhiteSpaceAndEscapes => {
+                ("this white space and these escapes", "without white space and escapes")
+            }
         }
     }
 }
@@ -336,8 +350,26 @@ fn cut(text: &str, longest: usize) -> String {
     if length <= longest {
         return text.to_owned();
     }
-    let half = longest / 2;
-    let start: String = text.chars().take(half).collect();
-    let end: String = text.chars().skip(length - half / 2).collect();
+    let (start, end) = ends(text, longest);
     format!("{start}…{end} ({length} characters)")
+}
+
+/// The same with whole words and JSON values where both ends have any.
+fn cut_between_words(text: &str, longest: usize) -> String {
+    let length = text.chars().count();
+    if length <= longest {
+        return text.to_owned();
+    }
+    let is_between = |letter: char| letter == ' ' || letter == ',';
+    let (start, end) = ends(text, longest);
+    let start = start.rfind(is_between).map_or(start, |place| &start[..=place]);
+    let end = end.find(is_between).map_or(end, |place| &end[place + 1..]);
+    format!("{start}…{end} ({length} characters)")
+}
+
+/// The beginning and the end of a long text.
+fn ends(text: &str, longest: usize) -> (&str, &str) {
+    let length = text.chars().count();
+    let place = |letters: usize| text.char_indices().nth(letters).map_or(text.len(), |(place, _)| place);
+    (&text[..place(longest / 2)], &text[place(length - longest / 4)..])
 }

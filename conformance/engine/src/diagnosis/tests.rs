@@ -4,7 +4,7 @@ use paymaster_exchange::{Exchange, Response};
 use serde_json::{Value, json};
 
 use super::{
-    cause::{Cause, is_right_in_the_same_respect},
+    cause::{Cause, EarlierRequest, Writing, is_right_in_the_same_respect},
     difference::{Difference, DifferenceKind, Respect, differences, with_all},
     fewest::Fewest,
     narrowing::Narrowing,
@@ -244,4 +244,31 @@ fn the_part_of_a_long_value_that_differs_is_visible() {
     let text = explanation(&cause, false);
     assert!(text.contains("cafe\"") && text.contains("beef\""), "{text}");
     assert!(text.len() < 260, "{text}");
+}
+
+#[test]
+fn a_cause_outside_the_members_says_no_more_than_was_tried() {
+    let earlier = Cause::Earlier(EarlierRequest::Member("/id", SAMPLE.places));
+    for (cause, compares, expected) in [
+        (earlier.clone(), false, "only after a request with the same id; right when sent alone"),
+        // Of two requests, it is not known which one is right.
+        (earlier, true, "answered otherwise after a request with the same id than when sent alone"),
+        (
+            Cause::Writing(Writing::Order),
+            false,
+            "wrong as written here, right with the same values in another order of members",
+        ),
+        (
+            Cause::Writing(Writing::WhiteSpace),
+            false,
+            "wrong as written here, right with the same values without white space",
+        ),
+        (
+            Cause::Writing(Writing::Escapes),
+            true,
+            "wrong as written here, right with the same values without escapes",
+        ),
+    ] {
+        assert_eq!(explanation(&cause, compares), expected);
+    }
 }

@@ -48,13 +48,27 @@ pub(crate) fn headline(page: &mut Page<'_>, defect: &Defect) {
     let label = format!("{flaky}{}", defect.label.to_uppercase());
     let painted = if defect.fails { page.paint.bad(&label) } else { page.paint.odd(&label) };
     let longest = if defect.fails || page.extent.verbose { usize::MAX } else { 2 * WIDTH - label.len() - 24 };
-    let headline = compact::cut(&escape_controls(&defect.headline), longest);
+    let headline = cut_between_words(escape_controls(&defect.headline), longest);
     for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
         match line.strip_prefix(&label) {
             Some(rest) if place == 0 => page.out.line(&format!("{painted}{rest}")),
             _ => page.out.line(&format!("  {line}")),
         }
     }
+}
+
+/// The beginning of a long text, up to the end of a word or of a JSON value where there is one.
+fn cut_between_words(text: String, longest: usize) -> String {
+    let note = format!("… ({} characters)", text.chars().count());
+    let (Some(_), Some((end, _))) = (
+        text.char_indices().nth(longest),
+        text.char_indices().nth(longest.saturating_sub(note.chars().count())),
+    ) else {
+        return text;
+    };
+    let start = &text[..end];
+    let between = start.rfind([' ', ',']).filter(|place| 2 * place > end);
+    format!("{}{note}", between.map_or(start, |place| &start[..place]))
 }
 
 /// The request and its answer, the one it is compared with, and the answer to the nearest request that does not break the rule.

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::run::{
     Suite,
     confirming::{
-        budget::SHRUNK_PER_RUN,
+        budget::{SHRUNK_PER_RUN, WaitingBudget},
         check::{self, Contradiction},
         confirm::confirm,
         diagnose::{Diagnosis, Material, Search},
@@ -26,9 +26,9 @@ use paymaster_engine::{
         cause::Cause,
         difference::{Difference, Respect},
     },
-    rules::Check,
+    rules::{Check, Rule},
     session::{Session, tally::FirstViolation},
-    verdict::finding::Finding,
+    verdict::finding::{Finding, Key},
 };
 use paymaster_settings::Settings;
 
@@ -45,6 +45,9 @@ const ROUNDS_OF_OTHERS: usize = 2;
 /// breaks dozens of rules, each search waits for answers that are wrong now and then, and a target may be slow.
 const SEARCH_REQUESTS: u32 = 10_000;
 const SEARCH_TIME: Duration = Duration::from_mins(2);
+
+/// For how long a run waits for answers that do not come while it looks for causes.
+const SEARCH_WAITING: Duration = Duration::from_mins(1);
 
 /// Which causes are looked for.
 #[derive(Clone, Copy)]
@@ -63,6 +66,7 @@ struct CauseSearch<'a> {
     /// How many requests may still be sent.
     left: AtomicU32,
     ends: Instant,
+    waiting: WaitingBudget,
 }
 
 /// The findings with their causes. Where the run is stopped, the others stay without one.
@@ -83,6 +87,7 @@ pub(super) async fn with_causes(
         limit: settings.shrink_requests * SEARCH_SHARE,
         left: AtomicU32::new(SEARCH_REQUESTS),
         ends: Instant::now() + SEARCH_TIME,
+        waiting: WaitingBudget::new(SEARCH_WAITING),
     };
     for finding in &mut findings {
         finding.share = Some(session.outcomes().share(finding.rule, &finding.key()));
@@ -102,6 +107,8 @@ pub(super) async fn with_causes(
             let wrong = finding.exchanges.get(finding.violation.member);
             let is_open = match &finding.cause {
                 None => finding.reproduced() > 0,
+                // Errors may all break the rule, and requests that are written so may get errors.
+                Some(Cause::Writing(_)) => true,
                 // The run has compared the requests that have the member.
                 Some(_) if wrong.is_some_and(|wrong| wrong.refused_value.is_some()) => false,
                 // Other methods and modes do not have the members.
@@ -151,6 +158,10 @@ fn with_other_version(group: &Group) -> Option<Group> {
 }
 
 impl CauseSearch<'_> {
+    fn resender<'a>(&'a self, rule: &'static Rule, key: &'a Key) -> Resender<'a> {
+        Resender::new(self.sender, rule, key, &**self.material.session.context(), &self.waiting)
+    }
+
     /// Rules over groups come last: rules about single requests name the cause with fewer requests. So do, of findings that are not seen each
     /// time, the ones that are seen most often: the rare ones would spend the requests of all.
     async fn find_all(&self, findings: &mut [Finding]) {
@@ -184,7 +195,8 @@ impl CauseSearch<'_> {
     async fn check_all(&self, findings: &mut Vec<Finding>, suite: &Suite, settings: &Settings) {
         let session = self.material.session;
         for rounds_left in (0..=ROUNDS_OF_OTHERS).rev() {
-            let contradicted = check::contradicted(findings, self.sender, suite, session, settings).await;
+            let contradicted =
+                check::contradicted(findings, self.sender, &self.waiting, suite, session, settings).await;
             let (mut others, mut extended) = (Vec::new(), Vec::new());
             for (number, contradiction) in contradicted {
                 // Two requests that differ in the named members alone still show the cause, whatever else breaks the rule.
@@ -241,7 +253,7 @@ impl CauseSearch<'_> {
             cause => cause.members(),
         };
         let key = finding.key();
-        let resender = Resender::new(self.sender, finding.rule, &key, &**self.material.session.context());
+        let resender = self.resender(finding.rule, &key);
         let mut search = Search::new(&resender, &self.material, finding, self.limit);
         let found = Box::pin(search.more_members(known, right)).await;
         let spent = search.spent();
@@ -275,7 +287,9 @@ impl CauseSearch<'_> {
             members.map(|member| member.pointer.clone()).collect()
         };
         let known = named(finding);
-        let mut other = Box::pin(confirm(self.sender, suite, &**context, &key, &seen, budget, &known)).await;
+        let mut other =
+            Box::pin(confirm(self.sender, suite, &**context, (&key, &seen), (budget, &self.waiting), &known))
+                .await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
         let is_known = |known: &Finding| known.key() == key && named(known) == named(&other);
@@ -284,13 +298,14 @@ impl CauseSearch<'_> {
 
     /// Adds its cause to a finding, where there is one.
     async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
-        let is_spent = self.left.load(Ordering::Relaxed) == 0 || Instant::now() >= self.ends;
+        let is_spent =
+            self.left.load(Ordering::Relaxed) == 0 || Instant::now() >= self.ends || self.waiting.is_spent();
         if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || is_spent {
             return;
         }
         finding.sought = true;
         let key = finding.key();
-        let resender = Resender::new(self.sender, finding.rule, &key, &**self.material.session.context());
+        let resender = self.resender(finding.rule, &key);
         let copy = finding.clone();
         let mut search = Search::new(&resender, &self.material, &copy, self.limit);
         let diagnosis = match extent {

@@ -14,7 +14,7 @@ use trial::Trial;
 use crate::run::{
     Suite,
     confirming::{
-        budget::RequestBudget,
+        budget::{RequestBudget, WaitingBudget},
         diagnose::{
             circumstances::with_members,
             members::{Subject, is_comparable},
@@ -386,6 +386,7 @@ pub(super) enum Contradiction {
 pub(super) async fn contradicted(
     findings: &[Finding],
     sender: &Sender,
+    waiting: &WaitingBudget,
     suite: &Suite,
     session: &Session,
     settings: &Settings,
@@ -425,7 +426,7 @@ pub(super) async fn contradicted(
             .collect();
         let key = claim.finding.key();
         let mut trial = Trial {
-            resender: Resender::new(sender, claim.finding.rule, &key, &*context),
+            resender: Resender::new(sender, claim.finding.rule, &key, &*context, waiting),
             claim,
             budget: RequestBudget::new(settings.shrink_requests),
         };
@@ -436,6 +437,8 @@ pub(super) async fn contradicted(
             }
             _ => Some(Contradiction::Other),
         };
+        // A cause that was not checked is not reported.
+        let contradiction = contradiction.or_else(|| waiting.is_spent().then_some(Contradiction::Other));
         if let Some(contradiction) = contradiction {
             // Where something else breaks the rule too, this cause may still be one of two.
             stands[number] = matches!(contradiction, Contradiction::Unexplained(_));

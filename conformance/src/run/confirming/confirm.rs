@@ -1,13 +1,13 @@
 //! Confirming violations: the same bytes are sent again, a smaller group that breaks the same rule is looked for, and then the cause.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use tokio::task::JoinSet;
 
 use crate::run::{
     Suite,
     confirming::{
-        budget::{RequestBudget, SHRUNK_PER_RUN},
+        budget::{RequestBudget, SHRUNK_PER_RUN, WaitingBudget},
         causes,
         resend::{Reproduction, Resender},
         shrink::{Shrinker, Shrunk},
@@ -27,6 +27,9 @@ use paymaster_settings::Settings;
 /// How often the bytes of a finding are sent again.
 const CONFIRMATIONS: usize = 3;
 
+/// For how long answers that do not come are waited for while findings are made smaller, all findings together.
+const WAITED_FOR_SMALLER: Duration = Duration::from_mins(1);
+
 /// Sends the groups of every violation again and shrinks them. The findings are in the order of the rules, and for each rule in the
 /// order of the plan.
 pub(crate) async fn findings(
@@ -36,14 +39,15 @@ pub(crate) async fn findings(
     settings: &Settings,
 ) -> Vec<Finding> {
     let mut confirming = JoinSet::new();
+    let waiting = Arc::new(WaitingBudget::new(WAITED_FOR_SMALLER));
     for (number, (key, seen)) in session.broken(&suite.known).into_iter().enumerate() {
         // Each step of shrinking would wait for a connection to be idle.
         let is_shrunk = number < SHRUNK_PER_RUN && !keeps_idle(seen.group.relation);
         let budget = settings.closer_look.then_some(if is_shrunk { settings.shrink_requests } else { 0 });
         let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
-        let (key, seen) = (key.clone(), seen.clone());
+        let (key, seen, waiting) = (key.clone(), seen.clone(), Arc::clone(&waiting));
         confirming.spawn(async move {
-            let finding = confirm(&sender, &suite, &*context, &key, &seen, budget, &[]).await;
+            let finding = confirm(&sender, &suite, &*context, (&key, &seen), (budget, &waiting), &[]).await;
             (number, finding)
         });
     }
@@ -66,12 +70,14 @@ pub(super) async fn confirm(
     sender: &Sender,
     suite: &Suite,
     context: &dyn Knowledge,
-    key: &Key,
-    seen: &FirstViolation,
-    budget: Option<u32>,
+    (key, seen): (&Key, &FirstViolation),
+    (budget, waiting): (Option<u32>, &WaitingBudget),
     kept: &[String],
 ) -> Finding {
-    let resender = Resender::new(sender, seen.rule, key, context);
+    let resender = Resender::new(sender, seen.rule, key, context, waiting);
+    // How often it is seen again is counted in any case.
+    let unlimited = WaitingBudget::new(Duration::MAX);
+    let patient = Resender::new(sender, seen.rule, key, context, &unlimited);
     let original = Reproduction {
         group: seen.group.clone(),
         exchanges: seen.exchanges.clone(),
@@ -83,7 +89,7 @@ pub(super) async fn confirm(
         let Some(budget) = budget else {
             return (Vec::new(), None);
         };
-        let first = attempts(&resender, &original).await;
+        let first = attempts(&patient, &original).await;
         // What is broken now and then is shrunk by the search for its cause, which sends each step often enough.
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
@@ -92,7 +98,7 @@ pub(super) async fn confirm(
         let smaller = shrinker.shrink(original.clone(), &mut requests).await;
         let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {
-            let again = attempts(&resender, &smaller.reproduction).await;
+            let again = attempts(&patient, &smaller.reproduction).await;
             if reproduces(&again) {
                 return (again, Some(smaller));
             }

@@ -1,6 +1,9 @@
 //! Sends the group of a finding again, or a changed one, and judges it by the rule of the finding.
 
-use crate::run::sending::{delivery::DeliveryError, sender::Sender};
+use crate::run::{
+    confirming::budget::WaitingBudget,
+    sending::{delivery::DeliveryError, sender::Sender},
+};
 use paymaster_engine::{
     cases::case::{Group, Order},
     knowledge::Knowledge,
@@ -24,6 +27,8 @@ pub(crate) struct Resender<'a> {
     pub(crate) rule: &'static Rule,
     pub(crate) key: &'a Key,
     pub(crate) context: &'a dyn Knowledge,
+    /// Nothing is sent any more where it is spent.
+    pub(crate) waiting: &'a WaitingBudget,
     recheck: Recheck<'a>,
 }
 
@@ -33,14 +38,14 @@ impl<'a> Resender<'a> {
         rule: &'static Rule,
         key: &'a Key,
         context: &'a dyn Knowledge,
+        waiting: &'a WaitingBudget,
     ) -> Self {
-        Self { sender, rule, key, context, recheck: Recheck::new(rule, context) }
+        Self { sender, rule, key, context, waiting, recheck: Recheck::new(rule, context) }
     }
 
     /// Sends a group in the order of its relation.
     pub(crate) async fn send(&self, group: &Group) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
-        let exchanges = self.sender.deliver(group).await?;
-        Ok(self.judged(group, &exchanges))
+        self.send_as(group, group.relation.order).await
     }
 
     /// Sends the requests of a group one after the other.
@@ -48,8 +53,15 @@ impl<'a> Resender<'a> {
         &self,
         group: &Group,
     ) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
-        let exchanges =
-            self.sender.deliver_within(group, Order::Sequential, &mut self.sender.share()).await?;
+        self.send_as(group, Order::Sequential).await
+    }
+
+    async fn send_as(&self, group: &Group, order: Order) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
+        if self.waiting.is_spent() {
+            return Err(DeliveryError::Stopped);
+        }
+        let exchanges = self.sender.deliver_within(group, order, &mut self.sender.share()).await?;
+        self.waiting.spend_on(&exchanges);
         Ok(self.judged(group, &exchanges))
     }
 

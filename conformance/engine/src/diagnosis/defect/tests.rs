@@ -8,10 +8,10 @@ use super::*;
 use crate::{
     cases::case::Group,
     diagnosis::{
-        cause::{EarlierRequest, WrongAnswers},
+        cause::{EarlierRequest, Writing, WrongAnswers},
         difference::Difference,
     },
-    rules::Violation,
+    rules::{Advice, Violation, requests::number_id},
     session::recorded::RECORDED,
     specification::SAMPLE,
     verdict::finding::Attempt,
@@ -137,6 +137,30 @@ fn the_same_answers_that_are_wrong_where_others_are_right_are_one_defect() {
     }
 }
 
+/// A rule that compares requests.
+static COMPARES: Rule = number_id(1, Advice::Look("too few requests"), "");
+
+#[test]
+fn an_answer_that_is_compared_and_breaks_another_rule_because_of_earlier_requests_is_one_defect() {
+    let answer = result_with(&json!({}));
+    let compared = || Finding { rule: &COMPARES, ..finding("answer.object", "/result", None) };
+    let wrong = |cause| row("callGasLimit", Some(cause), &answer);
+    let earlier = || Cause::Earlier(EarlierRequest::Other);
+    let attempt = || Attempt { exchanges: Vec::new(), violation: None };
+    let now_and_then = || Finding { attempts: vec![attempt()], ..compared() };
+    for (compared, wrong, of_other_rule, expected) in [
+        (now_and_then(), wrong(earlier()), vec![0], Some(Kinship::NowAndThen)),
+        // No answer of its group breaks the other rule.
+        (now_and_then(), wrong(earlier()), vec![1], None),
+        // It is seen each time, or the other one does not depend on other requests.
+        (compared(), wrong(earlier()), vec![0], None),
+        (now_and_then(), wrong(every(WrongAnswers::Results)), vec![0], None),
+    ] {
+        let broken = [vec![5], of_other_rule.clone()];
+        assert_eq!(kinship_of(&[compared, wrong], &broken, 9), expected, "{of_other_rule:?}");
+    }
+}
+
 #[test]
 fn two_members_that_decide_are_two_defects_although_the_same_answers_break_both_rules() {
     let answer = result_with(&json!({}));
@@ -253,7 +277,7 @@ fn causes_outside_the_request_are_compared_by_their_kind() {
     let earlier = Cause::Earlier;
     for (one, two, expected) in [
         (Cause::Concurrency, Cause::Concurrency, 1),
-        (Cause::Concurrency, Cause::Writing, 2),
+        (Cause::Concurrency, Cause::Writing(Writing::Order), 2),
         (
             earlier(EarlierRequest::Member("/id", SAMPLE.places)),
             earlier(EarlierRequest::Member("/id", SAMPLE.places)),

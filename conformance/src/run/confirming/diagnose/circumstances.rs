@@ -17,7 +17,7 @@ use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Diagnosis, Search, parsed};
+use super::{CONTROLS, Diagnosis, Search, parsed};
 use crate::run::confirming::{
     resend::Reproduction,
     shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
@@ -130,12 +130,17 @@ impl Search<'_> {
     pub(super) async fn concurrent_group(&mut self) -> Option<Diagnosis> {
         let group = self.finding.group.clone();
         let is_concurrent = group.members.len() > 1 && group.relation.order == Order::Concurrent;
-        if !is_concurrent || !self.budget.spend_on(&group) {
+        if !is_concurrent {
             return None;
         }
-        let (exchanges, outcome) = self.resender.send_in_order(&group).await.ok()?;
-        if outcome != Outcome::Held {
-            return None;
+        let mut exchanges = Vec::new();
+        for _ in 0..CONTROLS {
+            self.budget.add(&group);
+            let (in_order, outcome) = self.resender.send_in_order(&group).await.ok()?;
+            if outcome != Outcome::Held {
+                return None;
+            }
+            exchanges = in_order;
         }
         Some(Diagnosis {
             contrast: Some(Contrast { group, exchanges, member: self.finding.violation.member }),
@@ -157,11 +162,12 @@ impl Search<'_> {
         for earlier in 0..wrong {
             // The violation has another place in the smaller group; the place within the answer is the same.
             let both = with_members(&group, &[earlier, wrong])?;
-            if self.breaks(&both).await.is_some() {
+            if self.breaks(&both).await.is_some() && self.decides(&both, &alone).await {
                 return Some(Diagnosis::of(Cause::Earlier(shared(&group, earlier, wrong, self.places()))));
             }
         }
-        Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Other)))
+        let decides = self.decides(&group, &alone).await;
+        decides.then(|| Diagnosis::of(Cause::Earlier(EarlierRequest::Other)))
     }
 
     /// For a rule that compares a request with the same request later: whether the requests between them decide.
@@ -179,23 +185,31 @@ impl Search<'_> {
         }
         let others: Vec<usize> =
             (0..group.members.len()).filter(|index| group.members[*index].role == Role::Other).collect();
-        if others.is_empty() {
-            return Some(EarlierRequest::Same);
-        }
         let rest: Vec<usize> = (0..group.members.len()).filter(|index| !others.contains(index)).collect();
         let without = with_members(&group, &rest)?;
-        if !self.holds(&without).await {
-            return Some(EarlierRequest::Same);
+        if others.is_empty() || !self.holds(&without).await {
+            return self.always_breaks(&without).await.then_some(EarlierRequest::Same);
         }
         for other in others {
             let kept: Vec<usize> =
                 (0..group.members.len()).filter(|index| *index == other || rest.contains(index)).collect();
             let with_one = with_members(&group, &kept)?;
-            if self.breaks(&with_one).await.is_some() {
+            if self.breaks(&with_one).await.is_some() && self.decides(&with_one, &without).await {
                 return Some(shared(&group, other, wrong, self.places()));
             }
         }
-        Some(EarlierRequest::Other)
+        self.decides(&group, &without).await.then_some(EarlierRequest::Other)
+    }
+
+    /// Whether chance does not decide.
+    async fn always_breaks(&mut self, group: &Group) -> bool {
+        for _ in 0..2 * CONTROLS {
+            self.budget.add(group);
+            if !matches!(self.resender.send(group).await, Ok((_, Outcome::Broken(_)))) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The header lines of a published client that decide. Shrinking has already tried the plain headers: the rule held with them.

@@ -71,11 +71,10 @@ impl Search<'_> {
         Some(Diagnosis::of(Cause::Form(vec![difference])))
     }
 
-    /// What the relation changed in the base request.
+    /// What the relation changed in the base request; none where it is written in another way too.
     pub(super) fn changes_of_the_relation(&self) -> Option<Vec<Difference>> {
         let group = &self.finding.group;
-        let member = group.members.get(self.finding.violation.member)?;
-        let failing: Value = serde_json::from_slice(&member.body).ok()?;
+        let failing = parsed(group.members.get(self.finding.violation.member)?)?;
         let mut passing = group.base.clone();
         if !passing.is_object() {
             return None;

@@ -2,7 +2,7 @@
 //!
 //! A target that remembers requests answers those of the run in another way when they are sent again. Each trial therefore draws a new
 //! value of the member under which something may be kept: the request must be right with it alone, and wrong after an earlier request
-//! with the same value.
+//! with the same value. The control is the same requests with two values: there the last one must be right.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -32,11 +32,18 @@ const REPETITIONS: usize = 4;
 
 const ID: &str = "/id";
 
-/// How often a result is seen: a server that decides by every second number shows it once by chance.
-const SEEN: usize = 4;
+/// How often a request must be wrong after an earlier one, and right after an unrelated one. With one wrong answer in two by chance, one such
+/// pair is seen in at most 4 of 10 trials: all pairs are in one search of 10^6.
+const SEEN: usize = 16;
 
 /// How often a request is right alone before it is sent after others.
 const RIGHT_ALONE: usize = 3;
+
+/// What a request shows after earlier ones.
+enum After {
+    Wrong(Box<Reproduction>),
+    Right,
+}
 
 impl Search<'_> {
     /// The cause where an earlier request decides.
@@ -67,22 +74,23 @@ impl Search<'_> {
             return None;
         }
         'members: for under in [places.once, places.party] {
-            for _ in 0..SEEN {
-                let together = self.renewed_group(under, base)?;
-                let mut apart = self.renewed_group(under, base)?;
-                for place in 0..self.finding.violation.member {
-                    let earlier = self.renewed(&parsed(apart.members.get(place)?)?, under)?;
-                    apart = with_body(&apart, place, &earlier)?;
+            let mut wrong = None;
+            for is_together in (0..SEEN).flat_map(in_no_order) {
+                let mut group = self.renewed_group(under, base)?;
+                for place in 0..if is_together { 0 } else { self.finding.violation.member } {
+                    let earlier = self.renewed(&parsed(group.members.get(place)?)?, under)?;
+                    group = with_body(&group, place, &earlier)?;
                 }
-                let (wrong, outcome) = self.send_freely(&together).await?;
-                if !matches!(outcome, Outcome::Broken(_)) {
-                    continue 'members;
-                }
-                let (right, outcome) = self.send_freely(&apart).await?;
-                // Where the answer is the same, only what it is compared with has changed.
-                let is_right = outcome == Outcome::Held && self.is_same_respect(&right);
-                if !is_right || self.what_is_wrong(&wrong) == self.what_is_wrong(&right) {
-                    continue 'members;
+                let (exchanges, outcome) = self.send_freely(&group).await?;
+                let seen = self.what_is_wrong(&exchanges);
+                match outcome {
+                    Outcome::Broken(_) if is_together => wrong = Some(seen),
+                    // Where the answer is the same, only what it is compared with has changed.
+                    Outcome::Held
+                        if !is_together
+                            && self.is_same_respect(&exchanges)
+                            && wrong.as_ref().is_none_or(|wrong| *wrong != seen) => {}
+                    _ => continue 'members,
                 }
             }
             return Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Member(under, places))));
@@ -116,15 +124,7 @@ impl Search<'_> {
         let is_repeatable = !self.judges_groups() && [places.subject, places.party].contains(&under);
         let repeated = is_repeatable.then_some(None);
         for earlier in repeated.into_iter().chain(others.iter().map(Some)) {
-            let Some(mut reproduction) = self.wrong_after(under, own, earlier).await else { continue };
-            let mut seen = 1;
-            while seen < SEEN && self.is_right_alone(under, own).await == Some(true) {
-                let Some(again) = self.wrong_after(under, own, earlier).await else { break };
-                (reproduction, seen) = (again, seen + 1);
-            }
-            if seen < SEEN {
-                continue;
-            }
+            let Some(reproduction) = self.always_wrong_after(under, own, earlier).await else { continue };
             let earlier = match under {
                 "" => EarlierRequest::Other,
                 member if member == places.subject && earlier.is_none() => EarlierRequest::Same,
@@ -137,6 +137,27 @@ impl Search<'_> {
             });
         }
         None
+    }
+
+    /// Whether the request is wrong each time after an earlier one with the same value of the member, and right each time after an unrelated one.
+    /// Which of the two comes first follows no order, so that no count of requests decides.
+    async fn always_wrong_after(
+        &mut self,
+        under: &str,
+        own: &Value,
+        earlier: Option<&Value>,
+    ) -> Option<Reproduction> {
+        let After::Wrong(mut reproduction) = self.after(under, own, earlier, true).await? else {
+            return None;
+        };
+        for is_related in (0..SEEN).flat_map(in_no_order) {
+            match self.after(under, own, earlier, is_related).await? {
+                After::Wrong(wrong) if is_related => reproduction = wrong,
+                After::Right if !is_related => {}
+                _ => return None,
+            }
+        }
+        Some(*reproduction)
     }
 
     /// Sends the request with a new value of the member; none where it has no such member, or nothing could be sent.
@@ -154,19 +175,21 @@ impl Search<'_> {
     }
 
     /// Sends an earlier request, and then the one of the finding with the same new value of the member; without an earlier request, that of
-    /// the finding is repeated. None where the rule holds.
-    async fn wrong_after(
+    /// the finding is repeated. Where the two are not related, each has a new value of its own; what any request leaves for the next one is left
+    /// by that of the finding too. None where nothing is shown.
+    async fn after(
         &mut self,
         under: &str,
         own: &Value,
         earlier: Option<&Value>,
-    ) -> Option<Reproduction> {
-        let own = self.renewed(own, under)?;
+        is_related: bool,
+    ) -> Option<After> {
+        let mut request = self.renewed(own, under)?;
         let mut sent: Vec<(Value, Exchange)> = Vec::new();
         if let Some(earlier) = earlier {
-            let mut earlier = earlier.clone();
+            let mut earlier = if is_related || !under.is_empty() { earlier.clone() } else { request.clone() };
             if !under.is_empty() {
-                let shared = own.pointer(under).cloned();
+                let shared = request.pointer(under).cloned();
                 let specification = self.resender.context.specification();
                 let change = Difference::new(under, None, shared, specification);
                 earlier = change.applied(&earlier)?;
@@ -175,21 +198,25 @@ impl Search<'_> {
             let (exchanges, _) = self.send_freely(&group).await?;
             sent.push((earlier, exchanges.into_iter().next()?));
         }
+        let mut is_right = false;
         for _ in sent.len()..if earlier.is_some() { 2 } else { REPETITIONS } {
-            let mut request = own.clone();
-            if under == self.places().party {
+            if !is_related && !sent.is_empty() {
+                request = self.renewed(own, under)?;
+            } else if under == self.places().party {
                 request = self.renewed(&request, self.places().once)?;
             }
             let (exchanges, outcome) = self.send_last(request.clone()).await?;
+            is_right = outcome == Outcome::Held;
             if let Outcome::Broken(violation) = outcome {
                 if sent.is_empty() {
                     return None;
                 }
-                return self.reproduction(sent, request, exchanges, violation);
+                let reproduction = self.reproduction(sent, request, exchanges, violation)?;
+                return Some(After::Wrong(Box::new(reproduction)));
             }
-            sent.push((request, exchanges.into_iter().next()?));
+            sent.push((request.clone(), exchanges.into_iter().next()?));
         }
-        None
+        is_right.then_some(After::Right)
     }
 
     /// The requests in the order in which they were sent: the last one breaks the rule. Of a rule that compares requests, those of the last
@@ -320,6 +347,12 @@ fn unseen_number(unseen: &mut u64) -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = u64::try_from(since.map_or(0, |time| time.as_millis())).unwrap_or_default();
     (now + *unseen) << 12 | scattered(*unseen) >> 52
+}
+
+/// Whether a trial comes before its control, both in an order that no count of requests follows.
+pub(super) fn in_no_order(trial: usize) -> [bool; 2] {
+    let is_first = scattered(trial as u64) >> 63 == 0;
+    [is_first, !is_first]
 }
 
 /// A number of which every bit depends on the given one.

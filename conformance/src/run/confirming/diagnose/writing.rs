@@ -1,23 +1,53 @@
-//! The way a request is written as a cause: the order of its members, and white space.
+//! The way a request is written as a cause: the order of its members, white space and escapes.
 
 use serde_json::Value;
 
-use super::{Diagnosis, Search, members::Subject, parsed};
-use paymaster_engine::{cases::case::Role, diagnosis::cause::Cause};
+use super::{Diagnosis, Search, parsed};
+use paymaster_engine::{
+    cases::case::Role,
+    diagnosis::cause::{Cause, Contrast, Writing},
+    session::recheck::Outcome,
+};
 
 impl Search<'_> {
-    /// Whether the order of the members or white space decides: the same values are sent in the order of a request for which the rule
-    /// held, without white space.
+    /// Whether the way in which the request is written decides: the same values are sent otherwise, and one thing is changed at a time. White
+    /// space and escapes are left out, each alone and then both. In a request without these, the members stand in the order of a request for
+    /// which the rule held.
     pub(super) async fn writing(&mut self) -> Option<Diagnosis> {
-        let wrong = self.finding.violation.member;
-        let body = &self.finding.group.members.get(wrong)?.body;
-        let own: Value = serde_json::from_slice(body).ok()?;
-        let rewritten = in_the_order_of(&own, &self.model_of_writing());
-        if rewritten.to_string().as_bytes() == &**body {
-            return None;
+        let member = self.finding.group.members.get(self.finding.violation.member)?;
+        let own = std::str::from_utf8(&member.body).ok()?.to_owned();
+        let value: Value = serde_json::from_str(&own).ok()?;
+        let plain = value.to_string();
+        let forms = if plain == own {
+            vec![(Writing::Order, in_the_order_of(&value, &self.model_of_writing()).to_string())]
+        } else {
+            let without_white_space = rewritten(&own, true, false);
+            let without_escapes = rewritten(&own, false, true);
+            vec![
+                (Writing::WhiteSpace, without_white_space),
+                (Writing::Escapes, without_escapes),
+                (Writing::WhiteSpaceAndEscapes, plain),
+            ]
+        };
+        for (writing, text) in forms {
+            if text != own
+                && let Some(contrast) = self.right_when_written(text).await
+            {
+                let cause = Cause::Writing(writing);
+                return Some(Diagnosis { contrast: Some(contrast), ..Diagnosis::of(cause) });
+            }
         }
-        let contrast = self.right(Subject::Member(wrong), rewritten).await?;
-        Some(Diagnosis { contrast: Some(contrast), ..Diagnosis::of(Cause::Writing) })
+        None
+    }
+
+    /// The contrast where the rule holds for the request with this text. Its answer may be of another kind: the same values must get the same
+    /// answer.
+    async fn right_when_written(&mut self, text: String) -> Option<Contrast> {
+        let member = self.finding.violation.member;
+        let mut group = self.finding.group.clone();
+        group.members.get_mut(member)?.body = text.into();
+        let (exchanges, outcome) = self.send(&group).await?;
+        (outcome == Outcome::Held).then_some(Contrast { group, exchanges, member })
     }
 
     /// A request that is written in the usual way: the one to compare with in the group, or one for which the rule held.
@@ -54,5 +84,50 @@ fn in_the_order_of(value: &Value, model: &Value) -> Value {
             Value::Array(items.iter().enumerate().map(item).collect())
         }
         _ => value.clone(),
+    }
+}
+
+/// The JSON text without white space between its tokens, or without escapes in its texts that these do not need, or without both.
+fn rewritten(text: &str, without_white_space: bool, without_escapes: bool) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = if letter == '"' { length_of_text(rest) } else { letter.len_utf8() };
+        let (token, behind) = rest.split_at(length);
+        rest = behind;
+        match serde_json::from_str::<String>(token) {
+            Ok(plain) if without_escapes => written += &Value::from(plain).to_string(),
+            _ if without_white_space && letter.is_ascii_whitespace() => {}
+            _ => written += token,
+        }
+    }
+    written
+}
+
+/// How long the JSON string is with which a text begins, in bytes and with its quotation marks.
+fn length_of_text(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_changed_at_a_time() {
+        let text = "{ \"\\u0061\\\"\" : [\"x y\" ,\t\"\\\\\", 1.50]\n}";
+        for (white_space, escapes, expected) in [
+            (true, false, "{\"\\u0061\\\"\":[\"x y\",\"\\\\\",1.50]}"),
+            (false, true, "{ \"a\\\"\" : [\"x y\" ,\t\"\\\\\", 1.50]\n}"),
+            (true, true, "{\"a\\\"\":[\"x y\",\"\\\\\",1.50]}"),
+        ] {
+            assert_eq!(rewritten(text, white_space, escapes), expected);
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Faults of reading JSON: requests refused for their notation (section 1).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
+use crate::injection::{remove, set};
 
 const NOTATION: Fault = Fault::breaking("request.json-notation");
 
@@ -28,6 +29,25 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(NOTATION, "escapes-not-decoded", "does not decode \\u escapes")
         .refuses(|view| view.raw.windows(2).any(|pair| pair == b"\\u"))
         .also(&["request.id-string"]),
+    fault(NOTATION, "escaped-method-unknown", "answers an escaped method name with an error and the id 1")
+        .on_answer(|_, answer| {
+            remove(answer, "result");
+            set(answer, "id", 1);
+            set(answer, "error", json!({ "code": -32601, "message": "unknown method" }));
+        })
+        .when(|view| {
+            let has = |text: &[u8]| view.raw.windows(text.len()).any(|part| part == text);
+            view.pair().is_some() && has(b"\\u00") && !has(b"\"pm_")
+        })
+        .also(&[
+            "answer.id",
+            "endpoint.both-methods",
+            "error.*",
+            "json-rpc.*",
+            "quote.*",
+            "request.*",
+            "sponsor.*",
+        ]),
 ];
 
 fn position(object: &Value, member: &str) -> Option<usize> {

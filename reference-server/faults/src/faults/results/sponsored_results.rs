@@ -23,6 +23,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MODE, "sponsored-mode-null-now-and-then", "MODE is null in 1 of 25 results")
         .changes(Set("null"))
         .when(|view| view.is_one_in_25()),
+    fault(
+        MODE,
+        "sponsored-mode-null-for-half",
+        "MODE is null for half of all requests, by a hash of the bytes",
+    )
+    .changes(Set("null"))
+    .when(|view| {
+        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        view.raw.iter().fold(0xcbf2_9ce4_8422_2325, hash).count_ones().is_multiple_of(2)
+    }),
     fault(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
         .changes(Remove)
         .when(|view| view.is(Pair::QUOTE_SPONSORED)),

@@ -87,6 +87,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         plain.replace(":{", ": {"),
         plain.replace(",\"", ",\n\""),
         plain.replace("SPONSORED", "\\u0053PONSORED"),
+        plain.replace("pm_", "\\u0070m_"),
         format!(" {plain}\n"),
         plain.replace("0xdead", "0xDEAD"),
         plain[..plain.len() - 1].to_owned(),
