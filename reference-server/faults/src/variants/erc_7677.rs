@@ -102,6 +102,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(|view| view.is_paymaster_call())
         .untrue(&[Statement::Contract]),
+    variant("operation-once", "gives data for an operation once, and then refuses it")
+        .refuses(|view| {
+            let key = view.request["params"].to_string();
+            let is_data = view.is_paymaster_call() && view.request["method"] == "pm_getPaymasterData";
+            is_data && view.memory.previous(&key, &Value::Bool(true)).is_some()
+        })
+        .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("foreign-chain-served", "ignores the chain id")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
         .when(|view| view.is_paymaster_call() && view.request["params"].get(2).is_some_and(Value::is_string)),
