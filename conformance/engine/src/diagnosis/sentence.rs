@@ -90,7 +90,7 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Writing(writing) => format!("with {}", writing.words().0),
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
-        Cause::Spent { served } => format!("after {served} that were served"),
+        Cause::Spent { served } => format!("after {served} that were right"),
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} answers to the same request"),
     }
 }
@@ -175,11 +175,11 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
         Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),
         Cause::Spent { served } => {
             format!(
-                "served {served} times, then refused: requests for which the rule held in the run break it now"
+                "right {served} times, then wrong: requests for which the rule held in the run break it now"
             )
         }
         Cause::Chance { broken, sent } => {
-            format!("{broken} of {sent} answers to the same request: no member of the request decides")
+            format!("{broken} of {sent} answers to the same request, sent alone again and again")
         }
     }
 }
