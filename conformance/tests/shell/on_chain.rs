@@ -21,7 +21,7 @@ use crate::{
     server::{Injected, Server},
 };
 
-/// What validation takes of gas, beside what a node takes before the contract runs.
+/// What validation takes of gas.
 const GAS: u64 = 20_000;
 /// An address without code.
 const NOWHERE: &str = "0x00000000000000000000000000000000000000ee";
@@ -45,9 +45,14 @@ fn node_after(chain: u64, operations: u64) -> (Server, Arc<Mutex<BTreeSet<String
         let request: Value = serde_json::from_slice(body).unwrap();
         let method = request["method"].as_str().unwrap();
         methods.lock().unwrap().insert(method.to_owned());
-        let mut answer = match method {
-            "eth_chainId" => json!({ "result": format!("{chain:#x}") }),
-            _ => validated(&request["params"][0], chain, signer, U256::from(operations)),
+        let params = &request["params"];
+        let validated = |call: &Value| validated(call, chain, signer, U256::from(operations));
+        let mut answer = if method == "eth_chainId" {
+            json!({ "result": format!("{chain:#x}") })
+        } else if params[2].is_null() {
+            validated(&params[0])
+        } else {
+            json!({ "result": format!("0x{:064x}", u8::from(succeeds(params, validated))) })
         };
         answer["jsonrpc"] = json!("2.0");
         answer["id"] = request["id"].clone();
@@ -57,21 +62,27 @@ fn node_after(chain: u64, operations: u64) -> (Server, Arc<Mutex<BTreeSet<String
     (server, asked)
 }
 
-/// What `validatePaymasterUserOp` of the verifying paymaster does with a call of its EntryPoint.
+/// Whether the call succeeds that the EntryPoint makes with its other code: the gas, the contract and the data are in the data of the outer call.
+fn succeeds(params: &Value, validated: impl Fn(&Value) -> Value) -> bool {
+    let entry_point = &params[0]["to"];
+    assert!(params[2][entry_point.as_str().unwrap()]["code"].is_string(), "{params}");
+    let data = hex::decode(params[0]["data"].as_str().unwrap()).unwrap();
+    let contract = Address::from_slice(&data[44..64]).to_string();
+    let inner = json!({ "from": entry_point, "to": contract, "data": hex::encode_prefixed(&data[64..]), "gas": "0x0" });
+    U256::from_be_slice(&data[..32]) >= U256::from(GAS) && validated(&inner).get("error").is_none()
+}
+
+/// What `validatePaymasterUserOp` of the verifying paymaster does with a call of its EntryPoint, with enough gas.
 fn validated(call: &Value, chain: u64, signer: Address, sender_nonce: U256) -> Value {
     if call["to"].as_str().unwrap().eq_ignore_ascii_case(NOWHERE) {
         return json!({ "result": "0x" });
     }
     let data = hex::decode(call["data"].as_str().unwrap()).unwrap();
     let revert = || json!({ "error": { "code": 3, "message": "execution reverted", "data": "0x" } });
-    let Some(gas) = call["gas"].as_str() else {
+    if !call["gas"].is_string() {
         // The contract has verifyingSigner(), and no list of bundlers.
         let has_it = data == signer_call();
         return if has_it { json!({ "result": hex::encode_prefixed(signer.into_word()) }) } else { revert() };
-    };
-    let gas = u64::from_str_radix(&gas[2..], 16).unwrap();
-    if gas < 21_000 + 16 * data.len() as u64 + GAS {
-        return json!({ "error": { "code": -32003, "message": "out of gas" } });
     }
     let version = EntryPointVersion::at(call["from"].as_str().unwrap()).unwrap();
     let operation = operation(version, &data[4..]);

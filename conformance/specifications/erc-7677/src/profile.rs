@@ -236,6 +236,7 @@ fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     #[test]
     fn a_whole_profile_is_read() {
@@ -261,6 +262,11 @@ mod tests {
             serde_json::json!({ "sender": "0x00000000000000000000000000000000000000A1", "callData": "0x" });
         assert!(profile.operations.sponsorable[0].lists(EntryPointVersion::V07, &sent));
         assert!(!profile.operations.sponsorable[0].lists(EntryPointVersion::V06, &sent));
+        let mut target = Target::new(profile);
+        assert!(target.serves(EntryPointVersion::V06));
+        target.profile.service.entry_points.clear();
+        assert!(!target.serves(EntryPointVersion::V06));
+        assert!(target.serves(EntryPointVersion::V07), "an operation of it is promised");
         assert_eq!(read("").unwrap(), Profile::default());
     }
 

@@ -141,11 +141,17 @@ impl Target {
         if is_none_known { may_be_served() } else { self.serves(version) }
     }
 
-    /// Whether the target serves this version: the profile lists it, or the target returned a result that fits.
+    /// Whether the target serves this version: the profile lists it or, where it lists none, says that an operation of it is sponsored, or the
+    /// target returned a result that fits.
     pub fn serves(&self, version: EntryPointVersion) -> bool {
         let listed = &self.profile.service.entry_points;
         let name = version.to_string();
-        if listed.is_empty() { self.found.served.contains(&name) } else { listed.contains(&name) }
+        if !listed.is_empty() {
+            return listed.contains(&name);
+        }
+        let mut sponsorable = self.profile.operations.sponsorable.iter();
+        self.found.served.contains(&name)
+            || sponsorable.any(|listed| listed.entry_point.as_ref() == Some(&name))
     }
 
     /// How many versions the target serves.
