@@ -31,7 +31,7 @@ pub struct CommonArgs {
     pub seed: Option<u64>,
 }
 
-/// The settings of a run: those of the command line, or, once [`RunArgs::merged`], those of all sources.
+/// The settings of a run: those of the command line, or, once they are merged, those of all sources.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// The URL of the target, which each command takes in its own way.
