@@ -166,7 +166,7 @@ pub(crate) struct SelftestArgs {
     #[command(flatten)]
     pub(crate) chain: ChainArgs,
     /// With --rpc-url: the configuration of the reference server, with the addresses of its contracts on that chain and the key of their
-    /// signer. Only the faults that contracts show are tried then, and the lawful variants of each specification.
+    /// signer. Only faults that a contract shows are tried then, and the lawful variants of ERC-7677 whose data a contract accepts.
     #[arg(long, value_name = "PATH", requires = "rpc_url")]
     pub(crate) server_config: Option<PathBuf>,
 }

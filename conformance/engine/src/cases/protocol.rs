@@ -158,10 +158,10 @@ pub fn keeps_idle(relation: &Relation) -> bool {
     std::ptr::eq(relation, &raw const IDLE_CONNECTION)
 }
 
-/// Two calls, each alone, and then both in a batch.
+/// Two calls in a batch, and then each alone: a service that takes only so many operations of a sender refuses the later ones alone too.
 pub static BATCH_ELEMENTS: Relation = Relation::new(
     "batch-elements",
-    "two calls in a batch and then each alone, when a service that takes so many no more refuses them too: of two kinds, one that is an error, ids alike, twelve at once",
+    "two calls in a batch and then each alone: of two kinds, one that is an error, ids alike, twelve at once",
     Bases::EveryKind,
     Rounds::scaled(4),
     |input, ids| {

@@ -354,7 +354,8 @@ fn cut(text: &str, longest: usize) -> String {
     format!("{start}…{end} ({length} characters)")
 }
 
-/// The same with whole words and JSON values where both ends have any.
+/// The text, its middle left out where it is long: up to the end of a word or a JSON value, and from the beginning of one, where that leaves
+/// more than half of each end.
 fn cut_between_words(text: &str, longest: usize) -> String {
     let length = text.chars().count();
     if length <= longest {
@@ -362,8 +363,10 @@ fn cut_between_words(text: &str, longest: usize) -> String {
     }
     let is_between = |letter: char| letter == ' ' || letter == ',';
     let (start, end) = ends(text, longest);
-    let start = start.rfind(is_between).map_or(start, |place| &start[..=place]);
-    let end = end.find(is_between).map_or(end, |place| &end[place + 1..]);
+    let to = start.rfind(is_between).filter(|place| 2 * place > start.len());
+    let from = end.find(is_between).filter(|place| 2 * place < end.len());
+    let (start, end) =
+        (to.map_or(start, |place| &start[..=place]), from.map_or(end, |place| &end[place + 1..]));
     format!("{start}…{end} ({length} characters)")
 }
 
@@ -372,4 +375,19 @@ fn ends(text: &str, longest: usize) -> (&str, &str) {
     let length = text.chars().count();
     let place = |letters: usize| text.char_indices().nth(letters).map_or(text.len(), |(place, _)| place);
     (&text[..place(longest / 2)], &text[place(length - longest / 4)..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_words_unless_little_would_be_left() {
+        let words = "one result, as the call gets alone, and then again and again as it was before";
+        assert_eq!(cut_between_words(words, 40), "one result, as the …before (77 characters)");
+        assert_eq!(cut(words, 40), "one result, as the c…was before (77 characters)");
+        let value = format!("got {}", "5a".repeat(40));
+        assert_eq!(cut_between_words(&value, 40), cut(&value, 40), "the beginning of the value stays");
+        assert_eq!(cut_between_words("short", 40), "short");
+    }
 }

@@ -53,6 +53,12 @@ pub const DATA_06: Kind = KINDS[4];
 /// Data for EntryPoint 0.7.
 pub const DATA_07: Kind = KINDS[5];
 
+/// Which answers the function of a rule judges, as its parameters: those of one method, and those of EntryPoint 0.6 or of later ones.
+pub(crate) const OF_STUBS: bool = true;
+pub(crate) const OF_DATA: bool = false;
+pub(crate) const FOR_06: bool = true;
+pub(crate) const FOR_LATER: bool = false;
+
 /// Whether a kind is a stub.
 pub fn is_stub(kind: Kind) -> bool {
     kind.method == STUB

@@ -48,7 +48,7 @@ pub(crate) fn headline(page: &mut Page<'_>, defect: &Defect) {
     let label = format!("{flaky}{}", defect.label.to_uppercase());
     let painted = if defect.fails { page.paint.bad(&label) } else { page.paint.odd(&label) };
     let longest = if defect.fails || page.extent.verbose { usize::MAX } else { 2 * WIDTH - label.len() - 24 };
-    let headline = cut_between_words(escape_controls(&defect.headline), longest);
+    let headline = beginning_of(escape_controls(&defect.headline), longest);
     for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
         match line.strip_prefix(&label) {
             Some(rest) if place == 0 => page.out.line(&format!("{painted}{rest}")),
@@ -57,8 +57,8 @@ pub(crate) fn headline(page: &mut Page<'_>, defect: &Defect) {
     }
 }
 
-/// The beginning of a long text, up to the end of a word or of a JSON value where there is one.
-fn cut_between_words(text: String, longest: usize) -> String {
+/// A text, or the beginning of a long one, up to the end of a word or of a JSON value where that leaves more than half.
+fn beginning_of(text: String, longest: usize) -> String {
     let note = format!("… ({} characters)", text.chars().count());
     let (Some(_), Some((end, _))) = (
         text.char_indices().nth(longest),
@@ -195,4 +195,19 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {
     page.out.hanging(&format!("  {name:<11}"), COLUMN, &escape_controls(text));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_headline_ends_after_a_word() {
+        let text = "expected a result as for the baseline, got an error with a code";
+        let cut = beginning_of(text.to_owned(), 50);
+        assert_eq!(cut, "expected a result as for the… (63 characters)");
+        assert_eq!(beginning_of(text.to_owned(), 63), text);
+        let value = "5a".repeat(40);
+        assert!(beginning_of(value.clone(), 50).starts_with(&value[..30]), "no word ends in it");
+    }
 }

@@ -72,8 +72,11 @@ pub(super) const VARIANTS: &[Variant] = &[
             change(result, limit, |text| json!(format!("0x00{}", &text_of(text)[2..])));
         }
     }),
-    changed("null-limits", "paymasterVerificationGasLimit of the stub is null")
-        .on_result(|_, result| replace(result, LIMITS[0], Value::Null))
+    changed("null-limits", "paymasterVerificationGasLimit and isFinal of the stub are null")
+        .on_result(|_, result| {
+            replace(result, LIMITS[0], Value::Null);
+            result.insert("isFinal".to_owned(), Value::Null);
+        })
         .when(|view| view.is_stub())
         .warns(&["result.null-member"]),
     changed("result-members-reversed", "writes the members of results in another order").on_result(

@@ -16,7 +16,7 @@ use paymaster_engine::{
 use serde_json::Value;
 
 use crate::{
-    kinds::is_stub,
+    kinds::{OF_DATA, OF_STUBS, is_stub},
     lines,
     relations::{
         CALLS, FORMS, HEADERS, OTHER_OPERATION, REFUSED, UNKNOWN_ENTRY_POINT, WITHOUT_STUB, form_of,
@@ -58,14 +58,14 @@ pub(crate) const RULES: &[Rule] = &[
         "stub.sponsorable-is-served",
         5,
         "a stub for an operation that is sponsored is refused",
-        Check::Exchange(served::<true>),
+        Check::Exchange(served::<OF_STUBS>),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     rule(
         "data.sponsorable-is-served",
         5,
         "data for an operation that is sponsored are refused",
-        Check::Exchange(served::<false>),
+        Check::Exchange(served::<OF_DATA>),
     )
     .exercised_above_all_by(const { &[&CALLS] }, &[]),
     requests::number_id(2, SPONSORABLE, "a number is a lawful id, 0 included")
@@ -114,8 +114,8 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(without_06),
     group("data-request.without-stub", &WITHOUT_STUB, "do not need an earlier stub request", without_stub)
         .unless(lines::only_listed),
-    refusal("refusal.early", "check the policy with the stub already", refused::<true>),
-    refusal("refusal.of-data", "check the policy with the data too", refused::<false>),
+    refusal("refusal.early", "check the policy with the stub already", refused::<OF_STUBS>),
+    refusal("refusal.of-data", "check the policy with the data too", refused::<OF_DATA>),
 ];
 
 const fn refusal(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -143,8 +143,8 @@ fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     report.expect(!is_missing, "", "an answer of this method", || describe_answer(&view.answer));
 }
 
-fn served<const OF_STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == OF_STUBS) else { return };
+fn served<const STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some(call) = view.valid_call().filter(|call| is_stub(call.pair) == STUBS) else { return };
     // A target may refuse the same request a second time, and the headers of a client that it does not list.
     let is_first = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded);
     let is_promised = is_first && view.sent_as.is_none() && view.expectation.requires_result();
@@ -249,8 +249,8 @@ fn without_stub(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     }
 }
 
-fn refused<const OF_STUBS: bool>(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == OF_STUBS);
+fn refused<const STUBS: bool>(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == STUBS);
     if is_of_rule && view.expectation == Expectation::NotSponsored && !view.rejected_before_service() {
         let has_result = view.answer.result().is_some();
         if has_result || view.answer.error().is_some() {

@@ -10,7 +10,7 @@ use paymaster_schemas::Kind;
 use serde_json::{Map, Value};
 
 use crate::{
-    kinds::{CallParts, is_06, is_stub, version},
+    kinds::{CallParts, FOR_06, FOR_LATER, OF_DATA, OF_STUBS, is_06, is_stub, version},
     lines,
     target::Target,
 };
@@ -56,20 +56,20 @@ const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rul
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule("stub.members-06", "return paymasterAndData for EntryPoint 0.6", members::<true, true>)
+    rule("stub.members-06", "return paymasterAndData for EntryPoint 0.6", members::<OF_STUBS, FOR_06>)
     .unless(without_06),
     rule(
         "stub.members-07",
         "return paymaster and paymasterData for every EntryPoint from 0.7 on, 0.8 and 0.9 included",
-        members::<true, false>,
+        members::<OF_STUBS, FOR_LATER>,
     )
     .unless(without_07_and_later),
-    rule("data.members-06", "return paymasterAndData for EntryPoint 0.6", members::<false, true>)
+    rule("data.members-06", "return paymasterAndData for EntryPoint 0.6", members::<OF_DATA, FOR_06>)
     .unless(without_06),
     rule(
         "data.members-07",
         "return paymaster and paymasterData for every EntryPoint from 0.7 on, 0.8 and 0.9 included",
-        members::<false, false>,
+        members::<OF_DATA, FOR_LATER>,
     )
     .unless(without_07_and_later),
     rule(
@@ -160,14 +160,15 @@ pub(crate) fn without_08_and_later(knowledge: &dyn Knowledge) -> Option<&'static
     without(knowledge, |version| version >= EntryPointVersion::V08)
 }
 
-fn members<const OF_STUBS: bool, const OF_06: bool>(
+/// The members by which the answers of the versions differ are there.
+fn members<const STUBS: bool, const OLDEST: bool>(
     view: &View<'_>,
     knowledge: &dyn Knowledge,
     report: &mut Report,
 ) {
-    let names: &[&str] = if OF_06 { &["paymasterAndData"] } else { &["paymaster", "paymasterData"] };
+    let names: &[&str] = if OLDEST { &["paymasterAndData"] } else { &["paymaster", "paymasterData"] };
     let Some((kind, result)) = judged(view, knowledge) else { return };
-    if is_stub(kind) != OF_STUBS || is_06(kind) != OF_06 {
+    if is_stub(kind) != STUBS || is_06(kind) != OLDEST {
         return;
     }
     let missing = names.iter().find(|name| result.get(**name).is_none_or(Value::is_null));
