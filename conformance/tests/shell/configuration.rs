@@ -32,6 +32,8 @@ fn wrong_usage_is_2_and_says_what_is_wrong() {
         (&["rulse"], "did you mean `rules`?"),
         (&["check.test"], "no scheme"),
         (&["selftest", "--only", "wrong-id"], "matches `wrong-id` (did you mean `"),
+        (&["selftest", "--only", "stub-signature-cut"], "with --rpc-url and --server-config only"),
+        (&["selftest", "--rpc-url", "http://127.0.0.1:1"], "wants --server-config PATH"),
         (&["replay", "gone.json"], "gone.json"),
     ] {
         let (code, out, err) = run(folder.path(), arguments);

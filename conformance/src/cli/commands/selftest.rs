@@ -29,8 +29,19 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         return pairs(number, args.seeds);
     }
     let on_chain = block_on(chain_of(args))?;
-    let all = if on_chain.is_some() { deviations_on_chain() } else { every_deviation() };
-    let mut deviations = select(&args.only, all)?;
+    let (tried, others) = match on_chain {
+        Some(_) => (deviations_on_chain(), every_deviation()),
+        None => (every_deviation(), deviations_on_chain()),
+    };
+    let mut deviations = select(&args.only, tried).map_err(|cause| match select(&args.only, others) {
+        Ok(_) => format!(
+            "{} can be tried {} only",
+            args.only.join(", "),
+            if on_chain.is_some() { "without --rpc-url" } else { "with --rpc-url and --server-config" }
+        )
+        .into(),
+        Err(_) => cause,
+    })?;
     // A sparse profile promises too little for faults to be caught.
     deviations.retain(|deviation| !args.sparse_profiles || deviation.fault().is_none());
     let seeds: Vec<u64> = (1..=args.seeds).collect();
