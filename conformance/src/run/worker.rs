@@ -24,7 +24,11 @@ use tokio::time::Instant;
 
 use crate::run::{
     planning::group_queue::GroupQueue,
-    sending::{delivery::DeliveryError, liveness::is_answered, sender::Sender},
+    sending::{
+        delivery::DeliveryError,
+        liveness::{Patience, is_answered},
+        sender::Sender,
+    },
 };
 
 /// How often a worker that is not needed looks whether it is.
@@ -120,10 +124,18 @@ pub(crate) struct UnansweredGroup {
 }
 
 /// How many groups with a timeout are seen to have it again. If every group that was sent again had it again, the others are not sent again.
-const TIMEOUTS_CONFIRMED: usize = 5;
+const TIMEOUTS_CONFIRMED: usize = 3;
 
 fn has_timeout(exchanges: &[Exchange]) -> bool {
-    exchanges.iter().any(|exchange| matches!(exchange.outcome, Err(Failure::Timeout { .. })))
+    waited(exchanges).next().is_some()
+}
+
+/// How long each answer that did not come in time was waited for.
+fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
+    exchanges.iter().filter_map(|exchange| match exchange.outcome {
+        Err(Failure::Timeout { after, .. }) => Some(after),
+        _ => None,
+    })
 }
 
 /// Two requests, in words. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
@@ -166,7 +178,10 @@ impl Work {
                 self.turn(place).await;
                 let group = self.next_group().await?;
                 let mut share = self.sender.share();
-                let delivered = self.sender.deliver_within(&group, group.relation.order, &mut share).await;
+                let delivered = self
+                    .sender
+                    .deliver_within(&group, group.relation.order, Patience::Usual, &mut share)
+                    .await;
                 Some((group, delivered, share))
             };
             let next = tokio::select! {
@@ -234,6 +249,7 @@ impl Work {
     /// another one shows nothing of the target, and leaves the run incomplete.
     pub(crate) async fn settle(&self, unanswered: &[UnansweredGroup], stopped_answering: bool) {
         let (mut confirmed, mut of_load) = (0, 0);
+        let limit = self.sender.transport.limits.timeout;
         for group in unanswered {
             let after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
             if stopped_answering && !group.exchanges.iter().all(is_answered) && after(group.stamp) {
@@ -241,6 +257,12 @@ impl Work {
                 self.sessions.with(|session| session.leave_out(&group.group, cause));
             } else if let Some(cause) = self.exhausted(group) {
                 self.sessions.with(|session| session.leave_out(&group.group, cause));
+            } else if waited(&group.exchanges).any(|waited| waited < limit) {
+                self.sessions.with(|session| {
+                    session.leave_out_timeout(
+                        "waited for less than many before it, which had none in the whole time",
+                    );
+                });
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
                 self.judge(&group.group, &group.exchanges);
             } else {

@@ -494,8 +494,15 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
             ("maxFeePerGas", 1_000_000),
             ("maxPriorityFeePerGas", 1_000),
         ];
-        let groups: [(&str, &[(&str, u64)]); 4] = [
+        // Rollups put their fee for the data of a transaction into this limit.
+        let rollup: &[(&str, u64)] = &[
+            ("preVerificationGas", 5_000_000_001),
+            ("maxFeePerGas", 100_000),
+            ("maxPriorityFeePerGas", 1_000),
+        ];
+        let groups: [(&str, &[(&str, u64)]); 5] = [
             ("large gas limits", large),
+            ("the preVerificationGas of a rollup", rollup),
             (
                 "other gas limits",
                 &[

@@ -8,6 +8,8 @@ use std::{
 use paymaster_engine::cases::case::Group;
 use paymaster_exchange::{Exchange, Failure};
 
+use crate::run::sending::liveness::Patience;
+
 /// How many findings of a run are shrunk. The others are only sent again.
 pub(super) const SHRUNK_PER_RUN: usize = 40;
 
@@ -59,6 +61,11 @@ pub(crate) struct WaitingBudget {
 impl WaitingBudget {
     pub(crate) fn new(most: Duration) -> Self {
         Self { most: milliseconds(most), spent: AtomicU64::new(0) }
+    }
+
+    /// A budget that ends is for looking closer: what is reported is waited for the whole time.
+    pub(crate) fn patience(&self) -> Patience {
+        if self.most == u64::MAX { Patience::Whole } else { Patience::Usual }
     }
 
     pub(crate) fn is_spent(&self) -> bool {

@@ -117,7 +117,13 @@ pub(super) async fn confirm(
             attempts
         }
     };
-    let Shrunk { reproduction, is_smallest } = shrunk;
+    let Shrunk { mut reproduction, is_smallest } = shrunk;
+    // A smaller group may have waited for less time than is told of it.
+    if let Some((exchanges, violation)) =
+        attempts.iter().find_map(|again| Some((&again.exchanges, again.violation.clone()?)))
+    {
+        (reproduction.exchanges, reproduction.violation) = (exchanges.clone(), violation);
+    }
     Finding {
         violation: reproduction.violation,
         group: reproduction.group,

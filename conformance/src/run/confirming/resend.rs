@@ -60,7 +60,10 @@ impl<'a> Resender<'a> {
         if self.waiting.is_spent() {
             return Err(DeliveryError::Stopped);
         }
-        let exchanges = self.sender.deliver_within(group, order, &mut self.sender.share()).await?;
+        let exchanges = self
+            .sender
+            .deliver_within(group, order, self.waiting.patience(), &mut self.sender.share())
+            .await?;
         self.waiting.spend_on(&exchanges);
         Ok(self.judged(group, &exchanges))
     }

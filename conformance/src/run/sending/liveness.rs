@@ -1,5 +1,7 @@
 //! Whether the target still answers, from the exchanges that ended so far.
 
+use std::time::Duration;
+
 use paymaster_engine::message::answer::Answer;
 use paymaster_exchange::{Exchange, Failure, RequestBody};
 
@@ -12,6 +14,21 @@ const UNANSWERED_BEFORE_PROBE: u64 = 20;
 /// After this many answers in the plan, when none was one of JSON-RPC before either, the run ends.
 const OTHER_BEFORE_END: u64 = 50;
 
+/// After this many timeouts, an answer is waited for no longer than a second, or 20 times as long as answers take on average: a target
+/// that does not answer one kind of request would take the time of the whole run.
+const TIMEOUTS_BEFORE_HASTE: u32 = 16;
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+const TIMES_AN_ANSWER: u32 = 20;
+
+/// For how long an answer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// For the whole time that an exchange has: that none came is a violation.
+    Whole,
+    /// Not longer than an answer takes, where many did not come.
+    Usual,
+}
+
 /// Counts answered and unanswered exchanges.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
@@ -19,6 +36,9 @@ pub(crate) struct Liveness {
     ended: u64,
     last_answer: u64,
     unanswered: u64,
+    timeouts: u32,
+    answers: u32,
+    took: Duration,
     known_good: Option<(Served, RequestBody)>,
     /// Whether a JSON-RPC answer ever came.
     is_json_rpc: bool,
@@ -53,11 +73,14 @@ impl Liveness {
         self.ended += 1;
         if is_answered(exchange) {
             (self.last_answer, self.unanswered) = (self.ended, 0);
+            self.answers += 1;
+            self.took += exchange.took;
             self.note_kind(exchange);
             self.remember(exchange);
             return NextStep::Continue;
         }
         self.unanswered += 1;
+        self.timeouts += u32::from(matches!(exchange.outcome, Err(Failure::Timeout { .. })));
         match self.known_good() {
             _ if self.last_answer == 0 && self.unanswered >= UNANSWERED_AT_START => NextStep::Unreachable,
             Some(body) if self.unanswered.is_multiple_of(UNANSWERED_BEFORE_PROBE) => NextStep::Probe(body),
@@ -82,6 +105,15 @@ impl Liveness {
     /// The plan begins.
     pub(crate) fn begin_plan(&mut self) {
         self.others_before_plan = self.others;
+    }
+
+    /// How long an answer is waited for where the whole time of an exchange is this.
+    pub(crate) fn wait(&self, patience: Patience, limit: Duration) -> Duration {
+        if patience == Patience::Usual && self.timeouts >= TIMEOUTS_BEFORE_HASTE {
+            limit.min(SHORTEST_WAIT.max(TIMES_AN_ANSWER * (self.took / self.answers.max(1))))
+        } else {
+            limit
+        }
     }
 
     /// Why further requests are pointless: the target answers, and none of many answers was one of JSON-RPC.
@@ -151,11 +183,9 @@ pub(crate) fn is_answered(exchange: &Exchange) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use bytes::Bytes;
-    use paymaster_exchange::Response;
+    use paymaster_exchange::{Response, Stage};
 
     fn exchange(answered: bool) -> Exchange {
         Exchange {
@@ -198,6 +228,24 @@ mod tests {
             ..response
         });
         exchange
+    }
+
+    #[test]
+    fn after_many_timeouts_an_answer_is_waited_for_20_times_as_long_as_one_takes() {
+        let limit = Duration::from_secs(10);
+        let mut liveness = Liveness::default();
+        let waited_for = |after| Err(Failure::Timeout { waiting_for: Stage::Head, after });
+        liveness.note(&Exchange { took: Duration::from_millis(20), ..exchange(true) });
+        for _ in 0..TIMEOUTS_BEFORE_HASTE {
+            assert_eq!(liveness.wait(Patience::Usual, limit), limit);
+            liveness.note(&Exchange { outcome: waited_for(limit), ..exchange(false) });
+        }
+        assert_eq!(liveness.wait(Patience::Usual, limit), SHORTEST_WAIT);
+        liveness.note(&Exchange { took: Duration::from_millis(280), ..exchange(true) });
+        assert_eq!(liveness.wait(Patience::Usual, limit), Duration::from_secs(3));
+        assert_eq!(liveness.wait(Patience::Whole, limit), limit);
+        liveness.note(&Exchange { took: Duration::from_secs(3), ..exchange(true) });
+        assert_eq!(liveness.wait(Patience::Usual, limit), limit);
     }
 
     #[test]

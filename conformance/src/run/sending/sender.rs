@@ -18,13 +18,13 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     cases::{
-        case::{Group, Order, Role},
+        case::{Group, Member, Order, Role},
         protocol::keeps_idle,
     },
     specification::Specification,
     spending::SpendingLimits,
 };
-use paymaster_exchange::{Exchange, RequestBody};
+use paymaster_exchange::{Exchange, Failure, RequestBody, Stage};
 use paymaster_settings::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
@@ -35,6 +35,7 @@ use crate::{
         delivery::{
             Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
         },
+        liveness::Patience,
         slots::Slots,
         sponsorships::Sponsorships,
     },
@@ -52,6 +53,9 @@ pub(crate) enum Notice {
     /// An exchange ended. Sent only when a reporter wants exchanges.
     Exchanged(Box<SentExchange>),
 }
+
+/// The memory share of a group, and for how long its answers are waited for.
+type Within<'a> = (&'a MemoryPermit, Patience);
 
 /// Sends groups over at most `jobs` connections.
 pub(crate) struct Sender {
@@ -172,9 +176,9 @@ impl Sender {
         self.gate.permit()
     }
 
-    /// Sends every request of a group; returns one exchange for each, in order.
+    /// Sends every request of a group; returns one exchange for each, in order. Answers are waited for the whole time.
     pub(crate) async fn deliver(&self, group: &Group) -> Delivered {
-        self.deliver_within(group, group.relation.order, &mut self.share()).await
+        self.deliver_within(group, group.relation.order, Patience::Whole, &mut self.share()).await
     }
 
     /// Sends groups at the same time. Returns those that were answered; none when the run is over.
@@ -194,16 +198,23 @@ impl Sender {
         &self,
         group: &Group,
         order: Order,
+        patience: Patience,
         share: &mut MemoryPermit,
     ) -> Delivered {
         let reserved = self.sponsorships().reserve(group).map_err(DeliveryError::OverBudget)?;
-        let delivered = self.deliver_unbounded(group, order, share).await;
+        let delivered = self.deliver_unbounded(group, order, patience, share).await;
         let exchanges = delivered.as_deref().unwrap_or_default();
         self.sponsorships().settle(reserved, exchanges);
         delivered
     }
 
-    async fn deliver_unbounded(&self, group: &Group, order: Order, share: &mut MemoryPermit) -> Delivered {
+    async fn deliver_unbounded(
+        &self,
+        group: &Group,
+        order: Order,
+        patience: Patience,
+        share: &mut MemoryPermit,
+    ) -> Delivered {
         let mut delivery = Delivery::new(self.checks);
         let (mut alone, mut open, mut came) = (None, Vec::new(), Vec::new());
         loop {
@@ -226,7 +237,7 @@ impl Sender {
                         let jobs = self.target().jobs;
                         self.slots.give_back(slots, jobs);
                     }
-                    vec![self.send_among(group, order, share, sending).await]
+                    vec![self.send_among(group, order, (share, patience), sending).await]
                 }
                 Step::Send(sending @ Sending::Alone { copies, kept, after }) => {
                     self.sleep(after).await?;
@@ -234,7 +245,8 @@ impl Sender {
                     let copies = (0..copies).map(async |_| {
                         let (mut connection, own) = (PooledConnection::default(), self.share());
                         let share = if copies == 1 { share } else { &own };
-                        let delivered = self.send_in_turn(&mut connection, group, share, sending).await;
+                        let delivered =
+                            self.send_in_turn(&mut connection, group, (share, patience), sending).await;
                         (connection, delivered)
                     });
                     let (connections, delivered): (Vec<_>, Vec<_>) =
@@ -268,7 +280,7 @@ impl Sender {
         &self,
         group: &Group,
         order: Order,
-        share: &MemoryPermit,
+        within: Within<'_>,
         sending: Sending,
     ) -> Delivered {
         let wanted = match order {
@@ -278,7 +290,7 @@ impl Sender {
         let (_slots, width) = self.slots.acquire(wanted).await.ok_or(DeliveryError::Stopped)?;
         if width == 1 {
             let mut connection = self.take_connection();
-            let exchanges = self.send_in_turn(&mut connection, group, share, sending).await?;
+            let exchanges = self.send_in_turn(&mut connection, group, within, sending).await?;
             self.return_connection(connection);
             return Ok(exchanges);
         }
@@ -289,7 +301,7 @@ impl Sender {
             self.turns(chunk.len()).await?;
             let sending = chunk.iter().map(|number| async {
                 let mut connection = self.take_connection();
-                let exchange = self.send(&mut connection, group, *number, share, sending, true).await;
+                let exchange = self.send(&mut connection, group, *number, within, sending, true).await;
                 self.return_connection(connection);
                 exchange
             });
@@ -305,7 +317,7 @@ impl Sender {
         &self,
         connection: &mut PooledConnection,
         group: &Group,
-        share: &MemoryPermit,
+        within: Within<'_>,
         sending: Sending,
     ) -> Delivered {
         let mut exchanges = Vec::with_capacity(group.members.len());
@@ -316,7 +328,7 @@ impl Sender {
                     _ => *connection = PooledConnection::default(),
                 }
             }
-            let mut exchange = self.send(connection, group, number, share, sending, false).await?;
+            let mut exchange = self.send(connection, group, number, within, sending, false).await?;
             if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
                 exchange.on_chain = chain.simulate(&exchange, simulation).await;
             }
@@ -330,7 +342,7 @@ impl Sender {
         connection: &mut PooledConnection,
         group: &Group,
         number: usize,
-        share: &MemoryPermit,
+        within: Within<'_>,
         sending: Sending,
         mut has_turn: bool,
     ) -> Result<Exchange, DeliveryError> {
@@ -341,8 +353,7 @@ impl Sender {
                 self.turns(1).await?;
             }
             let in_flight = InFlight::begin(&self.in_flight);
-            let exchange =
-                connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share).await;
+            let exchange = self.exchange(connection, member, within).await;
             drop(in_flight);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
@@ -381,6 +392,27 @@ impl Sender {
                 }
             }
         }
+    }
+
+    async fn exchange(
+        &self,
+        connection: &mut PooledConnection,
+        member: &Member,
+        (share, patience): Within<'_>,
+    ) -> Exchange {
+        let limit = self.transport.limits.timeout;
+        let after = self.target().liveness.wait(patience, limit);
+        let exchange = connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share);
+        if after == limit {
+            return exchange.await;
+        }
+        if let Ok(exchange) = tokio::time::timeout(after, exchange).await {
+            return exchange;
+        }
+        // The answer may still come.
+        *connection = PooledConnection::default();
+        let failure = Failure::Timeout { waiting_for: Stage::Head, after };
+        Exchange { sent_as: member.sent_as, ..Exchange::new(member.body.clone(), Err(failure), after) }
     }
 
     /// Calls a state machine, and does what it asks for beside its next step.

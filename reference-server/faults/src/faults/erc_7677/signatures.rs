@@ -107,6 +107,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set_operation(request, member, json!(format!("{limit:#x}")));
         }
     }),
+    signed(OF_LIMITS, "pre-verification-gas-of-32-bits", "signs the last 32 bits of preVerificationGas")
+        .on_request(|view, request| {
+            let limit = view.amount("preVerificationGas").unwrap_or_default() % U256::from(1_u64 << 32);
+            set_operation(request, "preVerificationGas", json!(format!("{limit:#x}")));
+        }),
     signed(SIGNATURE, "empty-call-as-zero-byte", "signs call data of one zero byte where they are empty")
         .on_request(|_, request| set_operation(request, "callData", json!("0x00")))
         .when(|view| view.is_data() && view.operation()["callData"] == "0x"),
