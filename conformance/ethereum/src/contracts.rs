@@ -255,10 +255,19 @@ fn coinbase_words(data: &[u8]) -> Vec<u8> {
     fields.map(word).concat()
 }
 
-/// The account that signed a hash in the form of EIP-191. As the contracts do, it refuses a v other than 27 and 28, and a large s.
+/// The account that signed a hash in the form of EIP-191. As the contracts do, it refuses a v other than 27 and 28, and a large s. A compact
+/// signature has v in the highest bit of s (EIP-2098).
 fn recovered(hash: B256, signature: &[u8]) -> Result<Address, DataError> {
-    let (rs, v) = match signature.split_at_checked(64) {
-        Some((rs, [v])) => (rs, *v),
+    let mut rs = [0; 64];
+    let v = match signature.split_at_checked(64) {
+        Some((first, rest @ ([] | [_]))) => {
+            rs.copy_from_slice(first);
+            rest.first().copied().unwrap_or_else(|| {
+                let v = 27 + (rs[32] >> 7);
+                rs[32] &= 0x7f;
+                v
+            })
+        }
         _ => return Err(DataError::SignatureLength(signature.len())),
     };
     let recover = || {
@@ -267,7 +276,7 @@ fn recovered(hash: B256, signature: &[u8]) -> Result<Address, DataError> {
             28 => true,
             _ => return None,
         };
-        let rs = Signature::from_slice(rs).ok().filter(|rs| rs.normalize_s() == *rs)?;
+        let rs = Signature::from_slice(&rs).ok().filter(|rs| rs.normalize_s() == *rs)?;
         let digest = eip191_hash_message(hash);
         let key = VerifyingKey::recover_from_prehash(digest.as_slice(), &rs, RecoveryId::new(is_odd, false));
         Some(Address::from_raw_public_key(&key.ok()?.to_sec1_point(false).as_bytes()[1..]))
@@ -519,6 +528,10 @@ mod tests {
         let hash = B256::repeat_byte(1);
         let good = hex::decode(sign(hash)).unwrap();
         assert_eq!(recovered(hash, &good), Ok(TEST_ACCOUNT));
+        let mut compact = good[..64].to_vec();
+        compact[32] |= (good[64] - 27) << 7;
+        assert_eq!(recovered(hash, &compact), Ok(TEST_ACCOUNT));
+        assert_eq!(recovered(hash, &good[..63]), Err(DataError::SignatureLength(63)));
         let mut with_small_v = good.clone();
         with_small_v[64] -= 27;
         assert_eq!(recovered(hash, &with_small_v), Err(DataError::Unrecoverable));

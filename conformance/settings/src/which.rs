@@ -144,7 +144,8 @@ impl Reply {
     fn of(exchange: &Exchange, method: &str) -> Option<Self> {
         let answer = Answer::of(exchange);
         if let Some(error) = answer.error() {
-            let message = error["message"].as_str().unwrap_or_default();
+            // Some services write the error itself as a text.
+            let message = error["message"].as_str().or(error.as_str()).unwrap_or_default();
             return Some(Self::Error(error["code"].as_i64(), message.replace(method, "")));
         }
         answer.result().map(|_| Self::Result)
@@ -203,6 +204,19 @@ mod tests {
         assert_eq!(decided(&error(-32000, "AA20"), &unknown), these);
         // Another message under the same code is another answer.
         assert_eq!(decided(&error(-32000, "AA20"), &error(-32000, "what is ?")), these);
+    }
+
+    #[test]
+    fn errors_that_are_texts_are_compared() {
+        let reply = |body: &'static str| {
+            let response =
+                paymaster_exchange::Response { status: 400, headers: Vec::new(), body: body.into() };
+            Reply::of(&Exchange::new(Bytes::new(), Ok(response), Duration::ZERO), NO_METHOD).unwrap()
+        };
+        let unknown = reply(r#"{"error":"Unsupported method"}"#);
+        let served = reply(r#"{"error":"Unsupported network"}"#);
+        assert_eq!(decided(&served, &unknown), Served::These(vec![DEFAULT_SPECIFICATION]));
+        assert_eq!(decided(&unknown, &unknown), Served::Undecided("Unsupported method".to_owned()));
     }
 
     #[test]

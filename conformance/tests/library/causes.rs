@@ -20,7 +20,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("gzip-cut-short", "right with the plain ones"),
     ("id-missing-in-errors", "every error"),
     ("quote-mode-lower-case", "every"),
-    ("refused-gets-data-now-and-then", "answers to the same request"),
+    ("refused-gets-data-now-and-then", "tries with the same requests"),
     ("id-through-double", "every request with id 9007199254740993"),
     ("jsonrpc-not-echoed", "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\""),
     ("decision-by-earlier-request", "only after the same request"),

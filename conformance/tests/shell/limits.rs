@@ -60,7 +60,7 @@ fn a_target_that_asks_to_wait_without_end_leaves_a_run_incomplete() {
     let folder = tempdir().unwrap();
     let (code, out, err) = run(folder.path(), &[&answering(300, "0").url(), "--jobs", "1"]);
     assert_eq!(code, 4, "{out}{err}");
-    assert!(out.contains("answered 429 to each of 3 requests 8 times"), "{out}");
+    assert!(out.contains("answered HTTP 429 to each of 3 requests 8 times"), "{out}");
     let (code, out, err) = run(folder.path(), &[&answering(0, "0").url(), "--jobs", "1"]);
     assert_eq!(code, 3, "nothing was ever answered: {out}{err}");
 }

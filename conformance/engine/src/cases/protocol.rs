@@ -242,9 +242,9 @@ pub static MALFORMED_BODIES: Relation = Relation::new(
 /// Batches.
 pub static BATCHES: Relation = Relation::new(
     "batches",
-    "batches of calls, with notifications or an element that is no request among them, and the empty one",
+    "batches of calls, with notifications or an element that is no request among them, of one call, and the empty one",
     Bases::Plain,
-    Rounds::Fixed(5),
+    Rounds::Fixed(6),
     batches,
 );
 
@@ -314,11 +314,12 @@ fn method(base: &Value) -> &str {
 fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut call = || with(input.base, "", "id", ids.next_id());
     let notification = without(input.base, "", "id");
-    let (label, batch) = match input.round % 5 {
+    let (label, batch) = match input.round % 6 {
         0 => ("a batch of three calls", vec![call(), call(), call()]),
         1 => ("an empty batch", Vec::new()),
         2 => ("a batch of a call and a notification", vec![call(), notification]),
         3 => ("a batch of notifications", vec![notification.clone(), notification]),
+        4 => ("a batch of one call", vec![call()]),
         _ => ("a batch of a call and an element that is no request", vec![call(), json!(1)]),
     };
     vec![with_own_id(Role::Batch, label, &Value::Array(batch))]

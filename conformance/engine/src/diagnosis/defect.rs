@@ -98,22 +98,23 @@ pub fn defects(
         defect.findings.sort_by_key(|number| rank(&findings[*number], *number));
         defect.links.sort_by_key(|link| link.findings);
     }
-    defects.sort_by_key(|defect| defect.shown(findings).map(|shown| rank(shown, defect.findings[0]).0));
+    defects.sort_by_key(|defect| defect.shown(findings).map(|shown| rank(shown, defect.findings[0]).0[0]));
     defects
 }
 
-/// Findings that fail a run come first, then those whose cause is one member, then those with few requests, then short ones.
-fn rank(finding: &Finding, number: usize) -> (bool, bool, bool, usize, usize, usize) {
+/// Findings that fail a run come first, then those of every answer, those of well-formed requests, those whose cause is one member, those with
+/// few requests, and short ones.
+fn rank(finding: &Finding, number: usize) -> ([bool; 5], [usize; 3]) {
     let members = &finding.group.members;
     let bytes = members.iter().map(|member| member.body.len()).sum();
-    (
+    let sort = [
         !fails_the_run(finding.basis, false),
         finding.is_flaky(),
+        !matches!(&finding.cause, Some(Cause::Every { .. })),
+        finding.pair.is_none(),
         !matches!(&finding.cause, Some(Cause::Members(members)) if members.len() == 1),
-        members.len(),
-        bytes,
-        number,
-    )
+    ];
+    (sort, [members.len(), bytes, number])
 }
 
 #[cfg(test)]

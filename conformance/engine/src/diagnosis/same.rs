@@ -205,14 +205,17 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
 }
 
 /// Whether every answer of a method and mode is wrong in one finding, and in the other one the whole result is, or only method or mode decide,
-/// at a place around it.
+/// at a place around it. That an answer is an error, or none, is about no place.
 fn is_part_of_every(every: &Finding, other: &Finding) -> bool {
     let members = other.cause.as_ref().map_or(&[][..], Cause::members);
     let names_the_pair = |difference: &Difference| {
-        difference.pointer == "/method" || difference.pointer == difference.specification.places.kind
+        let is_its_place =
+            difference.pointer == "/method" || difference.pointer == difference.specification.places.kind;
+        is_its_place && difference.kind() != DifferenceKind::LetterCase
     };
     let (place, around) = (&every.violation.pointer, &other.violation.pointer);
     matches!(every.cause, Some(Cause::Every { .. }))
+        && !around.is_empty()
         && every.pair == other.pair
         && (matches!(other.cause, Some(Cause::Every { .. })) && around == "/result" || !members.is_empty())
         && members.iter().all(names_the_pair)

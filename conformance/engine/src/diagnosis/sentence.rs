@@ -91,7 +91,7 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
         Cause::Spent { served } => format!("after {served} that were right"),
-        Cause::Chance { broken, sent } => format!("in {broken} of {sent} answers to the same request"),
+        Cause::Chance { broken, sent } => format!("in {broken} of {sent} tries with the same requests"),
     }
 }
 
@@ -179,7 +179,7 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
             )
         }
         Cause::Chance { broken, sent } => {
-            format!("{broken} of {sent} answers to the same request, sent alone again and again")
+            format!("{broken} of {sent} tries with the same requests, sent alone again and again")
         }
     }
 }

@@ -83,6 +83,7 @@ impl<'a> Answer<'a> {
         let text: Vec<u8> = response.body.iter().copied().filter(|byte| *byte != 0).collect();
         let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
         self.is_json_rpc()
+            || response.status == 200 && self.result().is_some_and(Value::is_object)
             || has(br#""jsonrpc""#)
             || has(br#""id""#) && (has(br#""result""#) || has(br#""error""#))
     }

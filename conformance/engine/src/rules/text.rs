@@ -25,7 +25,9 @@ pub fn describe_answer(answer: &Answer<'_>) -> String {
         Answer::None(failure) => failure.to_string(),
         Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),
         Answer::Json(response, document) => {
-            if let Some(error) = answer.error() {
+            if let Some(error) = answer.error().filter(|error| !error.is_object()) {
+                format!("error {}", shown(error))
+            } else if let Some(error) = answer.error() {
                 format!("error {} {}", shown_member(error.get("code")), shown_member(error.get("message")))
             } else if let Some(result) = answer.result() {
                 format!("result {}", shown(result))

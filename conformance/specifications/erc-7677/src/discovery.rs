@@ -251,10 +251,10 @@ impl Discovery {
         let all = || shapes.values().flatten();
         let refuses_unknown =
             !self.refuses_unknown.is_empty() && self.refuses_unknown.iter().all(|is_refused| *is_refused);
-        let looks_at_it = refuses_unknown
-            || all().any(Option::is_none)
-            || all().flatten().any(|shape| *shape == Shape::Of06)
-                && all().flatten().any(|shape| *shape == Shape::Of07);
+        let [has_06, has_07] =
+            [Shape::Of06, Shape::Of07].map(|shape| all().flatten().any(|found| *found == shape));
+        self.target.found.shows_several = refuses_unknown || has_06 && has_07;
+        let looks_at_it = refuses_unknown || all().any(Option::is_none) || has_06 && has_07;
         for (version, shapes) in &shapes {
             let own = Shape::expected(*version);
             let is_served = shapes.iter().flatten().any(|shape| *shape != own.other() || looks_at_it);
@@ -306,7 +306,7 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     else {
         return;
     };
-    if Shape::of(&Value::Object(result.clone())) != Shape::expected(version) {
+    if !Shape::of(&Value::Object(result.clone())).completes(version) {
         return;
     }
     if found.chain_id.is_none() {
@@ -315,7 +315,7 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     found.served.insert(version.to_string());
     if is_stub(call.pair) {
         found.is_final |= result.get("isFinal") == Some(&Value::Bool(true));
-        found.stubs.insert(version.to_string(), paymaster_members(result));
+        found.stubs.insert(version.to_string(), paymaster_members(version, result));
     }
 }
 

@@ -7,6 +7,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
 };
 use paymaster_ethereum::{AccountForm, CallContext, EntryPointVersion};
+use paymaster_schemas::Kind;
 use proptest::test_runner::{TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
@@ -30,6 +31,14 @@ const CHEAP: ([u64; 3], [u64; 2]) = AMOUNTS[1];
 /// The chain of requests to a target whose chain is not known.
 const SOME_CHAIN: u64 = 1;
 
+/// The choice of a base of this kind, or of its method for another version where none of this one are sent.
+const OF_A_SENT_VERSION: u8 = 1;
+
+/// A base for what is about no version.
+pub(crate) const fn of_a_sent_version(kind: Kind) -> Base {
+    Base { choice: OF_A_SENT_VERSION, ..Base::accepted(kind) }
+}
+
 /// Draws base requests. The same seed, target and sequence of bases give the same requests.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -44,7 +53,12 @@ impl Source {
 
     /// A whole valid request with the id 1 as a placeholder. None where the profile has no operation for it.
     pub(crate) fn base(&mut self, wanted: &Base) -> Option<Value> {
-        let version = version(wanted.pair);
+        let version = match version(wanted.pair) {
+            version if wanted.choice == OF_A_SENT_VERSION && !self.target.sends(version) => {
+                self.target.sent_versions().next()?
+            }
+            version => version,
+        };
         let operations = &self.target.profile.operations;
         let of_version = |list: &[Listed]| -> Vec<Listed> {
             list.iter()

@@ -139,14 +139,15 @@ pub(crate) fn called(envelope: &Value) -> Called {
     Called::Kind(of(method == STUB, EntryPointVersion::at(address).unwrap_or_else(by_form)))
 }
 
-/// The members of a result that belong to the paymaster.
-pub(crate) fn paymaster_members(result: &Map<String, Value>) -> Map<String, Value> {
-    let names = [
-        "paymaster",
-        "paymasterData",
-        "paymasterAndData",
-        "paymasterVerificationGasLimit",
-        "paymasterPostOpGasLimit",
-    ];
-    names.into_iter().filter_map(|name| Some((name.to_owned(), result.get(name)?.clone()))).collect()
+/// The members of a result that belong to the paymaster of an operation for this version. A result may have those of other versions too.
+pub(crate) fn paymaster_members(
+    version: EntryPointVersion,
+    result: &Map<String, Value>,
+) -> Map<String, Value> {
+    let names: &[&str] = if version == EntryPointVersion::V06 {
+        &["paymasterAndData"]
+    } else {
+        &["paymaster", "paymasterData", "paymasterVerificationGasLimit", "paymasterPostOpGasLimit"]
+    };
+    names.iter().filter_map(|name| Some(((*name).to_owned(), result.get(*name)?.clone()))).collect()
 }

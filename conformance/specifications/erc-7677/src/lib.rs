@@ -18,8 +18,8 @@ use std::{sync::Arc, time::Duration};
 
 use paymaster_engine::{
     cases::{
-        case::{Base, BuildInput},
-        edit::with,
+        case::BuildInput,
+        edit::{with, without},
     },
     generate::shrink::Change,
     message::request::Call,
@@ -27,7 +27,7 @@ use paymaster_engine::{
     specification::{Page, Places, Specification},
     spending::Wei,
 };
-use paymaster_ethereum::most_cost;
+use paymaster_ethereum::{EntryPointVersion, most_cost};
 use paymaster_schemas::ERC_7677;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ pub static SPECIFICATION: Specification = Specification {
         terms: "/params/3",
         kept_under: &[],
     },
-    plain_bases: &[Base::accepted(STUB_07), Base::accepted(DATA_07)],
+    plain_bases: &[generate::of_a_sent_version(STUB_07), generate::of_a_sent_version(DATA_07)],
     read_profile: |text| Ok(profile::read(text)?.into()),
     template: include_str!("template.toml"),
     survey: |seed| Box::new(survey::Survey::new(seed)),
@@ -94,7 +94,10 @@ pub static SPECIFICATION: Specification = Specification {
     asks_for: |request| (request["method"] == DATA).then(|| Wei(most_cost(&request["params"][0]))),
     sort_of_kind: |kind| if is_06(kind) { OF_06 } else { OF_07 },
     sort_of_result,
-    settled: |result| sort_of_result(result).map(Value::from),
+    settled: |result| match Shape::of(result) {
+        Shape::Both => Some(Value::from("a result for several versions of EntryPoint")),
+        _ => sort_of_result(result).map(Value::from),
+    },
     sibling,
     deciding,
     right_answer,
@@ -135,9 +138,22 @@ fn sort_of_result(result: &Value) -> Option<&'static str> {
     }
 }
 
-/// The same operation by the other method.
+/// The same operation by the other method, and for a version whose results have other members where the target serves one.
 fn sibling(input: &BuildInput<'_>) -> Option<Value> {
-    Some(with(input.base, "", "method", other_method(input.pair?).method))
+    let kind = input.pair?;
+    let mut request = with(input.base, "", "method", other_method(kind).method);
+    let target = Target::of(input.context);
+    let mut others =
+        target.served_versions().filter(|other| (*other == EntryPointVersion::V06) != is_06(kind));
+    if let Some(other) = others.next().filter(|_| target.accepts_any()) {
+        request = if is_06(kind) {
+            without(&request, "/params/0", "initCode")
+        } else {
+            with(&request, "/params/0", "initCode", "0x")
+        };
+        request = discovery::with_param(&request, 1, json!(other.address().to_checksum(None)));
+    }
+    Some(request)
 }
 
 /// What a target may decide by.

@@ -249,10 +249,13 @@ impl OnChain {
         }
     }
 
+    /// Whether no gas limit that the contract's signature is about is 0: with no gas for its paymaster, no operation of 0.7 and later is valid.
     fn has_real_limits(&self) -> bool {
         let operation = &self.operation;
+        let [of_paymaster, _] = operation.paymaster_gas_limits();
         ![operation.call_gas_limit, operation.verification_gas_limit, operation.pre_verification_gas]
             .contains(&U256::ZERO)
+            && (operation.version == EntryPointVersion::V06 || !of_paymaster.is_zero())
     }
 }
 
@@ -349,8 +352,14 @@ mod tests {
     fn a_wrong_signature_accuses_only_with_real_limits() {
         let zero = || json!({ "callGasLimit": "0x0" });
         let signed = |operation, more| driven(started(DATA, operation, more), &[returned(1, 0)]).1;
-        assert!(is(&signed(json!({}), json!({})), Refusal::Signature));
-        assert!(matches!(signed(zero(), json!({})), Simulation::Unclear(_)));
+        let of_paymaster = |limit| json!({ "paymasterVerificationGasLimit": limit });
+        assert!(is(&signed(of_paymaster("0x7530"), json!({})), Refusal::Signature));
+        assert!(is(&signed(json!({}), of_paymaster("0x7530")), Refusal::Signature));
+        let mut without_gas_for_calls = of_paymaster("0x7530");
+        without_gas_for_calls["callGasLimit"] = json!("0x0");
+        for without_gas in [without_gas_for_calls, of_paymaster("0x0"), json!({})] {
+            assert!(matches!(signed(without_gas, json!({})), Simulation::Unclear(_)));
+        }
         // A final stub must hold with other limits too, whatever the request has.
         let is_final = || started(STUB, zero(), json!({ "isFinal": true }));
         let (gas, outcome) = driven(is_final(), &[returned(0, 0), returned(1, 0)]);

@@ -202,6 +202,14 @@ fn check(profile: &Profile) -> Result<(), String> {
     Ok(())
 }
 
+/// The members of an operation that are bytes.
+const BYTES: [&str; 6] =
+    ["initCode", "callData", "factoryData", "paymasterAndData", "paymasterData", "signature"];
+
+fn hex_digits(value: &Value) -> Option<&str> {
+    value.as_str()?.strip_prefix("0x")
+}
+
 fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str> {
     let is_address = |text: &str| text.starts_with("0x") && text.parse::<Address>().is_ok();
     if let Some(sender) = &entry.sender {
@@ -222,14 +230,21 @@ fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str>
     if !entry.operation.get("sender").and_then(Value::as_str).is_some_and(is_address) {
         return Err(".operation has no sender, or one that is no address: write 0x and 40 hex digits");
     }
-    let is_written_as_sent =
-        |value: &Value| value.is_object() || value.as_str().is_some_and(|text| text.starts_with("0x"));
-    if entry.operation.values().all(is_written_as_sent) {
-        Ok(())
-    } else {
-        Err(
+    let is_written_as_sent = |value: &Value| {
+        value.is_object()
+            || hex_digits(value).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    if !entry.operation.values().all(is_written_as_sent) {
+        return Err(
             ".operation has a value that is not hex in quotes: write it as clients send it, such as nonce = \"0x7\"",
-        )
+        );
+    }
+    let has_half_a_byte = |name: &str| {
+        entry.operation.get(name).and_then(hex_digits).is_some_and(|digits| digits.len() % 2 == 1)
+    };
+    match BYTES.iter().find(|name| has_half_a_byte(name)) {
+        Some(_) => Err(".operation has bytes with an odd number of hex digits: each byte has two"),
+        None => Ok(()),
     }
 }
 
@@ -280,6 +295,16 @@ mod tests {
             (r#"contract.signer = "0x12""#, "contract.signer", "40 hex digits"),
             (r#"contract.kind = { "0.6" = "verifying-0.7" }"#, "contract.kind.\"0.6\"", "verifying-0.6"),
             (r#"operations.refused = [{ sender = "x" }]"#, "operations.refused[0].sender", "40 hex digits"),
+            (
+                r#"operations.sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1", signature = "0x123" } }]"#,
+                "operations.sponsorable[0].operation",
+                "each byte has two",
+            ),
+            (
+                r#"operations.sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1", nonce = "0xg" } }]"#,
+                "operations.sponsorable[0].operation",
+                "as clients send it",
+            ),
             (r#"operations.sponsorable = [{ sender = "x" }]"#, "operations.sponsorable[0]", "entry-point"),
         ] {
             let message = read(text).unwrap_err().message;

@@ -203,6 +203,14 @@ fn other_call(request: &Value, number: u32) -> Value {
     with(request, OPERATION, "callData", call)
 }
 
+/// The request with a call of almost the largest ordinary size: `execute(address,uint256,bytes)` with an inner call of 3,840 bytes.
+fn large_call(request: &Value) -> Value {
+    const BYTES: usize = 3_840;
+    let target = "22".repeat(20);
+    let call = format!("0xb61d27f6{target:0>64}{:064x}{:064x}{BYTES:064x}{}", 0, 96, "5a".repeat(BYTES));
+    with(request, OPERATION, "callData", call)
+}
+
 /// The request with other calls; none where operations may not vary.
 fn other_calls(input: &BuildInput<'_>, numbers: Range<u32>) -> impl Iterator<Item = Value> {
     let may_vary = Target::of(input.context).may_vary();
@@ -260,17 +268,22 @@ const NULL_MEMBERS: [&str; 6] = [
 
 /// The forms, one a round.
 pub(crate) const CLIENT_FORMS: &[Form] = &[
-    form("operation.unsigned", "no signature", |input| Some(input.base.clone()))
+    form("operation.unsigned", "no signature", |input| Some(without(input.base, OPERATION, "signature")))
         .instead_of(|request| with(request, OPERATION, "signature", dummy_signature())),
+    // A listed operation that has a signature needs it.
     form("operation.dummy-signature", "a placeholder signature", |input| {
-        Some(with(input.base, OPERATION, "signature", dummy_signature()))
+        let is_unsigned = input.base["params"][0].get("signature").is_none();
+        is_unsigned.then(|| with(input.base, OPERATION, "signature", dummy_signature()))
     }),
+    // The account of a listed operation may be of another kind, and its code read another length.
     form("operation.dummy-signature", "the placeholder signature of a passkey", |input| {
         Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(448))))
-    }),
+    })
+    .of_another_operation(),
     form("operation.dummy-signature", "the placeholder signatures of three owners", |input| {
         Some(with(input.base, OPERATION, "signature", format!("0x{}", "5a".repeat(3 * 65))))
-    }),
+    })
+    .of_another_operation(),
     form("operation.stub-members", "paymasterAndData 0x", |input| {
         Some(with(input.base, OPERATION, "paymasterAndData", "0x"))
     })
@@ -367,6 +380,16 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         with_checksum(&respelled(input.base, str::to_ascii_lowercase))
     })
     .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
+    form("call.letter-case", "hex digits of the chain id in capitals", |input| {
+        let chain_id = input.base["params"][2].as_str()?.strip_prefix("0x")?.to_ascii_uppercase();
+        Some(with_param(input.base, 2, json!(format!("0x{chain_id}"))))
+    }),
+    // A list of accounts may have them with the checksum.
+    form("call.letter-case", "the sender in lower case", |input| {
+        let sender = input.base["params"][0]["sender"].as_str()?.to_ascii_lowercase();
+        Some(with(input.base, OPERATION, "sender", sender))
+    })
+    .instead_of(|request| with_checksum(request).unwrap_or_else(|| request.clone())),
 ];
 
 /// The request for an account that is created with the operation.
@@ -463,6 +486,7 @@ pub(crate) static ANOTHER_CALL: Relation = Relation::new(
             member(Role::Other, "the stub request", stub, ids),
             member(Role::Variant, "other call data", other_call(input.base, input.round), ids),
             member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
+            member(Role::Variant, "large call data", large_call(input.base), ids),
         ]
     },
 )

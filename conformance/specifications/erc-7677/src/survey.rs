@@ -101,7 +101,10 @@ impl Survey {
     fn tables(&self) -> String {
         let mut text = ProfileText::default();
         text.table("service");
-        let served = self.target.served_versions().map(|version| format!("{:?}", version.to_string()));
+        // A service of one version that ignores the EntryPoint answers for others too.
+        let most = if self.target.serves_several() { usize::MAX } else { 1 };
+        let served =
+            self.target.served_versions().take(most).map(|version| format!("{:?}", version.to_string()));
         let served: Vec<String> = served.collect();
         if served.is_empty() {
             text.only_you("The versions of EntryPoint that are served.", &[r#"entry-points = ["0.7"]"#]);

@@ -58,6 +58,8 @@ pub struct Found {
     pub announced: BTreeSet<String>,
     /// The versions of EntryPoint for which it returned a result that fits.
     pub served: BTreeSet<String>,
+    /// Whether it looks at the EntryPoint: it refused unknown ones, or some results are of 0.6 alone and others of 0.7 and later alone.
+    pub shows_several: bool,
     /// The members of the latest stub, by version: wallets repeat them in the data request.
     pub stubs: BTreeMap<String, Map<String, Value>>,
     /// Whether a stub had `isFinal` true.
@@ -157,6 +159,15 @@ impl Target {
     /// How many versions the target serves.
     pub fn served_versions(&self) -> impl Iterator<Item = EntryPointVersion> {
         EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version))
+    }
+
+    /// Whether it is known to serve several versions. A service of 0.7 alone that ignores the EntryPoint answers for 0.8 and 0.9 as for its
+    /// own.
+    pub fn serves_several(&self) -> bool {
+        match self.profile.service.entry_points.len() {
+            0 => self.found.shows_several && self.served_versions().count() > 1,
+            listed => listed > 1,
+        }
     }
 
     /// The versions of EntryPoint that requests are sent for.

@@ -215,8 +215,8 @@ impl Page<'_> {
                 "record calls of the two methods together with their answers"
             }
             Conclusion::Incomplete if report.cut_short.is_some() => {
-                "let the run complete its plan: the cause is above; --time-limit and --max-requests raise its limits, fewer --cases lower \
-                 what it takes; what was judged so far held"
+                "let the run complete its plan: the cause is above; --rate keeps to a limit of the target, --time-limit and --max-requests \
+                 raise those of the run, fewer --cases lower what it takes; what was judged so far held"
             }
             Conclusion::Incomplete if report.details.is_refused && report.verdict_line().no_result => {
                 "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
@@ -230,8 +230,8 @@ impl Page<'_> {
                  or accept what could not be judged with --allow-incomplete"
             }
             Conclusion::CouldNotTest => {
-                "look at the cause above: whether the target is running, and whether host, port, path, headers and key are right; then run \
-                 again"
+                "look at the cause above: whether the target is running, whether host, port, path, headers and key are right, and whether \
+                 the profile leaves out what the target needs; then run again"
             }
         };
         self.out.line("");

@@ -155,7 +155,8 @@ impl Cost {
             interval,
             requests: within(self.all),
             takes: time(self.all),
-            time_limit: if too_long { time_limit } else { budget },
+            // What exercises every rule is sent whatever the budget is.
+            time_limit: if too_long { time_limit } else { budget.max(time(self.first)) },
             shortened,
             too_long,
             enough: Some(enough).filter(|enough| shortened && *enough <= LONGEST),

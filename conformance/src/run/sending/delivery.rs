@@ -208,7 +208,7 @@ impl TargetState {
     }
 
     /// Gives a request up. Where none is served meanwhile, the run ends soon.
-    fn give_up_request(&mut self, status: u16, is_served: bool) -> DeliveryError {
+    fn give_up_request(&mut self, answer: &str, is_served: bool) -> DeliveryError {
         if is_served {
             return DeliveryError::Throttled;
         }
@@ -216,7 +216,7 @@ impl TargetState {
         if self.given_up == MOST_GIVEN_UP {
             let (address, tries) = (&self.address, RetryPolicy::CHECK.tries);
             let cause = format!(
-                "{address} answered {status} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
+                "{address} answered {answer} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
             );
             let reason = if self.is_serving { Reason::Limited(cause) } else { Reason::GaveUp(cause) };
             self.effects.push(Effect::EndRun(reason));
@@ -358,7 +358,7 @@ impl Attempts {
                 Next::Unclear
             }
             ThrottleDecision::Wait(_) | ThrottleDecision::GiveUp => {
-                Next::Fail(target.give_up_request(response.status, is_served))
+                Next::Fail(target.give_up_request(&excuse.sign, is_served))
             }
             ThrottleDecision::NotThrottled => {
                 target.given_up = 0;

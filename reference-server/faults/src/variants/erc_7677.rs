@@ -6,6 +6,8 @@ use serde_json::{Map, Value, json};
 use super::{Statement, Variant, variant};
 use crate::injection::{Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of};
 
+const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
+
 const LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 
 /// A variant of the answers to calls, of which the change follows.
@@ -88,23 +90,36 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         },
     ),
+    changed("members-of-every-version", "returns paymasterAndData beside the members of 0.7 and later")
+        .on_result(|_, result| {
+            let [paymaster, data] =
+                ["paymaster", "paymasterData"].map(|member| text_of(&result[member]).to_owned());
+            if data.starts_with("0x") {
+                set(result, "paymasterAndData", json!(format!("{paymaster}{}", &data[2..])));
+            }
+        })
+        .when(|view| view.is_paymaster_call() && view.entry_point() != Some(EntryPoint::V06))
+        .warns(&["result.one-shape"]),
     variant("singleton-layout", "the data have the layout of the singleton paymaster").configured(|config| {
         config.paymaster_data.layout = Layout::Singleton;
     }),
     changed("no-end-of-validity", "stub and data are valid without end")
         .on_result(|_, result| change_times(result, |_| "0".repeat(12)))
         .untrue(&[Statement::Contract]),
-    variant("signatures-compact", "signatures have 64 bytes in stub and data")
+    variant("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
                 change(result, member, |data| {
-                    let data = text_of(data);
-                    json!(data[..data.len() - 2])
+                    let data = text_of(data).to_owned();
+                    let (rest, v) = data.split_at(data.len() - 2);
+                    let (rest, s) = rest.split_at(rest.len() - 64);
+                    let first = u8::from_str_radix(&s[..2], 16).unwrap_or_default();
+                    let first = first | if v == "1c" { 0x80 } else { 0 };
+                    json!(format!("{rest}{first:02x}{}", &s[2..]))
                 });
             }
         })
-        .when(|view| view.is_paymaster_call())
-        .untrue(&[Statement::Contract]),
+        .when(|view| view.is_paymaster_call()),
     variant("operation-once", "gives data for an operation once, and then refuses it")
         .refuses(|view| {
             let key = view.request["params"].to_string();
@@ -142,6 +157,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V06]),
     variant("entry-point-07-alone", "serves EntryPoint 0.7 alone")
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V07]),
+    variant("entry-point-ignored", "serves EntryPoint 0.7 for every address but that of 0.6")
+        .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V07])
+        .on_request(|_, request| request["params"][1] = ENTRY_POINT_07.into())
+        .when(|view| {
+            let is_address = text_of(&view.request["params"][1]).len() == ENTRY_POINT_07.len();
+            view.is_paymaster_call() && is_address && view.entry_point() != Some(EntryPoint::V06)
+        }),
     variant("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone")
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09]),
     variant("refusals-with-own-code", "refusals have a code and data of the server")

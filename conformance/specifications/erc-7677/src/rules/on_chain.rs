@@ -84,7 +84,7 @@ fn place(view: &View<'_>) -> &'static str {
 /// What the node shows of a result, as far as it can only come from the service.
 fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), (Refusal, &'a str)>> {
     let (kind, result) = judged(view, knowledge)?;
-    let has_own_shape = Shape::of(&Value::Object(result.clone())) == Shape::expected(version(kind));
+    let has_own_shape = Shape::of(&Value::Object(result.clone())).completes(version(kind));
     if !has_own_shape || view.expectation == Expectation::NotSponsored {
         return None;
     }

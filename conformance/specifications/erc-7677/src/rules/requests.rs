@@ -101,10 +101,7 @@ pub(crate) const RULES: &[Rule] = &[
         "refuse an EntryPoint that is not served: its members are not known",
         unknown_entry_point,
     )
-    .unless(|knowledge| {
-        (Target::of(knowledge).served_versions().count() < 2)
-            .then_some("the target serves one EntryPoint, and may then ignore the parameter")
-    }),
+    .unless(serves_one_entry_point),
     group(
         "entry-point.other-operation",
         &OTHER_OPERATION,
@@ -122,6 +119,11 @@ const fn refusal(id: &'static str, hint: &'static str, check: ExchangeCheck) -> 
     Rule::exchange(id, 2, Advice::Write(&lines::REFUSED), hint, check)
         .unless(lines::refuses_nothing)
         .exercised_above_all_by(const { &[&REFUSED] }, &[])
+}
+
+fn serves_one_entry_point(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    (!Target::of(knowledge).serves_several())
+        .then_some("the target serves one EntryPoint, as far as profile and discovery show, and may then ignore the parameter")
 }
 
 /// The JSON-RPC error code of an unknown method.
@@ -211,7 +213,10 @@ fn null_context(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     });
 }
 
-fn unknown_entry_point(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    if serves_one_entry_point(knowledge).is_some() {
+        return;
+    }
     for_each_variant(views, report, |baseline, view, report| {
         refused_unlike(baseline, view, "an error: there is no such EntryPoint", report);
     });

@@ -45,6 +45,11 @@ impl Shape {
         if version == EntryPointVersion::V06 { Self::Of06 } else { Self::Of07 }
     }
 
+    /// Whether clients of a version find its members.
+    pub(crate) fn completes(self, version: EntryPointVersion) -> bool {
+        self == Self::expected(version) || self == Self::Both
+    }
+
     /// The shape for the other versions.
     pub(crate) fn other(self) -> Self {
         if self == Self::Of06 { Self::Of07 } else { Self::Of06 }

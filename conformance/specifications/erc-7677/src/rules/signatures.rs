@@ -9,7 +9,7 @@ use paymaster_engine::{
     message::request::Call,
     rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
 };
-use paymaster_ethereum::{ContractKind, DataError, EntryPointVersion, Operation, Window};
+use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::Simulation;
 use serde_json::{Map, Value};
 
@@ -35,6 +35,10 @@ const fn signed(
     check: GroupCheck,
 ) -> Rule {
     rule(id, 2, hint, Check::Group(relation, check)).unless(lines::unchecked_signatures)
+}
+
+fn unchecked_or_only_listed(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    lines::unchecked_signatures(knowledge).or_else(|| lines::only_listed(knowledge))
 }
 
 pub(crate) const RULES: &[Rule] = &[
@@ -78,9 +82,10 @@ pub(crate) const RULES: &[Rule] = &[
         &ANOTHER_CALL,
         "sign the operation of the request, not one that is kept by sender and nonce",
         as_the_baseline,
-    ),
+    )
+    .unless(unchecked_or_only_listed),
     signed("data.concurrent", &CONCURRENT, "keep nothing of a request where another one finds it", concurrent)
-        .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::only_listed(knowledge)))
+        .unless(unchecked_or_only_listed)
         .about_mix_ups(),
     rule(
         "call.same-operation",
@@ -105,8 +110,9 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// The operation with what the result adds to it, as a wallet sends it: the paymaster members alone.
 pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Operation> {
-    let own = Value::Object(paymaster_members(result));
-    Operation::read(call.known_version()?, &[call.operation(), &own]).ok()
+    let version = call.known_version()?;
+    let own = Value::Object(paymaster_members(version, result));
+    Operation::read(version, &[call.operation(), &own]).ok()
 }
 
 /// Whether a signature holds, and what was found; none where we cannot tell.
@@ -136,7 +142,7 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     let (kind_of_call, result) = judged(view, knowledge)?;
     let call = view.valid_call()?;
     // Other rules report a result of another shape, and one for an operation that is refused.
-    let has_own_shape = Shape::of(&Value::Object(result.clone())) == Shape::expected(version(kind_of_call));
+    let has_own_shape = Shape::of(&Value::Object(result.clone())).completes(version(kind_of_call));
     if !has_own_shape || view.expectation == Expectation::NotSponsored {
         return None;
     }
@@ -154,8 +160,6 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
         // How many operations an account of the profile has sent, only a node knows.
         Ok(_) if is_counted && Target::of(knowledge).names_sender(call) => None,
         Ok(actual) => Some(Err(format!("a signature of {actual}, or of other values"))),
-        // Compact signatures of 64 bytes are lawful, and this crate reads none.
-        Err(DataError::SignatureLength(_)) => None,
         Err(cause) => Some(Err(cause.to_string())),
     }
 }

@@ -35,6 +35,8 @@ const ALONE_AT_MOST: Duration = Duration::from_mins(1);
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
+/// How often the same requests are sent one after the other then, to see that concurrency decides.
+const ROUNDS_IN_ORDER: usize = 12;
 
 impl Search<'_> {
     /// For a violation that not every attempt showed again. The requests are sent alone as often as the share that the run saw asks for; a rare
@@ -116,6 +118,9 @@ impl Search<'_> {
             let results = join_all(groups.iter().map(|group| resender.send(group))).await;
             for (group, result) in groups.iter().zip(results) {
                 if let Ok((exchanges, Outcome::Broken(violation))) = result {
+                    if self.breaks_in_order(&groups).await {
+                        return None;
+                    }
                     return Some(Diagnosis {
                         reproduction: Some(Reproduction { group: Group::clone(group), exchanges, violation }),
                         ..Diagnosis::of(Cause::Concurrency)
@@ -124,6 +129,20 @@ impl Search<'_> {
             }
         }
         None
+    }
+
+    /// Whether the rule is broken too while the same requests are sent one after the other: what they are, or their order, may decide.
+    async fn breaks_in_order(&mut self, groups: &[&Group]) -> bool {
+        for _ in 0..ROUNDS_IN_ORDER {
+            for group in groups {
+                self.budget.add(group);
+                let outcome = self.resender.send_in_order(group).await;
+                if matches!(outcome, Ok((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_)))) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// For requests that were sent at the same time: whether that decides.

@@ -79,13 +79,18 @@ impl Search<'_> {
         if !passing.is_object() {
             return None;
         }
-        // An id of the plan is no change.
-        let own_ids = group.first_id..group.first_id + group.members.len() as u64;
-        if failing["id"].as_u64().is_some_and(|id| own_ids.contains(&id)) {
+        if self.has_id_of_the_plan(&failing) {
             keep_id(&mut passing, &failing);
         }
         let changes = differences(&failing, &passing, self.resender.context.specification());
         (!changes.is_empty()).then_some(changes)
+    }
+
+    /// Whether a request has the id that the plan gave it, which is no change.
+    fn has_id_of_the_plan(&self, request: &Value) -> bool {
+        let group = &self.finding.group;
+        let own_ids = group.first_id..group.first_id + group.members.len() as u64;
+        request["id"].as_u64().is_some_and(|id| own_ids.contains(&id))
     }
 
     /// The members because of which the rule judges the request at all: with those of an ordinary request of the same method and mode, it
@@ -100,6 +105,9 @@ impl Search<'_> {
         let mut ordinary = requests.clone().next()?;
         keep_id(&mut ordinary, &failing);
         if self.not_broken(&ordinary).await != Some(Outcome::NotJudged) {
+            if self.has_id_of_the_plan(&failing) {
+                return None;
+            }
             // The rule may be about the id.
             ordinary = requests.into_iter().find(|request| is_other_type(&request["id"], &failing["id"]))?;
             if self.not_broken(&ordinary).await != Some(Outcome::NotJudged) {

@@ -4,7 +4,7 @@ use paymaster_service::EntryPoint;
 use serde_json::Value;
 
 use crate::faults::Fault;
-use crate::injection::{Behaviour, RequestView, refuse};
+use crate::injection::{Behaviour, RequestView, refuse, text_of};
 
 /// What a refusal breaks too where the profile promises results.
 const PROMISED: &[&str] =
@@ -26,6 +26,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     refused("data.sponsorable-is-served", "sponsorable-data-refused", "refuses every data request")
         .when(|view| view.is_data())
         .also(&["endpoint.stub-and-data"]),
+    refused(
+        "call.letter-case",
+        "chain-id-in-capitals-refused",
+        "refuses hex digits in upper case in the chain id",
+    )
+    .when(|view| {
+        let chain_id = text_of(&view.request["params"][2]);
+        view.is_paymaster_call() && chain_id.bytes().any(|digit| digit.is_ascii_uppercase())
+    }),
     refused("call.letter-case", "upper-case-refused", "refuses hex digits in upper case in the call data")
         .when(|view| {
             view.is_paymaster_call()

@@ -112,6 +112,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let limit = view.amount("preVerificationGas").unwrap_or_default() % U256::from(1_u64 << 32);
             set_operation(request, "preVerificationGas", json!(format!("{limit:#x}")));
         }),
+    signed(SIGNATURE, "call-data-cut", "signs the first 2,048 bytes of callData")
+        .on_request(|view, request| {
+            let data = view.text("callData");
+            set_operation(request, "callData", json!(data[..2 + 2 * 2_048]));
+        })
+        .when(|view| view.is_data() && view.byte_count("callData") > 2_048),
     signed(SIGNATURE, "empty-call-as-zero-byte", "signs call data of one zero byte where they are empty")
         .on_request(|_, request| set_operation(request, "callData", json!("0x00")))
         .when(|view| view.is_data() && view.operation()["callData"] == "0x"),

@@ -74,6 +74,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         },
     ),
+    fault(BATCH, "batch-of-one-bare", "answers a batch of one request with its answer alone").on_reply(
+        |view, answer| {
+            if let (Some([_]), Some(Value::Array(answers))) =
+                (view.request.as_array().map(Vec::as_slice), &answer)
+            {
+                *answer = answers.first().cloned();
+            }
+        },
+    ),
     fault(BATCH, "batch-refused", "refuses batches").on_reply(|view, answer| {
         if is_full_batch(view) {
             *answer = Some(refusal());

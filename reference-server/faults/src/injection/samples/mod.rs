@@ -94,6 +94,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         "not json".to_owned(),
         "5".to_owned(),
         "[]".to_owned(),
+        format!("[{plain}]"),
         format!("[{plain},{second}]"),
         format!("[{plain},{notification}]"),
         format!("[{plain},{second},{unknown}]"),
