@@ -1,11 +1,27 @@
 //! A JSON syntax tree that keeps the source text: duplicate members, the notation of numbers, and the position of each node.
 
-use serde::de::IgnoredAny;
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
 
 /// Parses a text; none where it is not JSON.
 pub(super) fn read(text: &str) -> Option<Node<'_>> {
-    serde_json::from_str::<IgnoredAny>(text).ok()?;
-    Reader { rest: text.trim() }.node()
+    Some(match text.trim_start().bytes().next()? {
+        b'{' => {
+            let Members(members) = serde_json::from_str(text).ok()?;
+            let members = members.into_iter().map(|(name, value)| Some((name.get(), read(value.get())?)));
+            Node::Object(members.collect::<Option<_>>()?)
+        }
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            Node::Array(items.into_iter().map(|item| read(item.get())).collect::<Option<_>>()?)
+        }
+        _ => Node::Scalar(serde_json::from_str::<&RawValue>(text).ok()?.get()),
+    })
 }
 
 /// The steps of a JSON pointer (RFC 6901).
@@ -29,65 +45,26 @@ pub(super) enum Node<'a> {
     Array(Vec<Node<'a>>),
 }
 
-/// Parses a text that is known to be valid JSON.
-struct Reader<'a> {
-    rest: &'a str,
+/// The members of an object in their order, each as often as the text has it.
+struct Members<'a>(Vec<(&'a RawValue, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self(Vec::new()))
+    }
 }
 
-impl<'a> Reader<'a> {
-    fn node(&mut self) -> Option<Node<'a>> {
-        match self.rest.bytes().next()? {
-            b'{' => {
-                let mut members = Vec::new();
-                self.skip(1);
-                while !self.rest.starts_with('}') {
-                    let name = self.scalar();
-                    self.skip(1);
-                    members.push((name, self.node()?));
-                    self.comma();
-                }
-                self.skip(1);
-                Some(Node::Object(members))
-            }
-            b'[' => {
-                let mut items = Vec::new();
-                self.skip(1);
-                while !self.rest.starts_with(']') {
-                    items.push(self.node()?);
-                    self.comma();
-                }
-                self.skip(1);
-                Some(Node::Array(items))
-            }
-            _ => Some(Node::Scalar(self.scalar())),
-        }
+impl<'de> Visitor<'de> for Members<'de> {
+    type Value = Self;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
     }
 
-    fn comma(&mut self) {
-        if self.rest.starts_with(',') {
-            self.skip(1);
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some(member) = map.next_entry()? {
+            self.0.push(member);
         }
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        self.rest = self.rest.get(bytes..).unwrap_or_default().trim_start();
-    }
-
-    /// Reads a string with its quotes, or a number or literal.
-    fn scalar(&mut self) -> &'a str {
-        let bytes = self.rest.as_bytes();
-        let mut end = 1;
-        if bytes[0] == b'"' {
-            while bytes.get(end).is_some_and(|byte| *byte != b'"') {
-                end += if bytes[end] == b'\\' { 2 } else { 1 };
-            }
-            end += 1;
-        } else {
-            let ends = |byte: &u8| b",:]} \t\r\n".contains(byte);
-            end = bytes.iter().position(ends).unwrap_or(bytes.len());
-        }
-        let (scalar, _) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        self.skip(end);
-        scalar
+        Ok(self)
     }
 }
