@@ -5,8 +5,9 @@
 //! counters to 0 and starts no timer of its own.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::config::bounds::Bounds;
 
@@ -98,12 +99,12 @@ impl Progress {
     /// Notes that the response was given to hyper.
     pub(super) fn answered(&self) {
         self.enter(Phase::Idle);
-        *self.last_answer() = Some(Instant::now());
+        *self.last_answer.lock() = Some(Instant::now());
     }
 
     /// The time since the last response; none before the first.
     pub(super) fn since_answer(&self) -> Option<Duration> {
-        self.last_answer().map(|at| at.elapsed())
+        self.last_answer.lock().map(|at| at.elapsed())
     }
 
     /// A timeout from here on is announced.
@@ -137,10 +138,6 @@ impl Progress {
             return Err("the head took too long");
         }
         Ok(())
-    }
-
-    fn last_answer(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn enter(&self, phase: Phase) {

@@ -68,7 +68,7 @@ impl Policy {
     /// Whether an operation is sponsored of whose account no name is known.
     pub(crate) fn allows(&self, operation: &Operation<'_>) -> bool {
         operation.call_data.len() <= self.config.max_call_data_bytes
-            && !self.denied_senders.contains(&operation.sender)
+            && !self.denied_senders.contains(&operation.sender.address)
     }
 }
 

@@ -248,12 +248,12 @@ const fn paymaster_and_data_length(terms: &[u8]) -> usize {
 /// The operation's ABI encoding up to, and without, the length of its `paymasterAndData`.
 fn pack(operation: &Operation<'_>, gas: &GasLimits, paymaster_and_data_length: usize) -> Bytes {
     const HEAD_WORDS: usize = 11;
-    let init_code = Bytes::from(operation.init_code.decode());
+    let init_code = Bytes::from(operation.init_code().decode());
     let call_data = Bytes::from(operation.call_data.decode());
     let padded = |bytes: &Bytes| 32 + bytes.len().next_multiple_of(32);
     let end = 32 * HEAD_WORDS + padded(&init_code) + padded(&call_data);
     let mut encoded = (
-        operation.sender,
+        operation.sender.address,
         operation.nonce.0,
         init_code,
         call_data,

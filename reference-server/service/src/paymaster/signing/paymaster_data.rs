@@ -176,7 +176,7 @@ impl Signer {
         let signature = match offer.layout {
             Layout::Verifying if is_06 => {
                 let operation = &offer.params.operation;
-                let nonce = self.sender_nonce(nonces, operation.sender)?;
+                let nonce = self.sender_nonce(nonces, operation.sender.address)?;
                 let gas = GasLimits::of(operation);
                 self.sign(|| self.sponsorship_hash(operation, &gas, &terms, nonce, valid_until))
             }
@@ -216,9 +216,9 @@ impl Offer<'_> {
     fn verifying_hash(&self, chain_id: U256, valid_until: U48) -> B256 {
         let operation = &self.params.operation;
         let members = (
-            operation.sender,
+            operation.sender.address,
             operation.nonce.0,
-            keccak256(operation.init_code.decode()),
+            keccak256(operation.init_code().decode()),
             keccak256(operation.call_data.decode()),
             self.account_gas_limits(),
             self.paymaster_gas_limits(),
@@ -237,7 +237,7 @@ impl Offer<'_> {
         let operation = &self.params.operation;
         let gas = GasLimits::of(operation);
         let members = (
-            operation.sender,
+            operation.sender.address,
             operation.nonce.0,
             gas.call,
             gas.verification,
@@ -245,7 +245,7 @@ impl Offer<'_> {
             operation.max_fee_per_gas.0,
             operation.max_priority_fee_per_gas.0,
             keccak256(operation.call_data.decode()),
-            keccak256(operation.init_code.decode()),
+            keccak256(operation.init_code().decode()),
             keccak256([self.paymaster.as_slice(), terms].concat()),
         );
         keccak256((keccak256(members.abi_encode()), chain_id).abi_encode())
@@ -256,12 +256,12 @@ impl Offer<'_> {
         let operation = &self.params.operation;
         let data = [self.paymaster.as_slice(), self.paymaster_gas_limits().as_slice(), terms].concat();
         let members = (
-            operation.sender,
+            operation.sender.address,
             operation.nonce.0,
             self.account_gas_limits(),
             GasLimits::of(operation).pre_verification,
             self.fees(),
-            keccak256(operation.init_code.decode()),
+            keccak256(operation.init_code().decode()),
             keccak256(operation.call_data.decode()),
             keccak256(data),
         );
@@ -274,7 +274,7 @@ impl Offer<'_> {
 
     /// The hash of an initCode whose factory is `0x7702`, with the sender's code in its place.
     fn delegated_init_code(&self) -> Option<B256> {
-        let init_code = self.params.operation.init_code.decode();
+        let init_code = self.params.operation.init_code().decode();
         let (factory, rest) = init_code.split_at_checked(Address::len_bytes())?;
         if factory != Address::right_padding_from(&DELEGATED).as_slice() {
             return None;
