@@ -56,7 +56,7 @@ impl TickBounds {
 
 /// The progress of one connection. Its socket and its service share it; both run in the same task, so that relaxed atomics
 /// suffice.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Progress {
     phase: AtomicU8,
     /// Ticks since the phase began.
@@ -71,17 +71,6 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) const fn new() -> Self {
-        Self {
-            phase: AtomicU8::new(Phase::Idle as u8),
-            phase_ticks: AtomicU32::new(0),
-            request_ticks: AtomicU32::new(0),
-            last_answer: Mutex::new(None),
-            announces_timeout: AtomicBool::new(false),
-            has_timed_out: AtomicBool::new(false),
-        }
-    }
-
     /// Notes that bytes were read.
     pub(super) fn bytes_read(&self) {
         if self.phase.load(Ordering::Relaxed) == Phase::Idle as u8 {
@@ -161,7 +150,7 @@ mod tests {
         let ticks = TickBounds::new(&bounds);
         assert_eq!(ticks.period(), Duration::from_millis(25));
         let lasts = |progress: &Progress| (1..1000).find(|_| progress.tick(&ticks).is_err());
-        let progress = Progress::new();
+        let progress = Progress::default();
         assert_eq!(lasts(&progress), Some(41));
         progress.answered();
         progress.bytes_read();

@@ -16,6 +16,7 @@ use super::{
     Address, GasLimits, NonceError, SenderNonces, Signer, U48, U256, VALID_AFTER, configured_address, expiry,
     write_digits,
 };
+use crate::config::config;
 use crate::config::error::ConfigError;
 use crate::message::request::{EntryPoint, PaymasterParams};
 use crate::paymaster::tokens::PricedToken;
@@ -31,48 +32,32 @@ pub enum Layout {
     Singleton,
 }
 
-/// The settings of the methods of ERC-7677.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PaymasterDataConfig {
-    /// The versions of EntryPoint that are served.
-    pub entry_points: Vec<EntryPoint>,
-    /// The layout of the data: `verifying` or `singleton`.
-    pub layout: Layout,
-    /// The address of the paymaster contract for EntryPoint 0.7. That for 0.6 is `signing.sponsorship_paymaster`.
-    pub paymaster_07: String,
-    /// The same for EntryPoint 0.8.
-    pub paymaster_08: String,
-    /// The same for EntryPoint 0.9.
-    pub paymaster_09: String,
-    /// Gas limit of the paymaster's validation, for requests that name none.
-    pub verification_gas_limit: u64,
-    /// Gas limit of the call of the paymaster after the operation, for requests that name none.
-    pub post_op_gas_limit: u64,
-    /// The name of the sponsor.
-    pub sponsor_name: String,
-    /// The picture of the sponsor: a data URI.
-    pub sponsor_icon: String,
+config! {
+    /// The settings of the methods of ERC-7677.
+    pub struct PaymasterDataConfig {
+        /// The versions of EntryPoint that are served.
+        pub entry_points: Vec<EntryPoint> = EntryPoint::ALL.to_vec(),
+        /// The layout of the data: `verifying` or `singleton`.
+        pub layout: Layout = Layout::default(),
+        /// The address of the paymaster contract for EntryPoint 0.7. That for 0.6 is `signing.sponsorship_paymaster`.
+        pub paymaster_07: String = "0x00000f79b7faf42eebadba19acc07cd08af44707".to_owned(),
+        /// The same for EntryPoint 0.8.
+        pub paymaster_08: String = "0x00000f79b7faf42eebadba19acc07cd08af44708".to_owned(),
+        /// The same for EntryPoint 0.9.
+        pub paymaster_09: String = "0x00000f79b7faf42eebadba19acc07cd08af44709".to_owned(),
+        /// Gas limit of the paymaster's validation, for requests that name none.
+        pub verification_gas_limit: u64 = 100_000,
+        /// Gas limit of the call of the paymaster after the operation, for requests that name none.
+        pub post_op_gas_limit: u64 = 50_000,
+        /// The name of the sponsor.
+        pub sponsor_name: String = "Paymaster reference server".to_owned(),
+        /// The picture of the sponsor: a data URI.
+        pub sponsor_icon: String = Self::ICON.to_owned(),
+    }
 }
 
 impl PaymasterDataConfig {
     const ICON: &str = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSI5NiIgaGVpZ2h0PSI5NiI+PGNpcmNsZSBjeD0iNDgiIGN5PSI0OCIgcj0iNDgiLz48L3N2Zz4=";
-}
-
-impl Default for PaymasterDataConfig {
-    fn default() -> Self {
-        Self {
-            entry_points: EntryPoint::ALL.to_vec(),
-            layout: Layout::default(),
-            paymaster_07: "0x00000f79b7faf42eebadba19acc07cd08af44707".to_owned(),
-            paymaster_08: "0x00000f79b7faf42eebadba19acc07cd08af44708".to_owned(),
-            paymaster_09: "0x00000f79b7faf42eebadba19acc07cd08af44709".to_owned(),
-            verification_gas_limit: 100_000,
-            post_op_gas_limit: 50_000,
-            sponsor_name: "Paymaster reference server".to_owned(),
-            sponsor_icon: Self::ICON.to_owned(),
-        }
-    }
 }
 
 /// The same with its addresses parsed.
