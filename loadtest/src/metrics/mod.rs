@@ -8,10 +8,11 @@ mod text;
 use std::{
     fmt, io,
     net::{SocketAddr, TcpListener},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use paymaster_reference_server::{metrics_address, serve_metrics};
 use tokio::{
     sync::{oneshot, watch},
@@ -29,10 +30,10 @@ use crate::{
 };
 
 /// What the page shows. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LiveFigures(Arc<Shared>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
     /// Whether the page was made after the last run of the process.
@@ -64,19 +65,13 @@ struct Snapshot {
     waiting: u64,
 }
 
-impl Default for LiveFigures {
-    fn default() -> Self {
-        Self(Arc::new(Shared { state: Mutex::default(), final_page: watch::Sender::new(false) }))
-    }
-}
-
 impl LiveFigures {
     pub(crate) fn begin(&self, run: &Arc<RunState>, cpu: CpuTimes) {
-        self.state().running = Some((Arc::clone(run), cpu));
+        self.0.state.lock().running = Some((Arc::clone(run), cpu));
     }
 
     pub(crate) fn end(&self, summary: &RunSummary) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.running = None;
         let ended = &mut state.ended;
         ended.figures.merge(&summary.figures);
@@ -90,7 +85,7 @@ impl LiveFigures {
 
     /// Says that no run follows. The next page is the final one.
     pub(crate) fn close(&self) {
-        self.state().closed = true;
+        self.0.state.lock().closed = true;
     }
 
     /// Waits until the final page was made.
@@ -101,7 +96,7 @@ impl LiveFigures {
 
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
-        let state = self.state();
+        let state = self.0.state.lock();
         let (mut snapshot, closed) = (state.ended.clone(), state.closed);
         if let Some((run, cpu)) = &state.running {
             snapshot.add(run, *cpu);
@@ -112,10 +107,6 @@ impl LiveFigures {
             self.0.final_page.send_replace(true);
         }
         Ok(text)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
