@@ -19,7 +19,8 @@ use crate::{
     report::text::sections,
 };
 
-pub(super) mod docs;
+#[cfg(test)]
+mod docs;
 
 /// `rules`: every rule in a table.
 pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
