@@ -7,7 +7,7 @@ mod text;
 
 use std::{
     fmt, io,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -15,6 +15,7 @@ use std::{
 use parking_lot::Mutex;
 use paymaster_reference_server::{metrics_address, serve_metrics};
 use tokio::{
+    net::TcpListener,
     sync::{oneshot, watch},
     task::JoinHandle,
 };
@@ -134,16 +135,12 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Listens at `HOST:PORT`, or at a port of 127.0.0.1. Call it in a runtime.
-    pub fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
+    /// Listens at `HOST:PORT`, or at a port of 127.0.0.1.
+    pub async fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
         let address = metrics_address(address);
-        let listen = || {
-            let listener = TcpListener::bind(&address)?;
-            listener.set_nonblocking(true)?;
-            Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
-        };
         let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
-        let (bound, listener) = listen().map_err(|cause: io::Error| io::Error::other(refused(cause)))?;
+        let listener = TcpListener::bind(&address).await.map_err(|cause| io::Error::other(refused(cause)))?;
+        let bound = listener.local_addr()?;
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
         let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
