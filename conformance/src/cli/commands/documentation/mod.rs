@@ -19,8 +19,7 @@ use crate::{
     report::text::sections,
 };
 
-#[cfg(test)]
-mod docs;
+pub(super) mod docs;
 
 /// `rules`: every rule in a table.
 pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
