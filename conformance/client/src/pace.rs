@@ -1,13 +1,11 @@
 //! How fast requests are sent: the rate limit of the user, pauses for Retry-After, the rate limit of the target, the request budget.
 
 use std::{
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
 use crate::stop::{Reason, Stop};
@@ -152,7 +150,7 @@ impl Pace {
     /// The time between two requests that is known well enough to state how long a run takes: by the rate limit of the user, or
     /// measured over many answers.
     pub fn known_interval(&self) -> Option<Duration> {
-        let served = self.detected().served;
+        let served = self.detected.lock().served;
         let interval = self.interval()?;
         (interval == self.least || served >= MEASURED).then_some(interval)
     }
@@ -197,7 +195,7 @@ impl Pace {
         let requests = u32::try_from(requests).unwrap_or(u32::MAX);
         loop {
             while self.paused.load(Ordering::Acquire) {
-                let until = self.stretch().until;
+                let until = self.stretch.lock().until;
                 if until <= Instant::now() {
                     self.paused.store(false, Ordering::Release);
                 } else {
@@ -209,7 +207,7 @@ impl Pace {
                 return;
             };
             let slot = {
-                let mut next = self.next_slot.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut next = self.next_slot.lock();
                 let slot = (*next).max(Instant::now());
                 *next = slot + interval * requests;
                 slot + interval * (requests - 1)
@@ -233,7 +231,7 @@ impl Pace {
 
     /// Shortens the interval of a limit that was not seen again for a long time.
     fn test_limit(&self, interval: Duration, now: Instant) {
-        let mut detected = self.detected();
+        let mut detected = self.detected.lock();
         if detected.halved_at.is_some_and(|due| due <= now) {
             detected.halved_at = Some(now + detected.patience);
             let half = Some(interval / 2).filter(|half| *half >= NEGLIGIBLE);
@@ -263,7 +261,7 @@ impl Pace {
             )));
             return false;
         }
-        let mut stretch = self.stretch();
+        let mut stretch = self.stretch.lock();
         let prolongs = until > stretch.until.max(Instant::now());
         if since >= stretch.until {
             *stretch = stretch.ended_by(until, self.answers());
@@ -285,7 +283,7 @@ impl Pace {
     }
 
     fn refused_until(&self, now: Instant, waited: Duration) {
-        let mut stretch = self.stretch();
+        let mut stretch = self.stretch.lock();
         *stretch = stretch.ended_by(now, self.answers());
         stretch.throttled = LIMITED;
         if self.refusals.fetch_add(1, Ordering::Relaxed) > 0 {
@@ -300,19 +298,11 @@ impl Pace {
         }
         let slower = nanos(stretch.per_answer * MARGIN / 100);
         self.interval.fetch_max(slower, Ordering::Relaxed);
-        *self.next_slot.lock().unwrap_or_else(PoisonError::into_inner) = stretch.until;
-        let mut detected = self.detected();
+        *self.next_slot.lock() = stretch.until;
+        let mut detected = self.detected.lock();
         detected.served = stretch.served;
         detected.patience = (pause * PATIENCE).max(detected.patience * 2);
         detected.halved_at = Some(stretch.until + detected.patience);
-    }
-
-    fn detected(&self) -> MutexGuard<'_, DetectedLimit> {
-        self.detected.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn stretch(&self) -> MutexGuard<'_, Stretch> {
-        self.stretch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -356,14 +346,14 @@ mod tests {
         let (second, refused) = (Duration::from_secs(1), Instant::now());
         pace.answered();
         assert!(pace.pause(refused, second, &stop));
-        let until = pace.stretch().until;
+        let until = pace.stretch.lock().until;
         // Noticed while the pause lasts, and after a later answer has ended it.
         assert!(!pace.pause(refused, second, &stop));
-        assert_eq!(pace.stretch().until, until);
+        assert_eq!(pace.stretch.lock().until, until);
         assert!(pace.pause(until, second, &stop), "a later refusal is another pause");
-        let later = pace.stretch().until;
+        let later = pace.stretch.lock().until;
         assert!(!pace.pause(refused, second, &stop));
-        assert_eq!(pace.stretch().until, later);
+        assert_eq!(pace.stretch.lock().until, later);
     }
 
     #[test]

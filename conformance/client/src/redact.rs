@@ -14,15 +14,13 @@
 mod common;
 mod forms;
 
-use std::{
-    borrow::Cow,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 pub use common::is_version;
 use common::{is_address, is_plain};
+use parking_lot::RwLock;
 
 /// The text that replaces a secret.
 pub const REDACTED: &str = "***";
@@ -91,7 +89,7 @@ impl Redactor {
             return;
         }
         let word = secret.bytes().all(|byte| byte.is_ascii_lowercase());
-        let mut secrets = self.secrets.write().unwrap_or_else(PoisonError::into_inner);
+        let mut secrets = self.secrets.write();
         for form in forms::of(secret) {
             let secret = Secret { form, word };
             if !secrets.contains(&secret) {
@@ -183,7 +181,7 @@ impl Redactor {
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let cut_at_the_end = text.len() >= KEPT;
         let mut text = Cow::Borrowed(text);
-        let secrets = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
+        let secrets = self.secrets.read();
         for secret in secrets.iter() {
             if text.contains(&secret.form) {
                 text = Cow::Owned(secret.replaced(&text));

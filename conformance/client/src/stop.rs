@@ -36,17 +36,11 @@ impl fmt::Display for Reason {
 }
 
 /// Ends a run from any task. The first reason counts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Stop {
     own: Arc<watch::Sender<Option<Reason>>>,
     /// The signals that end this run too, from the nearest on.
     parent: Option<Arc<Stop>>,
-}
-
-impl Default for Stop {
-    fn default() -> Self {
-        Self { own: Arc::new(watch::Sender::new(None)), parent: None }
-    }
 }
 
 impl Stop {

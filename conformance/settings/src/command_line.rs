@@ -1,6 +1,6 @@
 //! The command line of either program: its arguments, its completion scripts and its man pages.
 
-use std::{ffi::OsString, fs, path::Path};
+use std::{ffi::OsString, fs, path::Path, process::ExitCode};
 
 use clap::{CommandFactory, Parser, error::ErrorKind};
 use clap_complete::Shell;
@@ -9,11 +9,23 @@ use paymaster_reference_server::nearest;
 use crate::{
     exit,
     output::{self, OutputError},
+    process::CommandError,
     settings::setup::SetupError,
 };
 
+/// Runs the command line of this process: parses it, executes it, prints an error, and returns the exit code.
+pub fn main<C: Parser>(execute: impl FnOnce(C) -> Result<u8, CommandError>) -> ExitCode {
+    let ended = parse().and_then(|cli| {
+        execute(cli).map_err(|CommandError { code, message }| {
+            output::error(&message);
+            code
+        })
+    });
+    ExitCode::from(ended.unwrap_or_else(|code| code))
+}
+
 /// The arguments of this process; where they are wrong or ask for help, what there is to say is printed, and the error is the exit code.
-pub fn parse<C: Parser>() -> Result<C, u8> {
+fn parse<C: Parser>() -> Result<C, u8> {
     if let Some(message) = mistyped_command(&C::command(), std::env::args_os().nth(1)) {
         output::error(&message);
         return Err(exit::USAGE);

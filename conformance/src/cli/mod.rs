@@ -14,18 +14,9 @@ use std::process::ExitCode;
 
 use args::Cli;
 
-use paymaster_settings::{Environment, command_line, output};
+use paymaster_settings::{Environment, command_line};
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {
-    let environment = Environment::of_process();
-    let cli: Cli = match command_line::parse() {
-        Ok(cli) => cli,
-        Err(code) => return ExitCode::from(code),
-    };
-    let result = commands::run(&cli, &environment);
-    ExitCode::from(result.unwrap_or_else(|error| {
-        output::error(&error.message);
-        error.code
-    }))
+    command_line::main(|cli: Cli| commands::run(&cli, &Environment::of_process()))
 }

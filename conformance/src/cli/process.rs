@@ -1,35 +1,10 @@
 //! The process of a command: its errors, its asynchronous runtime, and the signals that end a run early.
 
-use std::{fmt, io, path::Path};
+use std::{io, path::Path};
 
 use paymaster_client::stop::{Reason, Stop};
-use paymaster_settings::{
-    exit,
-    process::{self, Interrupts},
-};
-
-/// Ends a command: the message goes to standard error, and the process ends with the exit code.
-#[derive(Debug)]
-pub(crate) struct CommandError {
-    /// One of the codes of [`exit::TABLE`].
-    pub(crate) code: u8,
-    /// A lowercase fragment that reads well after `error: `.
-    pub(crate) message: String,
-}
-
-impl CommandError {
-    /// The target could not be tested.
-    pub(crate) fn could_not_test(message: impl fmt::Display) -> Self {
-        Self { code: exit::COULD_NOT_TEST, message: message.to_string() }
-    }
-}
-
-/// Every other error is one of usage, configuration or files.
-impl<E: fmt::Display> From<E> for CommandError {
-    fn from(cause: E) -> Self {
-        Self { code: exit::USAGE, message: cause.to_string() }
-    }
-}
+pub(crate) use paymaster_settings::process::CommandError;
+use paymaster_settings::process::{self, Interrupts};
 
 /// Adds a path to an error of the file system.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> String {

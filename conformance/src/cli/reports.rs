@@ -10,7 +10,7 @@ use paymaster_settings::{
     Environment, ShownTarget, exit,
     output::{
         self,
-        report_file::{self, Destination, FormatNames, PendingFile, RequestedFile, check_writable},
+        report_file::{self, Destination, FormatNames, PendingFile, check_writable},
     },
 };
 
@@ -18,7 +18,7 @@ use crate::{
     cli::{args::OutputArgs, known::KnownFailures, process::CommandError},
     events::Event,
     report::{
-        Finished, ReportLog,
+        Finished, Maker, ReportLog,
         formats::{self, FORMATS, Format, Render},
         model::Report,
         replay_file,
@@ -34,6 +34,8 @@ pub(crate) struct Reports {
     extent: Extent,
     /// The folder for replay files.
     replay_dir: PathBuf,
+    /// The target as it may be shown, and what replaces the secrets in events.
+    source: (ShownTarget, Redactor),
 }
 
 struct RequestedReport {
@@ -58,8 +60,7 @@ impl Reports {
         let mut requested: Vec<RequestedReport> = Vec::new();
         let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
         for text in &reports.report {
-            let RequestedFile { format, destination } =
-                report_file::parse(text, formats::DEFAULT_STEM, &names)?;
+            let (format, destination) = report_file::parse(text, formats::DEFAULT_STEM, &names)?;
             if requested.iter().any(|report| report.destination == destination) {
                 return Err(format!(
                     "two reports cannot both go to {destination}: give each a path of its own"
@@ -76,16 +77,16 @@ impl Reports {
                 output::eprint(&format!("warning: {message}; the run goes on\n"));
             }
         }
-        Ok(Self { requested, extent, replay_dir: replay_dir.clone() })
+        Ok(Self { requested, extent, replay_dir: replay_dir.clone(), source: Default::default() })
     }
 
     /// Opens the reports that are logs. Must be called before the run starts.
     pub(crate) fn begin(&mut self, place: &ShownTarget, redactor: &Redactor) {
+        self.source = (place.clone(), redactor.clone());
         for report in &mut self.requested {
-            let Render::Log(open) = report.format.render else {
-                continue;
-            };
-            report.log = Some(OpenLog { log: open(place, redactor), out: report.destination.open() });
+            if let Render::Log(open) = report.format.render {
+                report.log = Some(OpenLog { log: open(), out: report.destination.open() });
+            }
         }
     }
 
@@ -147,8 +148,9 @@ impl OpenLog {
 
 impl Reporter for Reports {
     fn event(&mut self, event: &Event<'_>) {
+        let (place, redactor) = &self.source;
         for open in self.requested.iter_mut().filter_map(|report| report.log.as_mut()) {
-            open.attempt(|log, out| log.event(event, out));
+            open.attempt(|log, out| log.event(event, Maker { redactor, place }, out));
         }
     }
 

@@ -8,8 +8,7 @@ use crate::report::{
     markdown,
     model::Report,
 };
-use paymaster_client::redact::Redactor;
-use paymaster_settings::{ShownTarget, output::report_file::FormatNames};
+use paymaster_settings::output::report_file::FormatNames;
 
 use Render::{Fallible, Log, Text};
 
@@ -86,7 +85,7 @@ pub enum Render {
     /// From a finished run, where rendering can fail.
     Fallible(fn(&Report) -> io::Result<String>),
     /// Event by event while the run goes on.
-    Log(fn(&ShownTarget, &Redactor) -> Box<dyn ReportLog>),
+    Log(fn() -> Box<dyn ReportLog>),
 }
 
 const fn format(
@@ -114,7 +113,7 @@ impl Format {
             Fallible(render) => render(report),
             Log(open) => {
                 let mut bytes = Vec::new();
-                open(&ShownTarget::default(), &Redactor::default()).end(report, &mut bytes)?;
+                open().end(report, &mut bytes)?;
                 String::from_utf8(bytes).map_err(io::Error::other)
             }
         }

@@ -35,7 +35,7 @@ use crate::report::{
 
 /// Makes parts of a report: replaces secrets, and knows the options with which requests are repeated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Maker<'a> {
+pub struct Maker<'a> {
     pub(crate) redactor: &'a Redactor,
     pub(crate) place: &'a ShownTarget,
 }
@@ -620,7 +620,7 @@ mod tests {
             let Render::Log(open) = format.render else {
                 continue;
             };
-            let (mut log, mut bytes) = (open(&finished.place, &finished.redactor), Vec::new());
+            let (mut log, mut bytes) = (open(), Vec::new());
             for event in [
                 Event::Planned {
                     dialect: &finished.summary.dialect,
@@ -632,7 +632,7 @@ mod tests {
                 Event::Exchanged(&sent),
                 Event::Found(&finished.summary.findings[0]),
             ] {
-                log.event(&event, &mut bytes).unwrap();
+                log.event(&event, finished.maker(), &mut bytes).unwrap();
             }
             log.end(&sample.report(), &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();

@@ -58,12 +58,12 @@ pub trait ReportLog {
         false
     }
 
-    /// Writes an event.
+    /// Writes an event, whose parts `maker` makes without secrets.
     ///
     /// # Errors
     ///
     /// When `out` fails.
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
+    fn event(&mut self, event: &Event<'_>, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()>;
 
     /// Writes the end of the report. Without any event before, the report is still complete.
     ///

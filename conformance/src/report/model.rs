@@ -5,6 +5,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use indexmap::IndexMap;
 use paymaster_engine::{
     cases::case::Role,
     session::recheck::Original,
@@ -21,7 +22,7 @@ use paymaster_engine::{
 };
 use paymaster_schemas::Basis;
 use paymaster_settings::{DEFAULT_SPECIFICATION, escape_controls};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::report::{
@@ -62,8 +63,7 @@ pub struct Report {
     pub(crate) took_ms: u64,
     pub(crate) recorded: Option<RecordedTraffic>,
     /// The answers to the valid requests of each kind of call, in the order of the specification.
-    #[serde(with = "in_order")]
-    pub(crate) reached: Vec<(String, Reached)>,
+    pub(crate) reached: IndexMap<String, Reached>,
     pub(crate) unjudged: Vec<Unjudged>,
     /// How many rules were not selected.
     pub(crate) left_out: usize,
@@ -423,7 +423,7 @@ impl Report {
             counts: self.counts(),
             defects: self.defects.iter().filter(|defect| defect.fails).count(),
             left_out: self.left_out,
-            no_result: Reached::is_without_result(self.reached.iter().map(|(_, reached)| reached)),
+            no_result: Reached::is_without_result(self.reached.values()),
             cut_short: self.cut_short.is_some(),
             unjudged: self.unjudged.iter().map(|unjudged| unjudged.groups).sum(),
             known: self.known_failures.iter().map(|known| known.state).collect(),
@@ -639,23 +639,5 @@ impl Serialize for Exchanged {
             Err(failure) => json!({"failure": failure}),
         };
         published.serialize(serializer)
-    }
-}
-
-/// Names with values as a JSON object whose members keep their order.
-mod in_order {
-    use super::{Deserialize, Deserializer, Map, Reached, Serializer, Value};
-    use serde::de::Error;
-
-    pub(super) fn serialize<S: Serializer>(all: &[(String, Reached)], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_map(all.iter().map(|(name, value)| (name, value)))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Vec<(String, Reached)>, D::Error> {
-        let members = Map::<String, Value>::deserialize(from)?;
-        let read = |(name, value)| Ok((name, serde_json::from_value(value).map_err(D::Error::custom)?));
-        members.into_iter().map(read).collect()
     }
 }

@@ -9,7 +9,8 @@ use std::{error::Error, process::ExitCode, time::Duration};
 
 use clap::Args;
 use paymaster_settings::{
-    command_line as shared, duration, exit as codes, output as out, process::Interrupts,
+    command_line as shared, duration, exit as codes, output as out,
+    process::{self, Interrupts},
 };
 
 use self::args::{Cli, Command};
@@ -24,21 +25,11 @@ pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
-    let cli: Cli = match shared::parse() {
-        Ok(cli) => cli,
-        Err(code) => return ExitCode::from(code),
-    };
-    let code = execute(cli).unwrap_or_else(|error| {
-        let code = exit_code(&error);
-        let prefix = if code == codes::COULD_NOT_TEST { "could not test: " } else { "" };
-        out::error(&format!("{prefix}{error}"));
-        code
-    });
-    ExitCode::from(code)
+    shared::main(|cli| execute(cli).map_err(with_code))
 }
 
-/// The exit code of an error: could not test, or usage.
-fn exit_code(error: &CommandError) -> u8 {
+/// Could not test, or wrong usage.
+fn with_code(error: CommandError) -> process::CommandError {
     let of_worker = error.downcast_ref::<WorkerError>();
     let of_run = match of_worker {
         Some(WorkerError::Run(cause)) => Some(cause),
@@ -46,7 +37,11 @@ fn exit_code(error: &CommandError) -> u8 {
     };
     let is_untested = matches!(of_worker, Some(WorkerError::NoMaster { .. }))
         || matches!(of_run, Some(RunError::NoAnswer { .. } | RunError::Interrupted));
-    if is_untested { codes::COULD_NOT_TEST } else { codes::USAGE }
+    if is_untested {
+        process::CommandError::could_not_test(format!("could not test: {error}"))
+    } else {
+        error.into()
+    }
 }
 
 fn execute(cli: Cli) -> Result<u8, CommandError> {
@@ -84,11 +79,11 @@ pub(crate) struct MetricsArgs {
 
 impl MetricsArgs {
     /// Serves the figures, if they are asked for. Call it in a runtime.
-    fn serve(&self, live: &LiveFigures) -> Result<Option<MetricsServer>, CommandError> {
+    async fn serve(&self, live: &LiveFigures) -> Result<Option<MetricsServer>, CommandError> {
         let Some(address) = &self.metrics else {
             return Ok(None);
         };
-        let server = MetricsServer::start(address, live)?;
+        let server = MetricsServer::start(address, live).await?;
         out::eprint(&format!("metrics: {}\n", server.url()));
         Ok(Some(server))
     }
@@ -107,7 +102,7 @@ impl MetricsArgs {
 
 /// A runtime for the commands that send requests or serve.
 fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    paymaster_settings::process::runtime().map_err(|cause| format!("the runtime: {cause}").into())
+    process::runtime().map_err(|cause| format!("the runtime: {cause}").into())
 }
 
 /// The signals that end a command. Call it in a runtime, before a load.

@@ -2,7 +2,7 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Once},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -163,12 +163,8 @@ fn log_goose_errors() {
 
         fn flush(&self) {}
     }
-    static LOGGER: ErrorLogger = ErrorLogger;
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // It fails if the process has set a logger before, which then stays in use.
-        if log::set_logger(&LOGGER).is_ok() {
-            log::set_max_level(log::LevelFilter::Error);
-        }
-    });
+    // It fails if the process has set a logger before, which then stays in use.
+    if log::set_logger(&ErrorLogger).is_ok() {
+        log::set_max_level(log::LevelFilter::Error);
+    }
 }

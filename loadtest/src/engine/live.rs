@@ -2,10 +2,11 @@
 
 use std::{
     io::{self, IsTerminal, Write as _},
-    sync::{Mutex, PoisonError, atomic::Ordering},
+    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use paymaster_settings::{
     output::{
         self as out,
@@ -109,7 +110,7 @@ pub(super) fn above(text: &str) {
 
 /// Replaces the block on the terminal by a text with this many rows below which nothing stands. What cannot be written is dropped.
 fn draw(text: &str, rows: usize) {
-    let mut drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut drawn = DRAWN.lock();
     out::eprint(&format!("{}{text}", clear(*drawn)));
     let _ = io::stderr().flush();
     *drawn = rows;

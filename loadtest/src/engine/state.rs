@@ -3,12 +3,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
@@ -200,8 +201,7 @@ impl RunState {
 
     /// The figures in which a user counts.
     pub(crate) fn figures_of(&self, user: usize) -> MutexGuard<'_, Figures> {
-        let shard = &self.shards[user % self.shards.len()];
-        shard.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[user % self.shards.len()].lock()
     }
 
     /// The separate figures, locked one after the other.

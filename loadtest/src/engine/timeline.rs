@@ -1,9 +1,8 @@
 //! What a run knows of each second besides its exchanges: how many users there were, and how many arrivals the schedule asked for.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::RunClock;
 use crate::{engine::arrivals::schedule::Schedule, figures::series::TimeSeries};
@@ -25,29 +24,25 @@ struct Recorded {
 impl UsersOverTime {
     /// The number of users now.
     pub(crate) fn now(&self) -> usize {
-        self.lock().users
+        self.0.lock().users
     }
 
     /// Changes the number of users.
     pub(super) fn change(&self, clock: &RunClock, change: impl FnOnce(usize) -> usize) {
-        let mut recorded = self.lock();
+        let mut recorded = self.0.lock();
         recorded.advance(clock.elapsed().saturating_sub(clock.warm_up));
         recorded.users = change(recorded.users);
     }
 
     /// The users by second, until this time after the end of the warm-up.
     fn until(&self, end: Duration) -> TimeSeries {
-        let mut recorded = self.lock().clone();
+        let mut recorded = self.0.lock().clone();
         recorded.advance(end);
         let mut series = recorded.series;
         // Users may stay a little longer than the run.
         let slots = end.as_millis().div_ceil(u128::from(series.seconds) * 1_000);
         series.slots.truncate(usize::try_from(slots).unwrap_or(usize::MAX));
         series
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Recorded> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

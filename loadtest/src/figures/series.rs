@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::outcome::{Outcome, OutcomeCounts};
 use crate::number::float;
@@ -30,40 +30,24 @@ pub struct TimeSlot {
     pub user_ms: u64,
     /// Outcomes of the requests that ended in the slot.
     pub counts: OutcomeCounts,
-    /// Latency classes and their counts, sorted by class.
-    #[serde(serialize_with = "as_object", deserialize_with = "from_object")]
-    pub classes: Vec<(u16, u32)>,
-}
-
-fn as_object<S: Serializer>(classes: &[(u16, u32)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(classes.iter().copied())
-}
-
-fn from_object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u16, u32)>, D::Error> {
-    Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
+    /// How many latencies are in each class.
+    pub classes: BTreeMap<u16, u32>,
 }
 
 impl TimeSlot {
-    fn add(&mut self, class: u16, times: u32) {
-        match self.classes.binary_search_by_key(&class, |(class, _)| *class) {
-            Ok(place) => self.classes[place].1 += times,
-            Err(place) => self.classes.insert(place, (class, times)),
-        }
-    }
-
     pub(crate) fn merge(&mut self, other: &Self) {
         self.due += other.due;
         self.arrivals += other.arrivals;
         self.user_ms += other.user_ms;
         self.counts.merge(&other.counts);
         for (class, times) in &other.classes {
-            self.add(*class, *times);
+            *self.classes.entry(*class).or_default() += times;
         }
     }
 
     /// The latency that `percent` (0 to 100) of the requests did not exceed, within 5 %; `None` without latencies.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
-        let all: u64 = self.classes.iter().map(|(_, times)| u64::from(*times)).sum();
+        let all: u64 = self.classes.values().map(|times| u64::from(*times)).sum();
         let rank = (percent / 100.0 * float(all)).max(1.0);
         let mut passed = 0.0;
         for (class, times) in &self.classes {
@@ -120,7 +104,7 @@ impl TimeSeries {
         let slot = self.slot(second(at.saturating_add(latency)));
         slot.counts.add(outcome);
         if outcome.is_timed() {
-            slot.add(class(latency), 1);
+            *slot.classes.entry(class(latency)).or_default() += 1;
         }
     }
 

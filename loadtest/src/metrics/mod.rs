@@ -7,13 +7,15 @@ mod text;
 
 use std::{
     fmt, io,
-    net::{SocketAddr, TcpListener},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use paymaster_reference_server::{metrics_address, serve_metrics};
 use tokio::{
+    net::TcpListener,
     sync::{oneshot, watch},
     task::JoinHandle,
 };
@@ -29,10 +31,10 @@ use crate::{
 };
 
 /// What the page shows. Clones share it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LiveFigures(Arc<Shared>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
     /// Whether the page was made after the last run of the process.
@@ -64,19 +66,13 @@ struct Snapshot {
     waiting: u64,
 }
 
-impl Default for LiveFigures {
-    fn default() -> Self {
-        Self(Arc::new(Shared { state: Mutex::default(), final_page: watch::Sender::new(false) }))
-    }
-}
-
 impl LiveFigures {
     pub(crate) fn begin(&self, run: &Arc<RunState>, cpu: CpuTimes) {
-        self.state().running = Some((Arc::clone(run), cpu));
+        self.0.state.lock().running = Some((Arc::clone(run), cpu));
     }
 
     pub(crate) fn end(&self, summary: &RunSummary) {
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         state.running = None;
         let ended = &mut state.ended;
         ended.figures.merge(&summary.figures);
@@ -90,7 +86,7 @@ impl LiveFigures {
 
     /// Says that no run follows. The next page is the final one.
     pub(crate) fn close(&self) {
-        self.state().closed = true;
+        self.0.state.lock().closed = true;
     }
 
     /// Waits until the final page was made.
@@ -101,7 +97,7 @@ impl LiveFigures {
 
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
-        let state = self.state();
+        let state = self.0.state.lock();
         let (mut snapshot, closed) = (state.ended.clone(), state.closed);
         if let Some((run, cpu)) = &state.running {
             snapshot.add(run, *cpu);
@@ -112,10 +108,6 @@ impl LiveFigures {
             self.0.final_page.send_replace(true);
         }
         Ok(text)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -143,16 +135,12 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Listens at `HOST:PORT`, or at a port of 127.0.0.1. Call it in a runtime.
-    pub fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
+    /// Listens at `HOST:PORT`, or at a port of 127.0.0.1.
+    pub async fn start(address: &str, live: &LiveFigures) -> io::Result<Self> {
         let address = metrics_address(address);
-        let listen = || {
-            let listener = TcpListener::bind(&address)?;
-            listener.set_nonblocking(true)?;
-            Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
-        };
         let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
-        let (bound, listener) = listen().map_err(|cause: io::Error| io::Error::other(refused(cause)))?;
+        let listener = TcpListener::bind(&address).await.map_err(|cause| io::Error::other(refused(cause)))?;
+        let bound = listener.local_addr()?;
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
         let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {

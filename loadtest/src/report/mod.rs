@@ -69,8 +69,8 @@ impl RequestedReport {
     pub fn parse(arguments: &[String]) -> Result<Vec<Self>, String> {
         let names: Vec<FormatNames> = FORMATS.iter().map(|format| format.names).collect();
         let requested = arguments.iter().map(|text| {
-            let requested = report_file::parse(text, DEFAULT_STEM, &names)?;
-            Ok(Self { format: &FORMATS[requested.format], destination: requested.destination })
+            let (format, destination) = report_file::parse(text, DEFAULT_STEM, &names)?;
+            Ok(Self { format: &FORMATS[format], destination })
         });
         requested.collect()
     }

@@ -13,14 +13,20 @@ use paymaster_engine::{knowledge::Knowledge, session::discovery::Rounds};
 use paymaster_exchange::{Exchange, RequestBody};
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
-use super::RunError;
+use super::{RunError, target_check};
 use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
-/// target answers none of the first requests.
+/// target answers none of the first requests, or if it is a public one that must not get so many `requests` per second (`None`: no limit).
 pub(crate) async fn discover(
     target: &TargetSettings,
+    requests: Option<f64>,
+    own_target: bool,
 ) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), RunError> {
+    let address = target.transport.target.address();
+    let resolved = tokio::net::lookup_host(&address).await;
+    let addresses: Vec<_> = resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
+    target_check::check(&addresses, requests, own_target).map_err(RunError::Refused)?;
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut view) = (Instant::now(), 0, LiveView::default());
     let mut rounds = Rounds::new(target.profile.discovery(target.seed));

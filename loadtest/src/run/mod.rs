@@ -6,7 +6,6 @@ pub mod target_check;
 pub(crate) mod discover;
 
 use std::{
-    net::IpAddr,
     pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -15,7 +14,10 @@ use std::{
 use paymaster_client::http::transport::PooledConnection;
 use paymaster_settings::{RunSetup, settings::Settings as TargetSettings};
 
-use self::options::{Arrivals, Rate, RunOptions};
+use self::{
+    discover::discover,
+    options::{Arrivals, Rate, RunOptions},
+};
 use crate::{
     engine::{
         EndReason, LiveView, Pacing, RunClock, RunSettings, RunState,
@@ -74,12 +76,9 @@ pub async fn run(
     let RunSetup { settings: target, redactor, shown_target, .. } = setup;
     let limit = target.rate;
     let timing = Timing::of(options, &target)?;
+    let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
     let (known, discovery) = tokio::select! {
-        discovered = async {
-            let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
-            check_load(&target, requested.or(limit), options.sending.i_own_this_target).await?;
-            discover::discover(&target).await
-        } => discovered?,
+        discovered = discover(&target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
         () = signal.as_mut() => return Err(RunError::Interrupted),
     };
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
@@ -289,17 +288,4 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
         arrivals_asked: schedule.map(|all| all.total() - all.due_before(timing.unmeasured)),
         plan: timing.plan.clone(),
     }
-}
-
-/// Refuses a load of so many requests per second that a public target must not get; `None` for a load without a limit.
-pub(crate) async fn check_load(
-    target: &TargetSettings,
-    requests: Option<f64>,
-    own_target: bool,
-) -> Result<(), RunError> {
-    let address = target.transport.target.address();
-    let resolved = tokio::net::lookup_host(&address).await;
-    let addresses: Vec<IpAddr> =
-        resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
-    target_check::check(&addresses, requests, own_target).map_err(RunError::Refused)
 }

@@ -29,7 +29,7 @@ use crate::{
     },
     worker::protocol::{
         locust_stats::LocustStats,
-        message::{FromWorker, Stats, UserCounts},
+        message::{Stats, UserCounts},
     },
 };
 
@@ -317,12 +317,12 @@ impl Load {
     }
 
     /// What happened since the last report: the rows of Locust, and the exact figures so far.
-    pub(super) fn report(&mut self, summary: &RunSummary) -> FromWorker {
-        FromWorker::Stats(Box::new(Stats {
+    pub(super) fn report(&mut self, summary: &RunSummary) -> Stats {
+        Stats {
             users: self.users(),
             exact: self.exact.encode(summary),
             ..self.stats.next(&summary.figures, self.began, epoch())
-        }))
+        }
     }
 
     /// Notes that a signal ends the worker, which the summary then has as the reason of an early end.

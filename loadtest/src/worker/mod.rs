@@ -31,7 +31,8 @@ use crate::{
     metrics::LiveFigures,
     report::RequestedReport,
     run::{
-        self, RunError,
+        RunError,
+        discover::discover,
         options::{JudgingOptions, SendingOptions},
     },
     scenarios::MIXED,
@@ -108,10 +109,7 @@ pub async fn serve(
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
     let (known, _) = tokio::select! {
-        discovered = async {
-            run::check_load(&target, target.rate, options.sending.i_own_this_target).await?;
-            run::discover::discover(&target).await
-        } => discovered?,
+        discovered = discover(&target, target.rate, options.sending.i_own_this_target) => discovered?,
         () = signal.as_mut() => return Ok(()),
     };
     let mut worker = Worker {

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use serde::Serialize;
 use tokio::{task::JoinHandle, time::Instant};
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::worker::protocol::{
     connection::{Connection, ConnectionError, Incoming, SILENCE},
-    message::{self, FromMaster, FromWorker, Heartbeat, Spawn, UserCounts, WorkerState},
+    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts, WorkerState},
     zmtp,
 };
 use crate::{figures::cpu::CpuTimes, run::RunError};
@@ -147,7 +148,7 @@ impl<'a> Session<'a> {
     }
 
     async fn exchange(&mut self, mut signal: Signal<'_>) -> Result<Leaving, WorkerError> {
-        if let Err(cause) = self.send(&FromWorker::Ready).await {
+        if let Err(cause) = self.send(READY.0, &READY.1).await {
             return Ok(Leaving::Lost(cause));
         }
         let mut tick = tokio::time::interval(HEARTBEAT);
@@ -196,8 +197,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn send(&mut self, message: &FromWorker) -> Result<(), ConnectionError> {
-        self.connection.send(&zmtp::message(&message.to_bytes(&self.node_id))).await
+    async fn send(&mut self, kind: &str, data: &impl Serialize) -> Result<(), ConnectionError> {
+        self.connection.send(&zmtp::message(&message::from_worker(kind, data, &self.node_id))).await
     }
 
     async fn receive(&mut self, incoming: Incoming) -> Result<(), ConnectionError> {
@@ -239,7 +240,7 @@ impl<'a> Session<'a> {
         if self.acknowledged.is_none() {
             if self.ready_sent.elapsed() >= READY_AGAIN {
                 self.ready_sent = Instant::now();
-                self.send(&FromWorker::Ready).await?;
+                self.send(READY.0, &READY.1).await?;
             }
             return Ok(());
         }
@@ -259,7 +260,7 @@ impl<'a> Session<'a> {
             current_cpu_usage: (usage.cpu_share.unwrap_or_default() * 100.0).clamp(0.0, 100.0),
             current_memory_usage: memory().unwrap_or_default(),
         };
-        self.send(&FromWorker::Heartbeat(heartbeat)).await?;
+        self.send("heartbeat", &heartbeat).await?;
         let Some(load) = &mut self.load else {
             return Ok(());
         };
@@ -269,7 +270,7 @@ impl<'a> Session<'a> {
         }
         if self.ticks.is_multiple_of(STATS_EVERY) && self.ending.is_none() {
             let stats = load.report(&load.summary(false, None));
-            self.send(&stats).await?;
+            self.send("stats", &stats).await?;
         }
         Ok(())
     }
@@ -282,7 +283,7 @@ impl<'a> Session<'a> {
                 self.worker.failed = Some(WorkerError::MasterTooOld);
             }
             FromMaster::Spawn(spawn) => {
-                self.send(&FromWorker::Spawning).await?;
+                self.send("spawning", &()).await?;
                 if spawn.timestamp <= self.last_spawn || self.ending.is_some() {
                     return Ok(());
                 }
@@ -371,12 +372,12 @@ impl<'a> Session<'a> {
             self.announced = false;
         }
         let users = self.users(&spawn.user_classes_count);
-        self.send(&FromWorker::SpawningComplete(users)).await?;
+        self.send("spawning_complete", &users).await?;
         match self.load.as_mut().filter(|_| is_new) {
             // So the master knows from the beginning that figures of this worker must come.
             Some(load) => {
                 let stats = load.report(&load.summary(false, None));
-                self.send(&stats).await
+                self.send("stats", &stats).await
             }
             None => Ok(()),
         }
@@ -388,7 +389,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         say(&why);
-        let sent = self.send(&FromWorker::Exception(why.clone())).await;
+        let shown = BTreeMap::from([("msg", &*why), ("traceback", "paymaster-loadtest worker")]);
+        let sent = self.send("exception", &shown).await;
         self.refused = Some(why);
         sent
     }
@@ -432,7 +434,7 @@ impl<'a> Session<'a> {
             let summary = load.summary(true, None);
             self.worker.next_number = load.next_number();
             let stats = load.report(&summary);
-            let sent = self.send(&stats).await;
+            let sent = self.send("stats", &stats).await;
             self.worker.publish(&summary);
             sent?;
         }
@@ -440,13 +442,13 @@ impl<'a> Session<'a> {
             Then::Wait => Ok(None),
             Then::Quit => Ok(Some(Leaving::Quit)),
             Then::Ready => {
-                self.send(&FromWorker::Stopped).await?;
+                self.send("client_stopped", &()).await?;
                 // `client_stopped` removes the worker at the master, and `client_ready` adds it again under the same index.
-                self.send(&FromWorker::Ready).await?;
+                self.send(READY.0, &READY.1).await?;
                 Ok(None)
             }
             Then::Interrupted => {
-                self.send(&FromWorker::Quit).await?;
+                self.send("quit", &()).await?;
                 Ok(Some(Leaving::Interrupted))
             }
         }

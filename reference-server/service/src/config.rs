@@ -1,5 +1,29 @@
 //! The configuration: a TOML file in which every key is optional.
 
+/// Declares a table of the configuration: its keys with their defaults.
+macro_rules! config {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $( $(#[$key_meta:meta])* pub $key:ident: $type:ty = $default:expr, )+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $( $(#[$key_meta])* pub $key: $type, )+
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $key: $default, )+ }
+            }
+        }
+    };
+}
+pub(crate) use config;
+
 pub(crate) mod bounds;
 pub(crate) mod cors;
 pub(crate) mod error;
@@ -11,8 +35,6 @@ use std::{
     io::{self, Read},
     path::Path,
 };
-
-use serde::{Deserialize, Serialize};
 
 pub use self::error::ConfigError;
 pub use self::secret::Secret;
@@ -27,33 +49,34 @@ use crate::paymaster::tokens::Token;
 /// The most bytes of a configuration file: a device such as `/dev/zero` has no end.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// The settings of a server. [`Config::default`] is complete.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// Address and port to listen on; port 0 takes a free one.
-    pub listen: String,
-    /// Address and port of the OpenMetrics page, such as `127.0.0.1:9464`; a port alone is one of 127.0.0.1. Empty: no page.
-    pub metrics: String,
-    /// HTTP status of an error response to a single request: 200, which is usual for JSON-RPC over HTTP, or 400. One published
-    /// client shows the message of an error with status 400; others hide it. The status of a batch is always 200.
-    pub error_status: u16,
-    /// How long a quote is valid, in seconds.
-    pub quote_valid_seconds: u64,
-    /// Which web pages may call the server.
-    pub cors: CorsConfig,
-    /// Which operations are sponsored.
-    pub policy: PolicyConfig,
-    /// How results are signed.
-    pub signing: SigningConfig,
-    /// The methods of ERC-7677.
-    pub paymaster_data: PaymasterDataConfig,
-    /// The chain from which the nonces of sponsored senders are read.
-    pub chain: ChainConfig,
-    /// The bounds on what clients send.
-    pub bounds: Bounds,
-    /// The supported tokens.
-    pub tokens: Vec<Token>,
+config! {
+    /// The settings of a server. [`Config::default`] is complete.
+    pub struct Config {
+        /// Address and port to listen on; port 0 takes a free one.
+        // Not 4337, where `paymaster-conformance proxy` listens: both run at once when a wallet is judged.
+        pub listen: String = "127.0.0.1:4338".to_owned(),
+        /// Address and port of the OpenMetrics page, such as `127.0.0.1:9464`; a port alone is one of 127.0.0.1. Empty: no page.
+        pub metrics: String = String::new(),
+        /// HTTP status of an error response to a single request: 200, which is usual for JSON-RPC over HTTP, or 400. One published
+        /// client shows the message of an error with status 400; others hide it. The status of a batch is always 200.
+        pub error_status: u16 = 200,
+        /// How long a quote is valid, in seconds.
+        pub quote_valid_seconds: u64 = 60,
+        /// Which web pages may call the server.
+        pub cors: CorsConfig = CorsConfig::default(),
+        /// Which operations are sponsored.
+        pub policy: PolicyConfig = PolicyConfig::default(),
+        /// How results are signed.
+        pub signing: SigningConfig = SigningConfig::default(),
+        /// The methods of ERC-7677.
+        pub paymaster_data: PaymasterDataConfig = PaymasterDataConfig::default(),
+        /// The chain from which the nonces of sponsored senders are read.
+        pub chain: ChainConfig = ChainConfig::default(),
+        /// The bounds on what clients send.
+        pub bounds: Bounds = Bounds::default(),
+        /// The supported tokens.
+        pub tokens: Vec<Token> = Token::defaults(),
+    }
 }
 
 impl Config {
@@ -102,25 +125,6 @@ impl Config {
             ));
         }
         self.bounds.problem().map_or(Ok(()), |problem| Err(ConfigError(problem)))
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            // Not 4337, where `paymaster-conformance proxy` listens: both run at once when a wallet is judged.
-            listen: "127.0.0.1:4338".to_owned(),
-            metrics: String::new(),
-            error_status: 200,
-            quote_valid_seconds: 60,
-            cors: CorsConfig::default(),
-            policy: PolicyConfig::default(),
-            signing: SigningConfig::default(),
-            paymaster_data: PaymasterDataConfig::default(),
-            chain: ChainConfig::default(),
-            bounds: Bounds::default(),
-            tokens: Token::defaults(),
-        }
     }
 }
 

@@ -19,7 +19,7 @@ use hyper::{
     client::conn::{http1, http2},
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 
 use crate::{
     http::{
@@ -52,18 +52,9 @@ enum Sender {
     Http1(http1::SendRequest<Full<Bytes>>),
     Http2 {
         sender: http2::SendRequest<Full<Bytes>>,
-        /// Held so that dropping the connection aborts its task.
-        _task: Task,
+        /// Drives the connection; dropping it aborts its task.
+        _task: JoinSet<()>,
     },
-}
-
-/// The task that drives an HTTP/2 connection. Dropping this aborts it.
-struct Task(AbortHandle);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl Connection {
@@ -87,8 +78,8 @@ impl Connection {
             .await
             .map_err(ConnectError::of)?;
         // The exchange in progress and `ready` report the end of the connection.
-        let task = tokio::spawn(async { drop(connection.await) });
-        let sender = Sender::Http2 { sender, _task: Task(task.abort_handle()) };
+        let task = JoinSet::from_iter([async { drop(connection.await) }]);
+        let sender = Sender::Http2 { sender, _task: task };
         Ok(Self::new(sender, None, tap))
     }
 

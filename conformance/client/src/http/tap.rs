@@ -3,8 +3,9 @@
 //! hyper shows no bytes of a response that it cannot parse. The count decides whether a request may be sent again, and the first bytes
 //! show what was sent in place of HTTP, such as TLS.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::io::InspectReader;
 
 use crate::network::stream::BoxedStream;
@@ -42,29 +43,29 @@ impl Tap {
 
     /// Bytes received so far.
     pub(crate) fn received(&self) -> u64 {
-        self.read().received
+        self.0.lock().received
     }
 
     /// The bytes from here on belong to the next response.
     pub(crate) fn begin(&self) {
-        let mut read = self.read();
+        let mut read = self.0.lock();
         (read.before, read.beginning) = (read.received, Some(Vec::new()));
     }
 
     /// Bytes received of the present response.
     pub(crate) fn of_response(&self) -> u64 {
-        let read = self.read();
+        let read = self.0.lock();
         read.received - read.before
     }
 
     /// The first bytes of the present response, at most 16.
     pub(crate) fn beginning(&self) -> Vec<u8> {
-        self.read().beginning.clone().unwrap_or_default()
+        self.0.lock().beginning.clone().unwrap_or_default()
     }
 
     /// Whether the last bytes are a response of status 408.
     pub(crate) fn ends_with_timeout(&self) -> bool {
-        let read = self.read();
+        let read = self.0.lock();
         let mut places = read.end.windows(b"HTTP/1.1 408 ".len());
         places.any(|text| matches!(text, b"HTTP/1.1 408 " | b"HTTP/1.0 408 "))
     }
@@ -73,7 +74,7 @@ impl Tap {
         if bytes.is_empty() {
             return;
         }
-        let mut read = self.read();
+        let mut read = self.0.lock();
         read.received += bytes.len() as u64;
         read.end.clear();
         read.end.extend_from_slice(&bytes[bytes.len().saturating_sub(END)..]);
@@ -81,9 +82,5 @@ impl Tap {
             let missing = BEGINNING - beginning.len();
             beginning.extend_from_slice(&bytes[..bytes.len().min(missing)]);
         }
-    }
-
-    fn read(&self) -> MutexGuard<'_, ReadBytes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

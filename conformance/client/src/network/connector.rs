@@ -71,17 +71,10 @@ pub struct Connector {
     target: Target,
     tcp: HttpConnector,
     proxy: Option<Proxy>,
-    security: Security,
+    /// TLS, and the name that the certificate is for. None for http://, and where [`Trust`] is not given.
+    tls: Option<(TlsConnector, ServerName<'static>)>,
     /// The server in this process; TCP, proxy and TLS are not used then.
     in_process: Option<InProcess>,
-}
-
-#[derive(Clone)]
-enum Security {
-    Plain,
-    Tls(TlsConnector, ServerName<'static>),
-    /// An https:// target without [`Trust`].
-    Unset,
 }
 
 impl fmt::Debug for Connector {
@@ -96,15 +89,15 @@ impl fmt::Debug for Connector {
 impl Connector {
     /// A connector for a target. `trust` matters for https:// only.
     pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectError> {
-        let security = if target.is_https() {
+        let tls = if target.is_https() {
             let name = ServerName::try_from(target.host.clone()).map_err(|_| {
                 ConnectError::of("the host of the URL is no name that a certificate can be for")
             })?;
-            Security::Tls(trust.connector()?, name)
+            Some((trust.connector()?, name))
         } else {
-            Security::Plain
+            None
         };
-        Ok(Self { proxy: proxies.for_target(target)?, security, ..Self::direct(target) })
+        Ok(Self { proxy: proxies.for_target(target)?, tls, ..Self::direct(target) })
     }
 
     /// A connector without a proxy for an http:// target.
@@ -113,13 +106,7 @@ impl Connector {
         // A small request must not wait for the acknowledgement of the one before (Nagle's algorithm).
         tcp.set_nodelay(true);
         tcp.set_happy_eyeballs_timeout(Some(OTHER_IP_VERSION_AFTER));
-        Self {
-            target: target.clone(),
-            tcp,
-            proxy: None,
-            security: if target.is_https() { Security::Unset } else { Security::Plain },
-            in_process: None,
-        }
+        Self { target: target.clone(), tcp, proxy: None, tls: None, in_process: None }
     }
 
     pub fn in_process(target: &Target, server: InProcess) -> Self {
@@ -149,11 +136,11 @@ impl Connector {
             *stage = Stage::Tunnel;
             stream = tunnel::open(stream, proxy, &self.target).await?;
         }
-        let (connector, name) = match &self.security {
-            Security::Plain => return Ok(plain(stream)),
-            Security::Unset => return Err(ConnectError::of("TLS: no trusted certificates are set")),
-            Security::Tls(connector, name) => (connector, name),
-        };
+        if !self.target.is_https() {
+            return Ok(plain(stream));
+        }
+        let unset = || ConnectError::of("TLS: no trusted certificates are set");
+        let (connector, name) = self.tls.as_ref().ok_or_else(unset)?;
         *stage = Stage::TlsHandshake;
         // hyper-rustls' connector makes this same call, but hides when TCP ends and TLS begins: the deadline must name which it was.
         let stream = connector
@@ -178,7 +165,7 @@ impl Connector {
     pub fn forwards(&self) -> bool {
         let through_http =
             self.proxy.as_ref().is_some_and(|proxy| matches!(proxy.kind, ProxyKind::Http { .. }));
-        through_http && matches!(self.security, Security::Plain)
+        through_http && !self.target.is_https()
     }
 
     /// The Proxy-Authorization of each request that is handed to a proxy with its whole URL.

@@ -40,17 +40,9 @@ impl fmt::Display for Destination {
     }
 }
 
-/// A report that an argument requests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestedFile {
-    /// The index of its format.
-    pub format: usize,
-    /// Where it goes.
-    pub destination: Destination,
-}
-
-/// Reads an argument. Without a path, the file is `stem` with the first ending of the format.
-pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<RequestedFile, String> {
+/// Reads an argument: the index of the format, and where the report goes. Without a path, the file is `stem` with the first ending of the
+/// format.
+pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<(usize, Destination), String> {
     let named = |name: &str| formats.iter().position(|format| format.name == name);
     let file = |path: &str| Destination::File(path.into());
     if text == "-" {
@@ -66,14 +58,14 @@ pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<Requeste
             "-" => Destination::Stdout,
             path => file(path),
         };
-        return Ok(RequestedFile { format, destination });
+        return Ok((format, destination));
     }
     if let Some(format) = named(text) {
         let ending = formats[format].endings.first().copied().unwrap_or_default();
-        return Ok(RequestedFile { format, destination: file(&format!("{stem}.{ending}")) });
+        return Ok((format, file(&format!("{stem}.{ending}"))));
     }
     match by_ending(text, formats) {
-        Some(format) => Ok(RequestedFile { format, destination: file(text) }),
+        Some(format) => Ok((format, file(text))),
         None if is_name(text) => Err(unknown_format(text, formats)),
         None => Err(format!(
             "{text}: the ending names no report format; there are {}, or write FORMAT=PATH",
@@ -258,9 +250,8 @@ mod tests {
             ("x.har", "har", file("x.har")),
             ("./a=b.json", "json", file("./a=b.json")),
         ] {
-            let requested = parse(text, "report", FORMATS).unwrap();
-            assert_eq!(FORMATS[requested.format].name, format, "{text}");
-            assert_eq!(requested.destination, destination, "{text}");
+            let (found, requested) = parse(text, "report", FORMATS).unwrap();
+            assert_eq!((FORMATS[found].name, requested), (format, destination), "{text}");
         }
     }
 

@@ -4,52 +4,20 @@ use paymaster_client::redact::is_version;
 use paymaster_schemas::documents;
 
 /// Words of URLs of paymasters, and of texts about them.
-const WORDS: [&str; 34] = [
-    "account",
-    "accounts",
-    "arbitrum",
-    "avalanche",
-    "bundler",
-    "bundlers",
-    "development",
-    "endpoint",
-    "erc20",
-    "ethereum",
-    "gateway",
-    "holesky",
-    "jsonrpc",
-    "localhost",
-    "mainnet",
-    "network",
-    "optimism",
-    "paymaster",
-    "paymasters",
-    "polygon",
-    "private",
-    "production",
-    "public",
-    "sandbox",
-    "sepolia",
-    "service",
-    "services",
-    "sponsor",
-    "sponsored",
-    "sponsoring",
-    "sponsorship",
-    "staging",
-    "testnet",
-    "webhook",
-];
+const WORDS: &str = "account accounts arbitrum avalanche bundler bundlers development endpoint erc20 ethereum gateway \
+    holesky jsonrpc localhost mainnet network optimism paymaster paymasters polygon private production \
+    public sandbox sepolia service services sponsor sponsored sponsoring sponsorship staging testnet \
+    webhook";
 
 /// Further such words, too short to be a key alone, which occur joined to others by `-` or `_`.
-const SHORT_WORDS: [&str; 12] =
-    ["api", "base", "bsc", "dev", "eth", "json", "main", "prod", "rpc", "test", "token", "user"];
+const SHORT_WORDS: &str = "api base bsc dev eth json main prod rpc test token user";
 
 /// Whether a text is a common word, a name of the specification, a number or a version. Words joined by `-` or `_` are checked one by one.
 pub fn is_common(text: &str) -> bool {
     let is_word = |part: &str| {
         let lower = part.to_ascii_lowercase();
-        WORDS.contains(&&*lower) || SHORT_WORDS.contains(&&*lower) || is_version(&lower)
+        let mut known = WORDS.split(' ').chain(SHORT_WORDS.split(' '));
+        known.any(|word| word == lower) || is_version(&lower)
     };
     text.split(['-', '_']).all(is_word) || is_name(text)
 }

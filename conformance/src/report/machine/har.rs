@@ -5,8 +5,6 @@ use std::{
     time::SystemTime,
 };
 
-use paymaster_client::redact::Redactor;
-use paymaster_settings::ShownTarget;
 use serde_json::{Value, json};
 
 use crate::{
@@ -48,13 +46,11 @@ pub(crate) fn failing(report: &Report) -> String {
 }
 
 /// Every exchange, written as it ends.
-pub(crate) fn all(place: &ShownTarget, redactor: &Redactor) -> Box<dyn ReportLog> {
-    Box::new(All { place: place.clone(), redactor: redactor.clone(), entries: None })
+pub(crate) fn all() -> Box<dyn ReportLog> {
+    Box::new(All { entries: None })
 }
 
 struct All {
-    place: ShownTarget,
-    redactor: Redactor,
     /// The number of entries written; none before the head is written.
     entries: Option<usize>,
 }
@@ -64,38 +60,38 @@ impl ReportLog for All {
         true
     }
 
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn event(&mut self, event: &Event<'_>, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()> {
         match event {
-            Event::Started { .. } => self.begin(out),
-            Event::Exchanged(sent) => self.add(sent, out),
+            Event::Started { .. } => self.begin(&maker.place.shown, out),
+            Event::Exchanged(sent) => self.add(sent, maker, out),
             _ => Ok(()),
         }
     }
 
     fn end(&mut self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        self.begin(out)?;
+        self.begin(&report.target, out)?;
         writeln!(out, "\n],\"comment\":{}}}}}", json!(comment(report)))
     }
 }
 
 impl All {
-    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn begin(&mut self, target: &str, out: &mut dyn Write) -> io::Result<()> {
         if self.entries.is_some() {
             return Ok(());
         }
         self.entries = Some(0);
-        let page = Head { target: &self.place.shown, own_headers: &[] }.page(SystemTime::now());
+        let page = Head { target, own_headers: &[] }.page(SystemTime::now());
         let creator = json!(Tool::this());
         write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":[")
     }
 
-    fn add(&mut self, sent: &SentExchange, out: &mut dyn Write) -> io::Result<()> {
-        self.begin(out)?;
+    fn add(&mut self, sent: &SentExchange, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let target = &maker.place.shown;
+        self.begin(target, out)?;
         let began = sent.ended.checked_sub(sent.exchange.took);
-        let maker = Maker { redactor: &self.redactor, place: &self.place };
         let comment =
             maker.text(&format!("{}, group {}: {} {}", sent.relation, sent.group, sent.role, sent.label));
-        let head = Head { target: &self.place.shown, own_headers: &maker.own_headers() };
+        let head = Head { target, own_headers: &maker.own_headers() };
         let exchange = maker.exchange(&sent.exchange);
         let entry = head.entry(&exchange, began.unwrap_or(sent.ended), comment.trim_end());
         let first = self.entries == Some(0);
@@ -307,10 +303,10 @@ mod tests {
         };
         let mut odd = sent.clone();
         odd.exchange.request = bytes::Bytes::from_static(b"\xFF").into();
-        let mut log = all(&finished.place, &finished.redactor);
+        let mut log = all();
         let mut bytes = Vec::new();
         for sent in [&sent, &odd] {
-            log.event(&Event::Exchanged(sent), &mut bytes).unwrap();
+            log.event(&Event::Exchanged(sent), finished.maker(), &mut bytes).unwrap();
         }
         log.end(&sample.report(), &mut bytes).unwrap();
         let har: Value = serde_json::from_slice(&bytes).unwrap();

@@ -5,9 +5,7 @@ use std::{
     time::SystemTime,
 };
 
-use paymaster_client::redact::Redactor;
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::ShownTarget;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,22 +22,16 @@ use crate::{
 pub(crate) const FORMAT: &str = "paymaster-events/v1";
 
 /// A log without exchanges.
-pub(crate) fn events(place: &ShownTarget, redactor: &Redactor) -> Box<dyn ReportLog> {
-    log(place, redactor, false)
+pub(crate) fn events() -> Box<dyn ReportLog> {
+    Box::new(Events { every_exchange: false, begun: false })
 }
 
 /// A log with every exchange.
-pub(crate) fn exchanges(place: &ShownTarget, redactor: &Redactor) -> Box<dyn ReportLog> {
-    log(place, redactor, true)
-}
-
-fn log(place: &ShownTarget, redactor: &Redactor, every_exchange: bool) -> Box<dyn ReportLog> {
-    Box::new(Events { place: place.clone(), redactor: redactor.clone(), every_exchange, begun: false })
+pub(crate) fn exchanges() -> Box<dyn ReportLog> {
+    Box::new(Events { every_exchange: true, begun: false })
 }
 
 struct Events {
-    place: ShownTarget,
-    redactor: Redactor,
     every_exchange: bool,
     begun: bool,
 }
@@ -49,13 +41,12 @@ impl ReportLog for Events {
         self.every_exchange
     }
 
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let maker = Maker { redactor: &self.redactor, place: &self.place };
+    fn event(&mut self, event: &Event<'_>, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (name, rest) = match event {
             Event::Started { seed, specification, .. } => {
                 self.begun = true;
-                let warnings: Vec<&str> = self.place.warnings().collect();
-                let head = (self.place.shown.as_str(), self.place.embedded, *seed);
+                let warnings: Vec<&str> = maker.place.warnings().collect();
+                let head = (maker.place.shown.as_str(), maker.place.embedded, *seed);
                 ("started", started(head, &warnings, specification))
             }
             Event::Planned { dialect, at_most, .. } => {
@@ -216,13 +207,10 @@ mod tests {
             ended: SystemTime::UNIX_EPOCH + Duration::from_secs(1),
         };
         for (open, expected) in [
-            (
-                events as fn(&ShownTarget, &Redactor) -> Box<dyn ReportLog>,
-                vec!["started", "waiting", "found", "finished"],
-            ),
+            (events as fn() -> Box<dyn ReportLog>, vec!["started", "waiting", "found", "finished"]),
             (exchanges, vec!["started", "waiting", "exchanged", "found", "finished"]),
         ] {
-            let mut log = open(&finished.place, &finished.redactor);
+            let mut log = open();
             let mut bytes = Vec::new();
             for event in [
                 Event::Started { target: "t", specification: "s", seed: 1 },
@@ -231,7 +219,7 @@ mod tests {
                 Event::Found(&finished.summary.findings[0]),
                 Event::Finished(&finished.summary),
             ] {
-                log.event(&event, &mut bytes).unwrap();
+                log.event(&event, finished.maker(), &mut bytes).unwrap();
             }
             log.end(&report, &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();

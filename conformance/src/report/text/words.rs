@@ -121,7 +121,7 @@ pub(crate) fn observed(report: &Report) -> Vec<(String, String)> {
         let values = by_frequency(values).into_iter().map(|(value, times)| format!("{value} ({times})"));
         (clause.clone(), values.collect::<Vec<_>>().join(", "))
     });
-    let reached = report.reached.iter().filter(|(_, reached)| *reached != Reached::default());
+    let reached = report.reached.iter().filter(|(_, reached)| **reached != Reached::default());
     let reached = reached.map(|(call, Reached { results, errors, unreadable })| {
         let answers = format!("results ({results}), errors ({errors}), unreadable ({unreadable})");
         (format!("valid requests: {call}"), answers)

@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     }
     let live = LiveFigures::default();
     let done: Result<_, CommandError> = runtime.block_on(async {
-        let server = args.metrics.serve(&live)?;
+        let server = args.metrics.serve(&live).await?;
         let mut interrupts = interrupts()?;
         let summary = run::run(&options, setup, &live, interrupts.next()).await?;
         Ok((summary, server, interrupts))

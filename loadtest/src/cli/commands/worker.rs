@@ -64,7 +64,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let command = command_line::of_target(url, &options.sending.common.headers, &setup);
     runtime.block_on(async {
         let live = LiveFigures::default();
-        let server = args.metrics.serve(&live)?;
+        let server = args.metrics.serve(&live).await?;
         let mut interrupts = interrupts()?;
         let served = worker::serve(options, command, reports, setup, &live, interrupts.next()).await;
         args.metrics.close(server, &mut interrupts).await;

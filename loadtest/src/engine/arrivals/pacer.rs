@@ -3,10 +3,12 @@
 
 use std::{
     ops::Range,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
+
+use parking_lot::Mutex;
 
 use crate::engine::{
     state::{Pacing, RunState},
@@ -24,7 +26,7 @@ pub(crate) struct LatePermits(Mutex<Option<(Range<u64>, Duration, Instant)>>);
 impl LatePermits {
     /// Notes a delay, before the permits are added. `taken` is how many iterations users have taken.
     fn note(&self, iterations: Range<u64>, delay: Duration, added: Instant, taken: u64) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.as_ref().is_none_or(|(of, longest, _)| of.end <= taken || *longest <= delay) {
             *known = Some((iterations, delay, added));
         }
@@ -32,7 +34,7 @@ impl LatePermits {
 
     /// Whether an iteration that was due at `due` and begins `now` waited longer for its permit than for a user.
     pub(in crate::engine) fn delayed(&self, iteration: u64, due: Instant, now: Instant) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known.as_ref().is_some_and(|(of, _, added)| {
             of.contains(&iteration)
                 && added.saturating_duration_since(due) > now.saturating_duration_since(*added)

@@ -4,7 +4,7 @@
 //! arrivals of a block are drawn from the seed and its number alone. So the position of any arrival is a pure function, without a
 //! list of all of them. Only how many come before each block is remembered, 8 bytes for 64 arrivals.
 
-use std::sync::{PoisonError, RwLock};
+use parking_lot::{RwLock, RwLockWriteGuard};
 
 use crate::{
     number::{float, whole},
@@ -51,7 +51,7 @@ impl PoissonArrivals {
     pub(in crate::engine) fn count_before(&self, position: f64) -> u64 {
         let wanted = whole(position.min(self.end) / BLOCK);
         let index = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let known = self.known();
+        let known = self.before.read();
         let before = known.get(index).copied();
         drop(known);
         let before = before.unwrap_or_else(|| self.extend(|block, _| block >= wanted)[index]);
@@ -64,17 +64,13 @@ impl PoissonArrivals {
             let place = known.partition_point(|before| !enough(*before));
             (place < known.len()).then(|| (place as u64 - 1, known[place - 1]))
         };
-        let found = find(&self.known());
+        let found = find(&self.before.read());
         found.or_else(|| find(&self.extend(|_, before| enough(before))))
     }
 
-    fn known(&self) -> std::sync::RwLockReadGuard<'_, Vec<u64>> {
-        self.before.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts the arrivals of further blocks, up to a block (by its number and the arrivals before it) or to the end.
-    fn extend(&self, is_enough: impl Fn(u64, u64) -> bool) -> std::sync::RwLockWriteGuard<'_, Vec<u64>> {
-        let mut known = self.before.write().unwrap_or_else(PoisonError::into_inner);
+    fn extend(&self, is_enough: impl Fn(u64, u64) -> bool) -> RwLockWriteGuard<'_, Vec<u64>> {
+        let mut known = self.before.write();
         let blocks = whole(self.end / BLOCK) + 1;
         loop {
             // The list begins with a 0.

@@ -1,9 +1,8 @@
 //! When iterations are due: a pure function of the requested rate.
 
-use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::RwLock;
 
 use super::poisson::PoissonArrivals;
 use crate::number::{float, whole};
@@ -193,12 +192,12 @@ impl Timetable {
     }
 
     pub fn current(&self) -> Arc<Schedule> {
-        Arc::clone(&self.schedule.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.schedule.read())
     }
 
     /// Replaces the schedule. The arrivals that are due already must be the same in both.
     pub fn replace(&self, schedule: Schedule) {
-        *self.schedule.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule);
+        *self.schedule.write() = Arc::new(schedule);
     }
 
     /// Whether arrivals can follow the last one of the current schedule.

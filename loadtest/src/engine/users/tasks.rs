@@ -7,11 +7,12 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
+use parking_lot::RwLock;
 use tokio::task::JoinSet;
 
 use super::user::{Sender, UserState, work_slice};
@@ -93,12 +94,12 @@ impl Lane {
 
     /// Replaces the mix from the next iteration on.
     pub(crate) fn replace(&self, mix: Mix) {
-        *self.mix.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(mix);
+        *self.mix.write() = Arc::new(mix);
     }
 
     /// The mix, and the number of the next sequence in it. `iteration` is the number of the iteration that sends it.
     pub(in crate::engine) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
-        let mix = Arc::clone(&self.mix.read().unwrap_or_else(PoisonError::into_inner));
+        let mix = Arc::clone(&self.mix.read());
         let number = self.taken.as_ref();
         (mix, number.map_or(iteration, |taken| taken.fetch_add(1, Ordering::Relaxed)))
     }

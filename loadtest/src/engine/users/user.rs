@@ -3,7 +3,7 @@
 //! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
 use std::{
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -83,8 +83,7 @@ pub(in crate::engine) async fn work(run: Arc<RunState>, user: &mut GooseUser) ->
     });
     run.clock.start();
     work_slice(&run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
-    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.insert(index, state);
+    run.idle_users.lock().insert(index, state);
     Ok(())
 }
 
@@ -140,8 +139,7 @@ pub(in crate::engine) fn leave(run: &RunState, user: &GooseUser) {
 }
 
 fn take_state(run: &RunState, index: usize) -> Option<UserState> {
-    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.remove(&index)
+    run.idle_users.lock().remove(&index)
 }
 
 /// Counts a user as busy until it is dropped.

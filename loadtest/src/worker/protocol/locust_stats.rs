@@ -18,7 +18,7 @@ const METHOD: &str = "RPC";
 /// The name of the sum of all rows.
 const TOTAL: &str = "Aggregated";
 
-/// Requests and failures of each label until a second.
+/// Requests and failures of each label, and of all of them under [`TOTAL`], until a second.
 type Counts = BTreeMap<String, (u64, u64)>;
 
 /// Computes the differences for one run.
@@ -39,7 +39,9 @@ impl LocustStats {
     }
 
     /// Notes the requests of the last second. `counts` has requests and failures of each label so far.
-    pub(in crate::worker) fn sample(&mut self, counts: Counts, now: f64) {
+    pub(in crate::worker) fn sample(&mut self, mut counts: Counts, now: f64) {
+        let sum = counts.values().fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        counts.insert(TOTAL.to_owned(), sum);
         for (label, (all, failed)) in &counts {
             let before = self.sampled.get(label).copied().unwrap_or_default();
             let more = (all - before.0.min(*all), failed - before.1.min(*failed));
@@ -58,22 +60,22 @@ impl LocustStats {
         let counts = counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.failed())));
         self.sample(counts.collect(), now);
         let nothing = LabelFigures::default();
+        let [all, all_before] = [figures, &self.reported].map(|figures| figures.total(None));
+        let before = |label| self.reported.labels.get(label).unwrap_or(&nothing);
+        let labels = figures.labels.iter().map(|(label, of)| (label.as_str(), of, before(label)));
         let mut stats = Vec::new();
-        let mut total = StatsEntry { name: TOTAL.to_owned(), start_time: began, ..StatsEntry::default() };
-        for (label, of) in &figures.labels {
-            let before = self.reported.labels.get(label).unwrap_or(&nothing);
+        for (label, of, before) in labels.chain([(TOTAL, &all, &all_before)]) {
             let mut entry = entry(label, of, before, began, now);
-            if entry.num_requests > 0 {
-                for (second, (all, failed)) in self.seconds.remove(label).unwrap_or_default() {
-                    entry.num_reqs_per_sec.insert(second, all);
-                    if failed > 0 {
-                        entry.num_fail_per_sec.insert(second, failed);
-                    }
+            for (second, (all, failed)) in self.seconds.remove(label).unwrap_or_default() {
+                entry.num_reqs_per_sec.insert(second, all);
+                if failed > 0 {
+                    entry.num_fail_per_sec.insert(second, failed);
                 }
-                add(&mut total, &entry);
-                stats.push(entry);
             }
+            stats.push(entry);
         }
+        let total = StatsEntry { method: String::new(), ..stats.pop().unwrap_or_default() };
+        stats.retain(|entry| entry.num_requests > 0);
         let errors = errors(figures, &self.reported, self.last, now);
         self.reported = figures.clone();
         self.last = now;
@@ -107,30 +109,6 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
         min_response_time: ms(times.first()),
         response_times: FloatKeys(keys),
         ..StatsEntry::default()
-    }
-}
-
-fn add(total: &mut StatsEntry, entry: &StatsEntry) {
-    total.last_request_timestamp = entry.last_request_timestamp;
-    total.num_requests += entry.num_requests;
-    total.num_none_requests += entry.num_none_requests;
-    total.num_failures += entry.num_failures;
-    total.total_response_time += entry.total_response_time;
-    total.max_response_time = total.max_response_time.max(entry.max_response_time);
-    total.min_response_time = match (total.min_response_time, entry.min_response_time) {
-        (Some(left), Some(right)) => Some(left.min(right)),
-        (left, right) => left.or(right),
-    };
-    for (key, count) in &entry.response_times.0 {
-        *total.response_times.0.entry(*key).or_default() += count;
-    }
-    for (seconds, more) in [
-        (&mut total.num_reqs_per_sec, &entry.num_reqs_per_sec),
-        (&mut total.num_fail_per_sec, &entry.num_fail_per_sec),
-    ] {
-        for (second, count) in more {
-            *seconds.entry(*second).or_default() += count;
-        }
     }
 }
 

@@ -120,51 +120,11 @@ pub(in crate::worker) enum WorkerState {
     Running,
 }
 
-/// A message of a worker.
-#[derive(Clone, Debug)]
-pub(in crate::worker) enum FromWorker {
-    /// `client_ready`.
-    Ready,
-    /// `heartbeat`.
-    Heartbeat(Heartbeat),
-    /// `spawning`: the worker starts or stops users.
-    Spawning,
-    /// `spawning_complete`.
-    SpawningComplete(UserCounts),
-    /// `stats`.
-    Stats(Box<Stats>),
-    /// `client_stopped`: the worker has no users any more.
-    Stopped,
-    /// `quit`: the worker leaves.
-    Quit,
-    /// `exception`: a message for the web page.
-    Exception(String),
-}
+/// The kind and the data of the first message: -1 instead of a version of Locust, so that the master compares no versions.
+pub(in crate::worker) const READY: (&str, i8) = ("client_ready", -1);
 
-impl FromWorker {
-    /// The bytes of the message of the worker with this node id.
-    pub(in crate::worker) fn to_bytes(&self, node_id: &str) -> Vec<u8> {
-        match self {
-            // -1 instead of a version of Locust: the master then compares no versions.
-            Self::Ready => packed("client_ready", &-1, node_id),
-            Self::Heartbeat(heartbeat) => packed("heartbeat", heartbeat, node_id),
-            Self::Spawning => packed("spawning", &NOTHING, node_id),
-            Self::SpawningComplete(users) => packed("spawning_complete", users, node_id),
-            Self::Stats(stats) => packed("stats", stats, node_id),
-            Self::Stopped => packed("client_stopped", &NOTHING, node_id),
-            Self::Quit => packed("quit", &NOTHING, node_id),
-            Self::Exception(message) => {
-                let exception =
-                    BTreeMap::from([("msg", &**message), ("traceback", "paymaster-loadtest worker")]);
-                packed("exception", &exception, node_id)
-            }
-        }
-    }
-}
-
-const NOTHING: Option<u8> = None;
-
-fn packed(kind: &str, data: &impl Serialize, node_id: &str) -> Vec<u8> {
+/// The bytes of a message of the worker with this node id.
+pub(in crate::worker) fn from_worker(kind: &str, data: &impl Serialize, node_id: &str) -> Vec<u8> {
     // Writing to memory cannot fail, and no type here is one that MessagePack lacks.
     rmp_serde::to_vec_named(&(kind, data, node_id)).unwrap_or_default()
 }

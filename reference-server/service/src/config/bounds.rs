@@ -1,31 +1,29 @@
 //! The bounds on what clients send: sizes, times and counts, all from the configuration.
 
-use serde::{Deserialize, Serialize};
-
-/// The bounds on what clients send. Sizes are in bytes, times in milliseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Bounds {
-    /// Largest request body, in bytes; a larger one gets HTTP 413.
-    pub max_body_bytes: usize,
-    /// Largest request head, start line included, in bytes; a larger one gets HTTP 431.
-    pub max_header_bytes: usize,
-    /// Deepest nesting of arrays and objects in a body; at most [`Bounds::DEEPEST`]. A deeper body gets a parse error.
-    pub max_depth: usize,
-    /// Most requests in a batch; a longer batch gets one error.
-    pub max_batch_length: usize,
-    /// Most connections at a time; further ones get HTTP 503.
-    pub max_connections: usize,
-    /// Longest wait for the rest of a request head after its first byte, in milliseconds; the connection is then closed.
-    pub header_timeout_ms: u64,
-    /// Longest wait for the rest of a body after its head, in milliseconds; the client then gets HTTP 408.
-    pub body_timeout_ms: u64,
-    /// Longest wait for the next request of a connection, in milliseconds; the connection is then closed.
-    pub idle_timeout_ms: u64,
-    /// Longest time from the first byte of a request to its response, in milliseconds; the connection is then closed.
-    pub total_timeout_ms: u64,
-    /// Longest wait for requests in flight when the server stops, in milliseconds.
-    pub drain_timeout_ms: u64,
+config! {
+    /// The bounds on what clients send. Sizes are in bytes, times in milliseconds.
+    pub struct Bounds {
+        /// Largest request body, in bytes; a larger one gets HTTP 413.
+        pub max_body_bytes: usize = 1024 * 1024,
+        /// Largest request head, start line included, in bytes; a larger one gets HTTP 431.
+        pub max_header_bytes: usize = 16 * 1024,
+        /// Deepest nesting of arrays and objects in a body; at most [`Bounds::DEEPEST`]. A deeper body gets a parse error.
+        pub max_depth: usize = 64,
+        /// Most requests in a batch; a longer batch gets one error.
+        pub max_batch_length: usize = 100,
+        /// Most connections at a time; further ones get HTTP 503.
+        pub max_connections: usize = 1024,
+        /// Longest wait for the rest of a request head after its first byte, in milliseconds; the connection is then closed.
+        pub header_timeout_ms: u64 = 10_000,
+        /// Longest wait for the rest of a body after its head, in milliseconds; the client then gets HTTP 408.
+        pub body_timeout_ms: u64 = 10_000,
+        /// Longest wait for the next request of a connection, in milliseconds; the connection is then closed.
+        pub idle_timeout_ms: u64 = 60_000,
+        /// Longest time from the first byte of a request to its response, in milliseconds; the connection is then closed.
+        pub total_timeout_ms: u64 = 30_000,
+        /// Longest wait for requests in flight when the server stops, in milliseconds.
+        pub drain_timeout_ms: u64 = 10_000,
+    }
 }
 
 impl Bounds {
@@ -56,22 +54,5 @@ impl Bounds {
             return Some(format!("bounds.max_header_bytes must be at least {}", Self::SMALLEST_HEADER_BOUND));
         }
         None
-    }
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            max_body_bytes: 1024 * 1024,
-            max_header_bytes: 16 * 1024,
-            max_depth: 64,
-            max_batch_length: 100,
-            max_connections: 1024,
-            header_timeout_ms: 10_000,
-            body_timeout_ms: 10_000,
-            idle_timeout_ms: 60_000,
-            total_timeout_ms: 30_000,
-            drain_timeout_ms: 10_000,
-        }
     }
 }

@@ -1,27 +1,19 @@
 //! `[cors]` of the configuration: which web pages may call the server (Cross-Origin Resource Sharing).
 
-use serde::{Deserialize, Serialize};
-
 use crate::config::error::ConfigError;
 
-/// The web pages that may read responses of the server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CorsConfig {
-    /// Origins of the pages, such as `http://localhost:5173`; `*` is any origin, and an empty list is none.
-    pub origins: Vec<String>,
+config! {
+    /// The web pages that may read responses of the server.
+    pub struct CorsConfig {
+        /// Origins of the pages, such as `http://localhost:5173`; `*` is any origin, and an empty list is none.
+        pub origins: Vec<String> = vec![ANY.to_owned()],
+    }
 }
 
 /// Stands for any origin.
 const ANY: &str = "*";
 /// The origin of pages without one of their own: files, and sandboxed frames.
 const NULL: &str = "null";
-
-impl Default for CorsConfig {
-    fn default() -> Self {
-        Self { origins: vec![ANY.to_owned()] }
-    }
-}
 
 /// The origins that are allowed, as browsers write them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,7 +32,7 @@ pub(super) async fn serve<S: Respond>(
     server: Arc<Server<S>>,
     shutdown: Watcher,
 ) {
-    let progress = Arc::new(Progress::new());
+    let progress = Arc::new(Progress::default());
     let socket = Socket { stream, progress: Arc::clone(&progress) };
     let bounds = server.service.bounds();
     let tick_bounds = TickBounds::new(bounds);

@@ -5,8 +5,9 @@
 //! counters to 0 and starts no timer of its own.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::config::bounds::Bounds;
 
@@ -55,7 +56,7 @@ impl TickBounds {
 
 /// The progress of one connection. Its socket and its service share it; both run in the same task, so that relaxed atomics
 /// suffice.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Progress {
     phase: AtomicU8,
     /// Ticks since the phase began.
@@ -70,17 +71,6 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) const fn new() -> Self {
-        Self {
-            phase: AtomicU8::new(Phase::Idle as u8),
-            phase_ticks: AtomicU32::new(0),
-            request_ticks: AtomicU32::new(0),
-            last_answer: Mutex::new(None),
-            announces_timeout: AtomicBool::new(false),
-            has_timed_out: AtomicBool::new(false),
-        }
-    }
-
     /// Notes that bytes were read.
     pub(super) fn bytes_read(&self) {
         if self.phase.load(Ordering::Relaxed) == Phase::Idle as u8 {
@@ -98,12 +88,12 @@ impl Progress {
     /// Notes that the response was given to hyper.
     pub(super) fn answered(&self) {
         self.enter(Phase::Idle);
-        *self.last_answer() = Some(Instant::now());
+        *self.last_answer.lock() = Some(Instant::now());
     }
 
     /// The time since the last response; none before the first.
     pub(super) fn since_answer(&self) -> Option<Duration> {
-        self.last_answer().map(|at| at.elapsed())
+        self.last_answer.lock().map(|at| at.elapsed())
     }
 
     /// A timeout from here on is announced.
@@ -139,10 +129,6 @@ impl Progress {
         Ok(())
     }
 
-    fn last_answer(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
         self.phase_ticks.store(0, Ordering::Relaxed);
@@ -164,7 +150,7 @@ mod tests {
         let ticks = TickBounds::new(&bounds);
         assert_eq!(ticks.period(), Duration::from_millis(25));
         let lasts = |progress: &Progress| (1..1000).find(|_| progress.tick(&ticks).is_err());
-        let progress = Progress::new();
+        let progress = Progress::default();
         assert_eq!(lasts(&progress), Some(41));
         progress.answered();
         progress.bytes_read();

@@ -13,7 +13,6 @@ pub(crate) use amount::Amount;
 use members::object;
 pub use mode::pair_of;
 pub(crate) use mode::{ModeObject, RawObject, SponsorshipInfo, TokenInfo};
-use operation::OperationMembers;
 pub(crate) use operation::{AddressText, Operation};
 pub use paymaster_params::EntryPoint;
 pub(crate) use paymaster_params::PaymasterParams;
@@ -27,9 +26,9 @@ pub(crate) enum RequestError {
     /// The EntryPoint is none that we know.
     #[error("/params/1 is the address of no EntryPoint that this service serves")]
     UnknownEntryPoint,
-    /// A member of the operation is missing, or is of another form.
-    #[error("is not a partial user operation")]
-    NotAnOperation,
+    /// The operation has one of factory and factoryData without the other.
+    #[error("has one of factory and factoryData without the other")]
+    HalfFactory,
     /// A member of the mode object is missing.
     #[error("{0} is missing")]
     Missing(&'static str),
@@ -41,13 +40,13 @@ pub(crate) enum RequestError {
 object! {
     /// The member of a request whose form depends on the method.
     pub(crate) struct RequestParams<'a> {
-        "params" => params: (OperationMembers<'a>, ModeObject<'a>),
+        required {
+            "params" => params: (Operation<'a>, ModeObject<'a>),
+        }
     }
 }
 
 /// The params in the text of a request, whose place in the text is part of an error.
 pub(crate) fn params(text: &str) -> Result<(Operation<'_>, ModeObject<'_>), RequestError> {
-    let members: RequestParams<'_> = serde_json::from_str(text)?;
-    let (operation, mode_object) = members.params.ok_or(RequestError::NotACall)?;
-    Ok((Operation::new(operation).ok_or(RequestError::NotAnOperation)?, mode_object))
+    Ok(serde_json::from_str::<RequestParams<'_>>(text)?.params)
 }

@@ -38,7 +38,7 @@ impl GasLimits {
     /// The limits of `operation`, with estimates for the missing ones.
     pub(crate) fn of(operation: &Operation<'_>) -> Self {
         let call_bytes = operation.call_data.len() as u64;
-        let init_bytes = operation.init_code.len() as u64;
+        let init_bytes = operation.init_code().len() as u64;
         let deployment = if init_bytes == 0 { 0 } else { DEPLOYMENT_GAS + DEPLOYED_BYTE_GAS * init_bytes };
         let limit_or = |limit: Option<crate::message::request::Amount>, estimate: u64| {
             limit.map_or_else(|| U256::from(estimate), |amount| amount.0)

@@ -6,37 +6,27 @@
 use std::collections::HashSet;
 
 use alloy_primitives::{Address, hex};
-use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::config::error::ConfigError;
 use crate::message::request::{Operation, SponsorshipInfo};
 
-/// The conditions under which an operation is not sponsored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PolicyConfig {
-    /// Accounts that are never sponsored.
-    pub denied_senders: Vec<String>,
-    /// Account implementations that are sponsored (`smartAccountInfo.name`, letter case included); an empty list allows every
-    /// name. A request without a name is allowed.
-    pub account_names: Vec<String>,
-    /// Largest call data that is sponsored, in bytes.
-    pub max_call_data_bytes: usize,
+config! {
+    /// The conditions under which an operation is not sponsored.
+    pub struct PolicyConfig {
+        /// Accounts that are never sponsored.
+        pub denied_senders: Vec<String> = vec![Self::DENIED_SENDER.to_owned()],
+        /// Account implementations that are sponsored (`smartAccountInfo.name`, letter case included); an empty list allows every
+        /// name. A request without a name is allowed.
+        pub account_names: Vec<String> = ["BICONOMY", "INFINITISM", "SAFE"].map(str::to_owned).to_vec(),
+        /// Largest call data that is sponsored, in bytes.
+        pub max_call_data_bytes: usize = 64 * 1024,
+    }
 }
 
 impl PolicyConfig {
     /// An account that the default configuration does not sponsor, so that clients can try this case.
     pub const DENIED_SENDER: &str = "0x00000000000000000000000000000000deadbeef";
-}
-
-impl Default for PolicyConfig {
-    fn default() -> Self {
-        Self {
-            denied_senders: vec![Self::DENIED_SENDER.to_owned()],
-            account_names: ["BICONOMY", "INFINITISM", "SAFE"].map(str::to_owned).to_vec(),
-            max_call_data_bytes: 64 * 1024,
-        }
-    }
 }
 
 /// The policy with its addresses parsed.
@@ -68,7 +58,7 @@ impl Policy {
     /// Whether an operation is sponsored of whose account no name is known.
     pub(crate) fn allows(&self, operation: &Operation<'_>) -> bool {
         operation.call_data.len() <= self.config.max_call_data_bytes
-            && !self.denied_senders.contains(&operation.sender)
+            && !self.denied_senders.contains(&operation.sender.address)
     }
 }
 

@@ -34,8 +34,8 @@ use alloy_primitives::aliases::U48;
 use alloy_primitives::{Address, B256, Bytes, U256, eip191_hash_message, hex, keccak256};
 use alloy_sol_types::SolValue;
 use k256::ecdsa::SigningKey;
-use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::config::error::ConfigError;
 use crate::config::secret::{Secret, TEST_KEY};
 use crate::message::request::Operation;
@@ -44,41 +44,28 @@ use crate::paymaster::gas::GasLimits;
 use crate::paymaster::policy::configured_address;
 use crate::paymaster::tokens::PricedToken;
 
-/// The key, chain and contracts of signatures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SigningConfig {
-    /// Whether to sign; if not, the 65 bytes of the signature are zero.
-    pub enabled: bool,
-    /// The private key: `0x` and 64 hex digits. The default is a well-known TEST KEY.
-    pub key: Secret,
-    /// The id of the chain on which signatures are valid.
-    pub chain_id: u64,
-    /// The address of the paymaster contract for sponsored operations.
-    pub sponsorship_paymaster: String,
-    /// The address of the paymaster contract for operations paid in tokens: the `paymasterAddress` of quotes.
-    pub token_paymaster: String,
-    /// How long a result is valid, in seconds. `expiryDuration` overrides it in SPONSORED mode.
-    pub valid_seconds: u64,
+config! {
+    /// The key, chain and contracts of signatures.
+    pub struct SigningConfig {
+        /// Whether to sign; if not, the 65 bytes of the signature are zero.
+        pub enabled: bool = true,
+        /// The private key: `0x` and 64 hex digits. The default is a well-known TEST KEY.
+        pub key: Secret = Secret::new(Self::TEST_KEY),
+        /// The id of the chain on which signatures are valid.
+        pub chain_id: u64 = 31337,
+        /// The address of the paymaster contract for sponsored operations.
+        pub sponsorship_paymaster: String = "0x00000f79b7faf42eebadba19acc07cd08af44789".to_owned(),
+        /// The address of the paymaster contract for operations paid in tokens: the `paymasterAddress` of quotes.
+        pub token_paymaster: String = "0x00000f7365ca6c59a2c93719ad53d567ed49c14c".to_owned(),
+        /// How long a result is valid, in seconds. `expiryDuration` overrides it in SPONSORED mode.
+        pub valid_seconds: u64 = 300,
+    }
 }
 
 impl SigningConfig {
     /// TEST KEY, known to everyone: the first account of the Anvil and Hardhat development chains. Never fund it on a real
     /// chain.
     pub const TEST_KEY: &str = TEST_KEY;
-}
-
-impl Default for SigningConfig {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            key: Secret::new(Self::TEST_KEY),
-            chain_id: 31337,
-            sponsorship_paymaster: "0x00000f79b7faf42eebadba19acc07cd08af44789".to_owned(),
-            token_paymaster: "0x00000f7365ca6c59a2c93719ad53d567ed49c14c".to_owned(),
-            valid_seconds: 300,
-        }
-    }
 }
 
 /// Length of a signature, in bytes.
@@ -248,12 +235,12 @@ const fn paymaster_and_data_length(terms: &[u8]) -> usize {
 /// The operation's ABI encoding up to, and without, the length of its `paymasterAndData`.
 fn pack(operation: &Operation<'_>, gas: &GasLimits, paymaster_and_data_length: usize) -> Bytes {
     const HEAD_WORDS: usize = 11;
-    let init_code = Bytes::from(operation.init_code.decode());
+    let init_code = Bytes::from(operation.init_code().decode());
     let call_data = Bytes::from(operation.call_data.decode());
     let padded = |bytes: &Bytes| 32 + bytes.len().next_multiple_of(32);
     let end = 32 * HEAD_WORDS + padded(&init_code) + padded(&call_data);
     let mut encoded = (
-        operation.sender,
+        operation.sender.address,
         operation.nonce.0,
         init_code,
         call_data,

@@ -2,7 +2,6 @@
 //! verdict at the top, and a request beside its answer. A page is one file, loads nothing, and can be read without scripts.
 
 mod json;
-mod raw_json;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};

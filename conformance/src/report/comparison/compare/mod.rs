@@ -1,10 +1,11 @@
 //! Compares two runs: newly broken, fixed, still broken and no longer judged rules, and changes of dialect and behaviour.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_engine::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
 use paymaster_schemas::Basis;
 use paymaster_settings::{EMBEDDED_WARNING, Paint, escape_controls, exit};
+use serde_json::Value;
 
 use crate::report::{
     counts::RuleState,
@@ -97,8 +98,8 @@ pub(crate) fn compare<'a>(before: &'a Report, after: &'a Report) -> Comparison<'
         after,
         changes,
         alike,
-        dialect: dialect(before, after),
-        behaviour: behaviour(before, after),
+        dialect: differences(&dialect(before), &dialect(after)),
+        behaviour: differences(&behaviour(before), &behaviour(after)),
     }
 }
 
@@ -196,35 +197,34 @@ fn new_places(before: &Report, after: &Report, rule: &str) -> Vec<String> {
     places(after).difference(&known).cloned().collect()
 }
 
-fn dialect(before: &Report, after: &Report) -> Vec<Difference> {
-    let value = |run: &Report, name: &String| {
-        run.dialect.get(name).and_then(|value| value.as_str().map(str::to_owned)).into_iter().collect()
-    };
-    let names: BTreeSet<_> = before.dialect.keys().chain(after.dialect.keys()).collect();
-    let differing = names.into_iter().filter(|name| before.dialect.get(*name) != after.dialect.get(*name));
-    differing
-        .map(|name| Difference { name: name.clone(), before: value(before, name), after: value(after, name) })
-        .collect()
+/// What a run saw at each name.
+type Seen = BTreeMap<String, BTreeSet<String>>;
+
+/// The dialect of a run. Each name has one value.
+fn dialect(run: &Report) -> Seen {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    run.dialect.iter().map(|(name, value)| (name.clone(), BTreeSet::from([text(value)]))).collect()
 }
 
-/// The values that only one of the runs saw. How often they were seen depends on seed and number of cases and is not compared.
-fn behaviour(before: &Report, after: &Report) -> Vec<Difference> {
-    let clauses: BTreeSet<_> = before.observations.keys().chain(after.observations.keys()).collect();
-    clauses
-        .into_iter()
-        .filter_map(|clause| {
-            let values = |run: &Report| -> BTreeSet<String> {
-                let seen = run.observations.get(clause);
-                seen.into_iter().flat_map(|values| values.keys().cloned()).collect()
-            };
-            let (old, new) = (values(before), values(after));
-            (old != new).then(|| Difference {
-                name: clause.clone(),
-                before: old.difference(&new).cloned().collect(),
-                after: new.difference(&old).cloned().collect(),
-            })
+/// The values of the observations. How often they were seen depends on seed and number of cases and is not compared.
+fn behaviour(run: &Report) -> Seen {
+    let clauses = run.observations.iter();
+    clauses.map(|(clause, values)| (clause.clone(), values.keys().cloned().collect())).collect()
+}
+
+/// The values that only one of the runs saw.
+fn differences(before: &Seen, after: &Seen) -> Vec<Difference> {
+    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let none = BTreeSet::new();
+    let differing = names.into_iter().filter_map(|name| {
+        let [old, new] = [before, after].map(|seen| seen.get(name).unwrap_or(&none));
+        (old != new).then(|| Difference {
+            name: name.clone(),
+            before: old.difference(new).cloned().collect(),
+            after: new.difference(old).cloned().collect(),
         })
-        .collect()
+    });
+    differing.collect()
 }
 
 /// How the two runs are called in the text.

@@ -4,7 +4,7 @@ use super::*;
 
 /// Messages as a master of Locust 2.47 sends them, written with Python's msgpack.
 fn packed(kind: &str, data: &impl Serialize) -> Vec<u8> {
-    super::packed(kind, data, "host_1")
+    from_worker(kind, data, "host_1")
 }
 
 #[derive(Serialize)]
@@ -68,18 +68,14 @@ fn keys_of_any_type_are_skipped() {
 
 #[test]
 fn what_a_worker_sends_has_the_members_of_locust() {
-    let heartbeat = FromWorker::Heartbeat(Heartbeat {
-        state: WorkerState::Ready,
-        current_cpu_usage: 1.5,
-        current_memory_usage: 9,
-    });
-    let bytes = heartbeat.to_bytes("n");
+    let heartbeat = Heartbeat { state: WorkerState::Ready, current_cpu_usage: 1.5, current_memory_usage: 9 };
+    let bytes = from_worker("heartbeat", &heartbeat, "n");
     let text = String::from_utf8_lossy(&bytes);
     for name in ["heartbeat", "state", "ready", "current_cpu_usage", "current_memory_usage"] {
         assert!(text.contains(name), "{text}");
     }
-    assert_eq!(FromWorker::Spawning.to_bytes("n"), b"\x93\xa8spawning\xc0\xa1n");
-    assert_eq!(FromWorker::Ready.to_bytes("n"), b"\x93\xacclient_ready\xff\xa1n");
+    assert_eq!(from_worker("spawning", &(), "n"), b"\x93\xa8spawning\xc0\xa1n");
+    assert_eq!(from_worker(READY.0, &READY.1, "n"), b"\x93\xacclient_ready\xff\xa1n");
 }
 
 #[test]
@@ -90,14 +86,14 @@ fn statistics_have_float_keys_and_binary_figures() {
         num_reqs_per_sec: BTreeMap::from([(1_700_000_000, 3)]),
         ..StatsEntry::default()
     };
-    let stats = FromWorker::Stats(Box::new(Stats {
+    let stats = Stats {
         stats: vec![entry.clone()],
         stats_total: entry,
         errors: BTreeMap::new(),
         users: UserCounts::default(),
         exact: Some(Binary(vec![1, 2, 3])),
-    }));
-    let bytes = stats.to_bytes("n");
+    };
+    let bytes = from_worker("stats", &stats, "n");
     let find = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
     assert!(find(b"\xa3bin\xc4\x03\x01\x02\x03"), "bin");
     assert!(find(b"response_times\x81\xcb\x3f\xe0\0\0\0\0\0\0\x03"), "a float key");

@@ -84,29 +84,28 @@ fn parse_decimal(digits: &str) -> Option<U256> {
 /// Greatest number of zeros that an exponent appends: 2^256 has 78 digits, so that more cannot give an amount.
 const MAX_EXPONENT: i64 = 1000;
 
+/// The digits of an unsigned JSON number, and how many of them stand before the decimal point once the exponent is applied.
+fn digits_of(json: &str) -> (String, i64) {
+    let (mantissa, exponent) = json.split_once(['e', 'E']).unwrap_or((json, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let beyond = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
+    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
+    (format!("{whole}{fraction}"), point.saturating_add(exponent.parse().unwrap_or(beyond)))
+}
+
 /// Parses a JSON number with an integer value, such as `1.0` or `12e3`.
 fn parse_number(json: &str) -> Option<U256> {
     if json.bytes().all(|digit| digit.is_ascii_digit()) {
         return parse_decimal(json);
     }
-    let (negative, unsigned) = match json.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, json),
-    };
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()),
-        None => (unsigned, Some(0)),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let mut digits = format!("{whole}{fraction}");
-    let significant = digits.trim_start_matches('0');
-    if significant.is_empty() {
+    let (mut digits, point) = digits_of(json.trim_start_matches('-'));
+    if digits.bytes().all(|digit| digit == b'0') {
         return Some(U256::ZERO);
     }
-    if negative {
+    if json.starts_with('-') {
         return None;
     }
-    let shift = exponent?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let shift = point.saturating_sub(i64::try_from(digits.len()).ok()?);
     if shift >= 0 {
         let zeros = usize::try_from(shift.min(MAX_EXPONENT)).ok()?;
         digits.extend(std::iter::repeat_n('0', zeros));
@@ -122,39 +121,26 @@ fn parse_number(json: &str) -> Option<U256> {
 
 /// Parses a JSON number of at least zero as seconds, rounded down and limited to `u64::MAX`.
 pub(crate) fn parse_seconds(json: &str) -> Option<u64> {
-    match json.as_bytes().first()? {
-        b'-' if !json.split(['e', 'E']).next()?.bytes().any(|byte| matches!(byte, b'1'..=b'9')) => Some(0),
-        b'0'..=b'9' => Some(whole_part(json)),
-        _ => None,
+    if let Ok(seconds) = json.parse() {
+        return Some(seconds);
     }
-}
-
-/// The integer part of an unsigned JSON number, limited to `u64::MAX`.
-fn whole_part(json: &str) -> u64 {
-    if let Ok(seconds) = json.parse::<u64>() {
-        return seconds;
+    json.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then_some(())?;
+    let (digits, point) = digits_of(json.trim_start_matches('-'));
+    if digits.bytes().all(|digit| digit == b'0') {
+        return Some(0);
     }
-    let (mantissa, exponent) = json.split_once(['e', 'E']).unwrap_or((json, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if !mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
-        return 0;
+    if json.starts_with('-') {
+        return None;
     }
-    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
-    let shifted = match exponent.parse::<i64>() {
-        Ok(exponent) => point.saturating_add(exponent),
-        Err(_) if exponent.starts_with('-') => i64::MIN,
-        Err(_) => i64::MAX,
-    };
-    let wanted = usize::try_from(shifted.max(0)).unwrap_or(usize::MAX);
-    let digits = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat(b'0'));
+    let digits = digits.bytes().chain(std::iter::repeat(b'0'));
     let mut seconds = 0_u64;
-    for digit in digits.take(wanted) {
+    for digit in digits.take(usize::try_from(point.max(0)).unwrap_or(usize::MAX)) {
         seconds = seconds.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
         if seconds == u64::MAX {
             break;
         }
     }
-    seconds
+    Some(seconds)
 }
 
 #[cfg(test)]

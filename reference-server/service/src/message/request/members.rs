@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde::de::{Deserialize, Deserializer, Error};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess};
 use serde_json::value::RawValue;
 
 /// A string of the request, borrowed unless it contains escapes.
@@ -32,18 +32,33 @@ pub(crate) fn in_json<'de, D: Deserializer<'de>, T>(
     parse(raw.get()).ok_or_else(|| D::Error::custom(format_args!("not {wanted}")))
 }
 
-/// Declares a struct whose members are all optional, with its `Deserialize`.
+/// Reads the value of a member; an error when the object has the member already.
+pub(crate) fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    name: &'static str,
+    member: &mut Option<T>,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    match member.replace(map.next_value()?) {
+        Some(_) => Err(Error::duplicate_field(name)),
+        None => Ok(()),
+    }
+}
+
+/// Declares a struct with its required members, then the optional ones, and its `Deserialize`. A member whose field begins with `_` is
+/// checked and not used.
 macro_rules! object {
     (
         $(#[$meta:meta])*
         $visibility:vis struct $name:ident<'a> {
-            $( $(#[$member_meta:meta])* $member:literal => $field:ident: $type:ty, )+
+            $( required { $( $(#[$required_meta:meta])* $required:literal => $needed:ident: $needed_type:ty, )+ } )?
+            $( $(#[$member_meta:meta])* $member:literal => $field:ident: $type:ty, )*
         }
     ) => {
         $(#[$meta])*
-        #[derive(Debug, Default)]
+        #[derive(Debug)]
         $visibility struct $name<'a> {
-            $( $(#[$member_meta])* pub(crate) $field: Option<$type>, )+
+            $($( $(#[$required_meta])* pub(crate) $needed: $needed_type, )+)?
+            $( $(#[$member_meta])* pub(crate) $field: Option<$type>, )*
         }
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
@@ -58,21 +73,22 @@ macro_rules! object {
                     }
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                        let mut found = $name::default();
-                        while let Some(name) = map.next_key::<$crate::message::request::members::Text<'de>>()? {
+                        use $crate::message::request::members::{Text, set};
+                        $($( let mut $needed = None; )+)?
+                        $( let mut $field = None; )*
+                        while let Some(name) = map.next_key::<Text<'de>>()? {
                             match &*name.0 {
-                                $( $member => {
-                                    if found.$field.is_some() {
-                                        return Err(serde::de::Error::duplicate_field($member));
-                                    }
-                                    found.$field = Some(map.next_value()?);
-                                } )+
+                                $($( $required => set($required, &mut $needed, &mut map)?, )+)?
+                                $( $member => set($member, &mut $field, &mut map)?, )*
                                 _ => {
                                     map.next_value::<serde::de::IgnoredAny>()?;
                                 }
                             }
                         }
-                        Ok(found)
+                        Ok($name {
+                            $($( $needed: $needed.ok_or_else(|| serde::de::Error::missing_field($required))?, )+)?
+                            $( $field, )*
+                        })
                     }
                 }
 

@@ -50,7 +50,7 @@ object! {
     /// The mode object. Each info object is parsed in its own mode only.
     pub(crate) struct ModeObject<'a> {
         "mode" => mode: ModeName,
-        "calculateGasLimits" => calculate_gas_limits: bool,
+        "calculateGasLimits" => _calculate_gas_limits: bool,
         "expiryDuration" => expiry_duration: Seconds,
         "sponsorshipInfo" => sponsorship_info: RawObject<'a>,
         "tokenInfo" => token_info: RawObject<'a>,
@@ -100,8 +100,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
 
 object! {
     /// The sponsorship info of section 2.4.
+    #[derive(Default)]
     pub(crate) struct SponsorshipInfo<'a> {
-        "webhookData" => webhook_data: RawObject<'a>,
+        "webhookData" => _webhook_data: RawObject<'a>,
         "smartAccountInfo" => smart_account_info: SmartAccountInfo<'a>,
     }
 }
@@ -110,7 +111,7 @@ object! {
     /// The smart account info of section 2.4.
     pub(crate) struct SmartAccountInfo<'a> {
         "name" => name: AccountName<'a>,
-        "version" => version: Version,
+        "version" => _version: Version,
     }
 }
 
@@ -139,6 +140,7 @@ impl<'de> Deserialize<'de> for Version {
 
 object! {
     /// The token info of section 2.5, with both names of the token that the user pays in.
+    #[derive(Default)]
     pub(crate) struct TokenInfo<'a> {
         "preferredToken" => preferred_token: AddressText<'a>,
         "tokenList" => token_list: TokenList<'a>,

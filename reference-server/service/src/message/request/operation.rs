@@ -10,49 +10,26 @@ use super::members::{in_text, object};
 use crate::paymaster::policy::parse_address;
 
 object! {
-    /// The members of the request; [`Operation::new`] checks that the required ones are present.
-    pub(crate) struct OperationMembers<'a> {
-        "sender" => sender: AddressText<'a>,
-        "nonce" => nonce: Amount,
+    /// A partial user operation.
+    pub(crate) struct Operation<'a> {
+        required {
+            "sender" => sender: AddressText<'a>,
+            "nonce" => nonce: Amount,
+            "callData" => call_data: HexText<'a>,
+            "maxFeePerGas" => max_fee_per_gas: Amount,
+            "maxPriorityFeePerGas" => max_priority_fee_per_gas: Amount,
+        }
         "initCode" => init_code: HexText<'a>,
-        "callData" => call_data: HexText<'a>,
         "callGasLimit" => call_gas_limit: Amount,
         "verificationGasLimit" => verification_gas_limit: Amount,
         "preVerificationGas" => pre_verification_gas: Amount,
-        "maxFeePerGas" => max_fee_per_gas: Amount,
-        "maxPriorityFeePerGas" => max_priority_fee_per_gas: Amount,
     }
 }
 
-/// A partial user operation with its required members.
-#[derive(Debug)]
-pub(crate) struct Operation<'a> {
-    pub(crate) sender: Address,
-    pub(crate) nonce: Amount,
-    /// Empty when missing.
-    pub(crate) init_code: HexText<'a>,
-    pub(crate) call_data: HexText<'a>,
-    pub(crate) call_gas_limit: Option<Amount>,
-    pub(crate) verification_gas_limit: Option<Amount>,
-    pub(crate) pre_verification_gas: Option<Amount>,
-    pub(crate) max_fee_per_gas: Amount,
-    pub(crate) max_priority_fee_per_gas: Amount,
-}
-
 impl<'a> Operation<'a> {
-    /// None when a required member is missing.
-    pub(crate) fn new(members: OperationMembers<'a>) -> Option<Self> {
-        Some(Self {
-            sender: members.sender?.address,
-            nonce: members.nonce?,
-            init_code: members.init_code.unwrap_or_default(),
-            call_data: members.call_data?,
-            call_gas_limit: members.call_gas_limit,
-            verification_gas_limit: members.verification_gas_limit,
-            pre_verification_gas: members.pre_verification_gas,
-            max_fee_per_gas: members.max_fee_per_gas?,
-            max_priority_fee_per_gas: members.max_priority_fee_per_gas?,
-        })
+    /// Empty when missing.
+    pub(crate) fn init_code(&self) -> &HexText<'a> {
+        self.init_code.as_ref().unwrap_or(&HexText::NONE)
     }
 }
 
@@ -77,6 +54,9 @@ impl<'de> Deserialize<'de> for AddressText<'de> {
 pub(crate) struct HexText<'a>(Cow<'a, str>);
 
 impl HexText<'_> {
+    /// No bytes.
+    const NONE: Self = Self(Cow::Borrowed(""));
+
     /// The digits after `0x`.
     pub(crate) fn digits(&self) -> &str {
         &self.0
@@ -167,9 +147,16 @@ mod tests {
 
     #[test]
     fn an_operation_is_an_object_without_repeated_members() {
-        assert!(serde_json::from_str::<OperationMembers<'_>>("[]").is_err());
-        assert!(serde_json::from_str::<OperationMembers<'_>>(r#"{"nonce":1,"nonce":1}"#).is_err());
-        assert!(serde_json::from_str::<OperationMembers<'_>>(r#"{"nonce":null}"#).is_err());
-        assert!(serde_json::from_str::<OperationMembers<'_>>(r#"{"other":1,"other":{}}"#).is_ok());
+        let required = format!(
+            r#""sender":"0x{}","nonce":1,"callData":"0x","maxFeePerGas":1,"maxPriorityFeePerGas":1"#,
+            "00".repeat(20)
+        );
+        let is_read = |text: &str| serde_json::from_str::<Operation<'_>>(text).is_ok();
+        assert!(is_read(&format!("{{{required}}}")));
+        assert!(is_read(&format!(r#"{{{required},"other":1,"other":{{}}}}"#)));
+        assert!(!is_read("[]"));
+        assert!(!is_read("{}"));
+        assert!(!is_read(&format!(r#"{{{required},"nonce":1}}"#)));
+        assert!(!is_read(&format!(r#"{{{required},"callGasLimit":null}}"#)));
     }
 }

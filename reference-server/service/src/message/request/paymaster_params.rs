@@ -62,12 +62,15 @@ pub(crate) struct PaymasterParams<'a> {
 
 object! {
     struct Params<'a> {
-        "params" => params: Vec<&'a RawValue>,
+        required {
+            "params" => params: Vec<&'a RawValue>,
+        }
     }
 }
 
 object! {
     /// The members of the context that this server reads.
+    #[derive(Default)]
     pub(crate) struct Context<'a> {
         "token" => token: &'a RawValue,
     }
@@ -76,40 +79,44 @@ object! {
 object! {
     /// An operation of EntryPoint 0.6.
     struct Operation06<'a> {
-        "sender" => sender: AddressText<'a>,
-        "nonce" => nonce: Quantity,
-        "initCode" => init_code: HexText<'a>,
-        "callData" => call_data: HexText<'a>,
-        "callGasLimit" => call_gas_limit: Quantity,
-        "verificationGasLimit" => verification_gas_limit: Quantity,
-        "preVerificationGas" => pre_verification_gas: Quantity,
-        "maxFeePerGas" => max_fee_per_gas: Quantity,
-        "maxPriorityFeePerGas" => max_priority_fee_per_gas: Quantity,
-        "paymasterAndData" => paymaster_and_data: HexText<'a>,
-        "signature" => signature: HexText<'a>,
+        required {
+            "sender" => sender: AddressText<'a>,
+            "nonce" => nonce: Quantity,
+            "initCode" => init_code: HexText<'a>,
+            "callData" => call_data: HexText<'a>,
+            "callGasLimit" => call_gas_limit: Quantity,
+            "verificationGasLimit" => verification_gas_limit: Quantity,
+            "preVerificationGas" => pre_verification_gas: Quantity,
+            "maxFeePerGas" => max_fee_per_gas: Quantity,
+            "maxPriorityFeePerGas" => max_priority_fee_per_gas: Quantity,
+        }
+        "paymasterAndData" => _paymaster_and_data: HexText<'a>,
+        "signature" => _signature: HexText<'a>,
     }
 }
 
 object! {
     /// An operation of EntryPoint 0.7 and later. A member of type `Option` may be null.
     struct Operation07<'a> {
-        "sender" => sender: AddressText<'a>,
-        "nonce" => nonce: Quantity,
+        required {
+            "sender" => sender: AddressText<'a>,
+            "nonce" => nonce: Quantity,
+            "callData" => call_data: HexText<'a>,
+            "callGasLimit" => call_gas_limit: Quantity,
+            "verificationGasLimit" => verification_gas_limit: Quantity,
+            "preVerificationGas" => pre_verification_gas: Quantity,
+            "maxFeePerGas" => max_fee_per_gas: Quantity,
+            "maxPriorityFeePerGas" => max_priority_fee_per_gas: Quantity,
+        }
         "initCode" => init_code: &'a RawValue,
         "factory" => factory: Option<Factory<'a>>,
         "factoryData" => factory_data: Option<HexText<'a>>,
-        "callData" => call_data: HexText<'a>,
-        "callGasLimit" => call_gas_limit: Quantity,
-        "verificationGasLimit" => verification_gas_limit: Quantity,
-        "preVerificationGas" => pre_verification_gas: Quantity,
-        "maxFeePerGas" => max_fee_per_gas: Quantity,
-        "maxPriorityFeePerGas" => max_priority_fee_per_gas: Quantity,
-        "paymaster" => paymaster: Option<AddressText<'a>>,
-        "paymasterData" => paymaster_data: Option<HexText<'a>>,
+        "paymaster" => _paymaster: Option<AddressText<'a>>,
+        "paymasterData" => _paymaster_data: Option<HexText<'a>>,
         "paymasterVerificationGasLimit" => verification: Option<Quantity>,
         "paymasterPostOpGasLimit" => post_op: Option<Quantity>,
-        "paymasterSignature" => paymaster_signature: Option<HexText<'a>>,
-        "signature" => signature: HexText<'a>,
+        "paymasterSignature" => _paymaster_signature: Option<HexText<'a>>,
+        "signature" => _signature: HexText<'a>,
         "eip7702Auth" => authorization: Option<Authorization<'a>>,
     }
 }
@@ -117,12 +124,14 @@ object! {
 object! {
     /// An authorization of EIP-7702. Clients send it before it is signed, with made-up r and s.
     struct Authorization<'a> {
-        "address" => address: AddressText<'a>,
-        "chainId" => chain_id: Quantity,
-        "nonce" => nonce: Quantity,
-        "r" => r: Quantity,
-        "s" => s: Quantity,
-        "yParity" => y_parity: Quantity,
+        required {
+            "address" => address: AddressText<'a>,
+            "chainId" => _chain_id: Quantity,
+            "nonce" => _nonce: Quantity,
+            "r" => _r: Quantity,
+            "s" => _s: Quantity,
+            "yParity" => _y_parity: Quantity,
+        }
     }
 }
 
@@ -145,7 +154,7 @@ impl<'a> PaymasterParams<'a> {
     /// Parses the params in the text of a request, whose place in the text is part of an error.
     pub(crate) fn read(text: &'a str) -> Result<Self, RequestError> {
         let members: Params<'_> = serde_json::from_str(text)?;
-        let (operation, entry_point, chain_id, context) = match *members.params.unwrap_or_default() {
+        let (operation, entry_point, chain_id, context) = match *members.params {
             [operation, entry_point, chain_id] => (operation, entry_point, chain_id, None),
             [operation, entry_point, chain_id, context] => (operation, entry_point, chain_id, Some(context)),
             _ => return Err(RequestError::NotACall),
@@ -158,69 +167,52 @@ impl<'a> PaymasterParams<'a> {
         };
         let entry_point = EntryPoint::at(entry_point.address).ok_or(RequestError::UnknownEntryPoint)?;
         let read = if entry_point == EntryPoint::V06 { Self::read_06 } else { Self::read_07 };
-        let params = read(operation.get(), entry_point)?.ok_or(RequestError::NotAnOperation)?;
+        let params = read(operation.get(), entry_point)?;
         Ok(Self { chain_id: chain_id.0, context: context.unwrap_or_default(), ..params })
     }
 
-    /// None when a required member is missing.
-    fn read_06(text: &'a str, entry_point: EntryPoint) -> Result<Option<Self>, serde_json::Error> {
+    fn read_06(text: &'a str, entry_point: EntryPoint) -> Result<Self, RequestError> {
         let members: Operation06<'_> = serde_json::from_str(text)?;
-        let operation = || {
-            Some(Operation {
-                sender: members.sender?.address,
-                nonce: members.nonce?.0,
-                init_code: members.init_code?,
-                call_data: members.call_data?,
-                call_gas_limit: Some(members.call_gas_limit?.0),
-                verification_gas_limit: Some(members.verification_gas_limit?.0),
-                pre_verification_gas: Some(members.pre_verification_gas?.0),
-                max_fee_per_gas: members.max_fee_per_gas?.0,
-                max_priority_fee_per_gas: members.max_priority_fee_per_gas?.0,
-            })
+        let operation = Operation {
+            sender: members.sender,
+            nonce: members.nonce.0,
+            init_code: Some(members.init_code),
+            call_data: members.call_data,
+            call_gas_limit: Some(members.call_gas_limit.0),
+            verification_gas_limit: Some(members.verification_gas_limit.0),
+            pre_verification_gas: Some(members.pre_verification_gas.0),
+            max_fee_per_gas: members.max_fee_per_gas.0,
+            max_priority_fee_per_gas: members.max_priority_fee_per_gas.0,
         };
-        Ok(operation().map(|operation| Self::of(entry_point, operation)))
+        Ok(Self::of(entry_point, operation))
     }
 
-    /// None when a required member is missing.
-    fn read_07(text: &'a str, entry_point: EntryPoint) -> Result<Option<Self>, serde_json::Error> {
+    fn read_07(text: &'a str, entry_point: EntryPoint) -> Result<Self, RequestError> {
         let members: Operation07<'_> = serde_json::from_str(text)?;
-        let read = || {
-            if members.factory.is_some() != members.factory_data.is_some() {
-                return None;
-            }
-            let delegate = match members.authorization.flatten() {
-                Some(it) => {
-                    let quantities = [it.chain_id, it.nonce, it.r, it.s, it.y_parity];
-                    quantities.into_iter().collect::<Option<Vec<_>>>()?;
-                    Some(it.address?.address)
-                }
-                None => None,
-            };
-            let operation = Operation {
-                sender: members.sender?.address,
-                nonce: members.nonce?.0,
-                init_code: match members.factory.flatten() {
-                    Some(Factory(factory)) => {
-                        factory.padded(Address::len_bytes()).followed_by(members.factory_data.flatten())
-                    }
-                    None => HexText::default(),
-                },
-                call_data: members.call_data?,
-                call_gas_limit: Some(members.call_gas_limit?.0),
-                verification_gas_limit: Some(members.verification_gas_limit?.0),
-                pre_verification_gas: Some(members.pre_verification_gas?.0),
-                max_fee_per_gas: members.max_fee_per_gas?.0,
-                max_priority_fee_per_gas: members.max_priority_fee_per_gas?.0,
-            };
-            Some(Self {
-                has_init_code: members.init_code.is_some_and(|member| member.get() != "null"),
-                verification_gas_limit: members.verification.flatten().map(|limit| limit.0),
-                post_op_gas_limit: members.post_op.flatten().map(|limit| limit.0),
-                delegate,
-                ..Self::of(entry_point, operation)
-            })
+        if members.factory.is_some() != members.factory_data.is_some() {
+            return Err(RequestError::HalfFactory);
+        }
+        let factory_data = members.factory_data.flatten();
+        let factory = members.factory.flatten();
+        let operation = Operation {
+            sender: members.sender,
+            nonce: members.nonce.0,
+            init_code: factory
+                .map(|Factory(factory)| factory.padded(Address::len_bytes()).followed_by(factory_data)),
+            call_data: members.call_data,
+            call_gas_limit: Some(members.call_gas_limit.0),
+            verification_gas_limit: Some(members.verification_gas_limit.0),
+            pre_verification_gas: Some(members.pre_verification_gas.0),
+            max_fee_per_gas: members.max_fee_per_gas.0,
+            max_priority_fee_per_gas: members.max_priority_fee_per_gas.0,
         };
-        Ok(read())
+        Ok(Self {
+            has_init_code: members.init_code.is_some_and(|member| member.get() != "null"),
+            verification_gas_limit: members.verification.flatten().map(|limit| limit.0),
+            post_op_gas_limit: members.post_op.flatten().map(|limit| limit.0),
+            delegate: members.authorization.flatten().map(|authorization| authorization.address.address),
+            ..Self::of(entry_point, operation)
+        })
     }
 
     fn of(entry_point: EntryPoint, operation: Operation<'a>) -> Self {

@@ -1,13 +1,13 @@
 //! Asks the chain for nonces, through the HTTP client of the tools: http or https, bounded in time and size.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use alloy_primitives::{Address, U256, hex};
 use alloy_sol_types::{SolCall, sol};
 use bytes::Bytes;
 use hyper::header::{HeaderValue, USER_AGENT};
+use parking_lot::Mutex;
 use paymaster_client::http::transport::{Limits, PooledConnection, Transport};
 use paymaster_exchange::{Failure, Stage};
 use tokio::time::Instant;
@@ -115,7 +115,7 @@ impl Chain {
             nonces.insert(sender, nonce);
         }
         if unreachable.is_none() {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut idle = self.idle.lock();
             if idle.len() < MOST_IDLE_CONNECTIONS {
                 idle.push((connection, Instant::now()));
             }
@@ -125,7 +125,7 @@ impl Chain {
 
     /// The connection that was used last, or a new one that opens with its first request.
     fn connection(&self) -> PooledConnection {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         idle.retain(|(_, ended)| ended.elapsed() < IDLE_TIMEOUT);
         idle.pop().map_or_else(PooledConnection::default, |(connection, _)| connection)
     }

@@ -9,25 +9,20 @@ use paymaster_client::network::target::{Target, UrlError};
 use paymaster_client::network::tls::Trust;
 use serde::{Deserialize, Serialize};
 
+use crate::config::config;
 use crate::config::error::ConfigError;
 
-/// The chain from which the nonces of sponsored senders are read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ChainConfig {
-    /// The `http://` or `https://` URL of a node's JSON-RPC. Empty: no chain is used, and every nonce is 0.
-    pub rpc_url: RpcUrl,
-    /// Longest time for all lookups of one HTTP request, in milliseconds.
-    pub timeout_ms: u64,
-    /// A PEM file of certificates that are trusted instead of the platform's. Empty: those of the platform.
-    pub cacert: PathBuf,
-    /// Trust any certificate.
-    pub insecure: bool,
-}
-
-impl Default for ChainConfig {
-    fn default() -> Self {
-        Self { rpc_url: RpcUrl::default(), timeout_ms: 5_000, cacert: PathBuf::new(), insecure: false }
+config! {
+    /// The chain from which the nonces of sponsored senders are read.
+    pub struct ChainConfig {
+        /// The `http://` or `https://` URL of a node's JSON-RPC. Empty: no chain is used, and every nonce is 0.
+        pub rpc_url: RpcUrl = RpcUrl::default(),
+        /// Longest time for all lookups of one HTTP request, in milliseconds.
+        pub timeout_ms: u64 = 5_000,
+        /// A PEM file of certificates that are trusted instead of the platform's. Empty: those of the platform.
+        pub cacert: PathBuf = PathBuf::new(),
+        /// Trust any certificate.
+        pub insecure: bool = false,
     }
 }
 

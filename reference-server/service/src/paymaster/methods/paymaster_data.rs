@@ -96,7 +96,7 @@ impl Request for PaymasterCall<'_> {
             && settings.paymaster_data.layout(entry_point) == Layout::Verifying
             && !self.is_stub;
         (has_nonce && settings.signer.is_enabled() && self.check(settings).is_ok())
-            .then_some(self.params.operation.sender)
+            .then_some(self.params.operation.sender.address)
     }
 }
 

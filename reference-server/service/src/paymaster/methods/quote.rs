@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use alloy_primitives::Address;
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
@@ -71,7 +70,7 @@ impl Request for Quotes<'_> {
                 write(out, token);
             }
         } else {
-            let mut distinct = DistinctTokens::default();
+            let mut distinct = HashSet::new();
             // The preferred token first, then the others in the order of the list, each once.
             for named in info.preferred_token.iter().chain(list) {
                 if !distinct.insert(named.address) {
@@ -95,29 +94,5 @@ impl Request for Quotes<'_> {
         }
         out.extend_from_slice(b"]}");
         Ok(())
-    }
-}
-
-/// A set of tokens: a list while it is short, and a hash set beyond, so that long lists stay cheap.
-#[derive(Default)]
-struct DistinctTokens {
-    few: Vec<Address>,
-    many: HashSet<Address>,
-}
-
-/// Up to this length, searching the list is faster than hashing.
-const FEW: usize = 16;
-
-impl DistinctTokens {
-    /// Adds an address; false when the set has it already.
-    fn insert(&mut self, address: Address) -> bool {
-        if self.few.contains(&address) {
-            return false;
-        }
-        if self.few.len() < FEW {
-            self.few.push(address);
-            return true;
-        }
-        self.many.insert(address)
     }
 }

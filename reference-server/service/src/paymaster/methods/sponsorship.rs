@@ -28,7 +28,7 @@ impl Request for Sponsorship<'_> {
         write_mode(out, Mode::Sponsored);
         out.extend_from_slice(br#""paymasterAndData":""#);
         if settings.policy.sponsors(operation, info) {
-            let nonce = signer.sender_nonce(nonces, operation.sender).map_err(|cause| {
+            let nonce = signer.sender_nonce(nonces, operation.sender.address).map_err(|cause| {
                 Refusal::new(ErrorCode::ChainUnavailable, SENDER_POINTER, cause.to_string())
             })?;
             signer.write_sponsorship(out, operation, &gas, nonce, now, *seconds);
@@ -43,6 +43,6 @@ impl Request for Sponsorship<'_> {
 
     fn sender_to_look_up(&self, settings: &Settings) -> Option<Address> {
         let is_signed = settings.signer.is_enabled() && settings.policy.sponsors(&self.operation, &self.info);
-        is_signed.then_some(self.operation.sender)
+        is_signed.then_some(self.operation.sender.address)
     }
 }

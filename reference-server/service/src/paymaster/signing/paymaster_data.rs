@@ -16,6 +16,7 @@ use super::{
     Address, GasLimits, NonceError, SenderNonces, Signer, U48, U256, VALID_AFTER, configured_address, expiry,
     write_digits,
 };
+use crate::config::config;
 use crate::config::error::ConfigError;
 use crate::message::request::{EntryPoint, PaymasterParams};
 use crate::paymaster::tokens::PricedToken;
@@ -31,48 +32,32 @@ pub enum Layout {
     Singleton,
 }
 
-/// The settings of the methods of ERC-7677.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PaymasterDataConfig {
-    /// The versions of EntryPoint that are served.
-    pub entry_points: Vec<EntryPoint>,
-    /// The layout of the data: `verifying` or `singleton`.
-    pub layout: Layout,
-    /// The address of the paymaster contract for EntryPoint 0.7. That for 0.6 is `signing.sponsorship_paymaster`.
-    pub paymaster_07: String,
-    /// The same for EntryPoint 0.8.
-    pub paymaster_08: String,
-    /// The same for EntryPoint 0.9.
-    pub paymaster_09: String,
-    /// Gas limit of the paymaster's validation, for requests that name none.
-    pub verification_gas_limit: u64,
-    /// Gas limit of the call of the paymaster after the operation, for requests that name none.
-    pub post_op_gas_limit: u64,
-    /// The name of the sponsor.
-    pub sponsor_name: String,
-    /// The picture of the sponsor: a data URI.
-    pub sponsor_icon: String,
+config! {
+    /// The settings of the methods of ERC-7677.
+    pub struct PaymasterDataConfig {
+        /// The versions of EntryPoint that are served.
+        pub entry_points: Vec<EntryPoint> = EntryPoint::ALL.to_vec(),
+        /// The layout of the data: `verifying` or `singleton`.
+        pub layout: Layout = Layout::default(),
+        /// The address of the paymaster contract for EntryPoint 0.7. That for 0.6 is `signing.sponsorship_paymaster`.
+        pub paymaster_07: String = "0x00000f79b7faf42eebadba19acc07cd08af44707".to_owned(),
+        /// The same for EntryPoint 0.8.
+        pub paymaster_08: String = "0x00000f79b7faf42eebadba19acc07cd08af44708".to_owned(),
+        /// The same for EntryPoint 0.9.
+        pub paymaster_09: String = "0x00000f79b7faf42eebadba19acc07cd08af44709".to_owned(),
+        /// Gas limit of the paymaster's validation, for requests that name none.
+        pub verification_gas_limit: u64 = 100_000,
+        /// Gas limit of the call of the paymaster after the operation, for requests that name none.
+        pub post_op_gas_limit: u64 = 50_000,
+        /// The name of the sponsor.
+        pub sponsor_name: String = "Paymaster reference server".to_owned(),
+        /// The picture of the sponsor: a data URI.
+        pub sponsor_icon: String = Self::ICON.to_owned(),
+    }
 }
 
 impl PaymasterDataConfig {
     const ICON: &str = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSI5NiIgaGVpZ2h0PSI5NiI+PGNpcmNsZSBjeD0iNDgiIGN5PSI0OCIgcj0iNDgiLz48L3N2Zz4=";
-}
-
-impl Default for PaymasterDataConfig {
-    fn default() -> Self {
-        Self {
-            entry_points: EntryPoint::ALL.to_vec(),
-            layout: Layout::default(),
-            paymaster_07: "0x00000f79b7faf42eebadba19acc07cd08af44707".to_owned(),
-            paymaster_08: "0x00000f79b7faf42eebadba19acc07cd08af44708".to_owned(),
-            paymaster_09: "0x00000f79b7faf42eebadba19acc07cd08af44709".to_owned(),
-            verification_gas_limit: 100_000,
-            post_op_gas_limit: 50_000,
-            sponsor_name: "Paymaster reference server".to_owned(),
-            sponsor_icon: Self::ICON.to_owned(),
-        }
-    }
 }
 
 /// The same with its addresses parsed.
@@ -176,7 +161,7 @@ impl Signer {
         let signature = match offer.layout {
             Layout::Verifying if is_06 => {
                 let operation = &offer.params.operation;
-                let nonce = self.sender_nonce(nonces, operation.sender)?;
+                let nonce = self.sender_nonce(nonces, operation.sender.address)?;
                 let gas = GasLimits::of(operation);
                 self.sign(|| self.sponsorship_hash(operation, &gas, &terms, nonce, valid_until))
             }
@@ -216,9 +201,9 @@ impl Offer<'_> {
     fn verifying_hash(&self, chain_id: U256, valid_until: U48) -> B256 {
         let operation = &self.params.operation;
         let members = (
-            operation.sender,
+            operation.sender.address,
             operation.nonce.0,
-            keccak256(operation.init_code.decode()),
+            keccak256(operation.init_code().decode()),
             keccak256(operation.call_data.decode()),
             self.account_gas_limits(),
             self.paymaster_gas_limits(),
@@ -237,7 +222,7 @@ impl Offer<'_> {
         let operation = &self.params.operation;
         let gas = GasLimits::of(operation);
         let members = (
-            operation.sender,
+            operation.sender.address,
             operation.nonce.0,
             gas.call,
             gas.verification,
@@ -245,7 +230,7 @@ impl Offer<'_> {
             operation.max_fee_per_gas.0,
             operation.max_priority_fee_per_gas.0,
             keccak256(operation.call_data.decode()),
-            keccak256(operation.init_code.decode()),
+            keccak256(operation.init_code().decode()),
             keccak256([self.paymaster.as_slice(), terms].concat()),
         );
         keccak256((keccak256(members.abi_encode()), chain_id).abi_encode())
@@ -256,12 +241,12 @@ impl Offer<'_> {
         let operation = &self.params.operation;
         let data = [self.paymaster.as_slice(), self.paymaster_gas_limits().as_slice(), terms].concat();
         let members = (
-            operation.sender,
+            operation.sender.address,
             operation.nonce.0,
             self.account_gas_limits(),
             GasLimits::of(operation).pre_verification,
             self.fees(),
-            keccak256(operation.init_code.decode()),
+            keccak256(operation.init_code().decode()),
             keccak256(operation.call_data.decode()),
             keccak256(data),
         );
@@ -274,7 +259,7 @@ impl Offer<'_> {
 
     /// The hash of an initCode whose factory is `0x7702`, with the sender's code in its place.
     fn delegated_init_code(&self) -> Option<B256> {
-        let init_code = self.params.operation.init_code.decode();
+        let init_code = self.params.operation.init_code().decode();
         let (factory, rest) = init_code.split_at_checked(Address::len_bytes())?;
         if factory != Address::right_padding_from(&DELEGATED).as_slice() {
             return None;
