@@ -24,7 +24,7 @@ pub(crate) use behaviour::{
 pub(crate) use change::{
     SOME_DATA, change, change_data, decimal_text, each_quote, in_error, in_hex, is_refusal, json, list,
     map_strings, quotes, refuse, refuse_result, remove, rename_address, replace, replace_refusal, result,
-    retain, reverse_members, set, some_result, text_of,
+    retain, reverse_members, set, some_result, text_of, with_compact_signature,
 };
 pub(crate) use compress::{Coding, compress};
 #[cfg(test)]

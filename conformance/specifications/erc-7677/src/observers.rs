@@ -73,7 +73,7 @@ fn results<'a>(
 }
 
 fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
-    if Target::of(knowledge).served_versions().count() < 2 {
+    if !Target::of(knowledge).serves_several() {
         let of_variant = views.iter().filter(|view| view.label == "an unknown EntryPoint");
         values.extend(of_variant.filter_map(outcome).map(str::to_owned));
     }

@@ -864,7 +864,7 @@ mod tests {
                 run.deliver(|_, _| good()).unwrap();
             }
             assert_eq!(run.deliver(|_, _| with_retry_after("3")).unwrap_err(), DeliveryError::Throttled);
-            assert_eq!(run.story().contains("end: target answered 429"), number == 3, "{}", run.story());
+            assert_eq!(run.story().contains("end: target answered HTTP 429"), number == 3, "{}", run.story());
         }
     }
 

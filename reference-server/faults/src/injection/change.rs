@@ -13,6 +13,15 @@ pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Hex digits that end with a signature of 65 bytes, with its form of 64 bytes by EIP-2098.
+pub(crate) fn with_compact_signature(digits: &str) -> String {
+    let (rest, v) = digits.split_at(digits.len() - 2);
+    let (rest, s) = rest.split_at(rest.len() - 64);
+    let parity = if v == "1c" { 0x80 } else { 0 };
+    let first = u8::from_str_radix(&s[..2], 16).unwrap_or_default() | parity;
+    format!("{rest}{first:02x}{}", &s[2..])
+}
+
 /// [`text_of`] as a JSON string.
 pub(crate) fn decimal_text(value: &Value) -> Value {
     Value::String(text_of(value))

@@ -4,7 +4,9 @@ use paymaster_service::{EntryPoint, Layout};
 use serde_json::{Map, Value, json};
 
 use super::{Statement, Variant, variant};
-use crate::injection::{Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of};
+use crate::injection::{
+    Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of, with_compact_signature,
+};
 
 const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
 
@@ -92,10 +94,9 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     changed("members-of-every-version", "returns paymasterAndData beside the members of 0.7 and later")
         .on_result(|_, result| {
-            let [paymaster, data] =
-                ["paymaster", "paymasterData"].map(|member| text_of(&result[member]).to_owned());
-            if data.starts_with("0x") {
-                set(result, "paymasterAndData", json!(format!("{paymaster}{}", &data[2..])));
+            let [paymaster, data] = ["paymaster", "paymasterData"].map(|member| text_of(&result[member]));
+            if let Some(data) = data.strip_prefix("0x") {
+                set(result, "paymasterAndData", json!(format!("{paymaster}{data}")));
             }
         })
         .when(|view| view.is_paymaster_call() && view.entry_point() != Some(EntryPoint::V06))
@@ -109,14 +110,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
-                change(result, member, |data| {
-                    let data = text_of(data).to_owned();
-                    let (rest, v) = data.split_at(data.len() - 2);
-                    let (rest, s) = rest.split_at(rest.len() - 64);
-                    let first = u8::from_str_radix(&s[..2], 16).unwrap_or_default();
-                    let first = first | if v == "1c" { 0x80 } else { 0 };
-                    json!(format!("{rest}{first:02x}{}", &s[2..]))
-                });
+                change(result, member, |data| json!(with_compact_signature(&text_of(data))));
             }
         })
         .when(|view| view.is_paymaster_call()),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::requests::creates_account;
 use super::{UNREADABLE, change_data};
 use crate::faults::Fault;
-use crate::injection::{RequestView, change, remove, replace, set, text_of};
+use crate::injection::{RequestView, change, remove, replace, set, text_of, with_compact_signature};
 
 const GAS_LIMIT: &str = "result.gas-limit";
 const POST_OP: &str = "paymasterPostOpGasLimit";
@@ -154,7 +154,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned());
     }),
     changed(LENGTH, "data-signature-compact", "the data have a signature of 64 bytes, the stub one of 65")
-        .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
+        .on_result(|_, result| change_data(result, with_compact_signature))
         .when(|view| view.is_data()),
     changed(LENGTH, "stub-of-new-account-short", "the stub of an account that is created is shorter")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))

@@ -112,7 +112,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let limit = view.amount("preVerificationGas").unwrap_or_default() % U256::from(1_u64 << 32);
             set_operation(request, "preVerificationGas", json!(format!("{limit:#x}")));
         }),
-    signed(SIGNATURE, "call-data-cut", "signs the first 2,048 bytes of callData")
+    signed("data.signature-of-call", "call-data-cut", "signs the first 2,048 bytes of callData")
         .on_request(|view, request| {
             let data = view.text("callData");
             set_operation(request, "callData", json!(data[..2 + 2 * 2_048]));

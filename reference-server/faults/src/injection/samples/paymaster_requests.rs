@@ -51,8 +51,6 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&zero_fees), v07, empty.clone()),
             (later(&nulls), v07, empty.clone()),
             (later(&[("callGasLimit", json!("0x1c9c381"))]), v07, empty.clone()),
-            (later(&[("preVerificationGas", json!("0x12a05f201"))]), v07, empty.clone()),
-            (later(&[("callData", json!(format!("0x{}", "5a".repeat(3_000))))]), v07, empty.clone()),
             (later(&factory), v07, empty.clone()),
             (later(&authorization), v08, empty.clone()),
             (later(&delegated), v08, empty.clone()),
@@ -109,26 +107,27 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         ),
         with_params(&|params| params.truncate(3)),
         with_params(&|params| params.push(json!("fifth"))),
-        with_params(&|params| params[2] = json!("0x1")),
-        with_params(&|params| params[2] = json!("0x7A69")),
-        with_params(&|params| params[2] = json!("31337")),
         with_params(&|params| params[0]["nonce"] = json!(7)),
         plain.clone(),
         json!({ "jsonrpc": "2.0", "id": 101, "method": "eth_chainId", "params": [] }),
         paymaster_request(&json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
     ]);
+    let chains = ["0x1", "0x7A69", "31337"];
+    requests.extend(chains.map(|chain| with_params(&|params| params[2] = json!(chain))));
     requests.iter().map(|request| request.to_string().into_bytes()).collect()
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
-fn special_operations(authorization: &Value) -> [Value; 8] {
+fn special_operations(authorization: &Value) -> [Value; 10] {
     let zeros = ["chainId", "yParity"].map(|member| (member, json!("0x0")));
     let [_, _, v08, _] = ENTRY_POINTS;
     [
         ("eip7702Auth", with(authorization.clone(), &zeros)),
         ("factoryData", json!(format!("0x{}", "5a".repeat(1_100)))),
         ("callData", json!("0x")),
+        ("callData", json!(format!("0x{}", "5a".repeat(3_000)))),
         ("callGasLimit", json!("0xea61")),
+        ("preVerificationGas", json!("0x12a05f201")),
         ("verificationGasLimit", json!("0x162010")),
         ("maxPriorityFeePerGas", json!("0x77359400")),
         ("maxPriorityFeePerGas", json!("0x0")),
