@@ -367,7 +367,11 @@ fn cut_between_words(text: &str, longest: usize) -> String {
     let from = end.find(is_between).filter(|place| 2 * place < end.len());
     let (start, end) =
         (to.map_or(start, |place| &start[..=place]), from.map_or(end, |place| &end[place + 1..]));
-    format!("{start}…{end} ({length} characters)")
+    // A value that was cut before says how long it is.
+    match text.rfind('(').filter(|_| text.ends_with(" bytes)") || text.ends_with(" characters)")) {
+        Some(measure) => format!("{start}… {}", &text[measure..]),
+        None => format!("{start}…{end} ({length} characters)"),
+    }
 }
 
 /// The beginning and the end of a long text.
@@ -389,5 +393,8 @@ mod tests {
         let value = format!("got {}", "5a".repeat(40));
         assert_eq!(cut_between_words(&value, 40), cut(&value, 40), "the beginning of the value stays");
         assert_eq!(cut_between_words("short", 40), "short");
+        let measured = format!("result {}… (414 bytes)", "5a".repeat(40));
+        let cut = cut_between_words(&measured, 40);
+        assert_eq!(cut, "result 5a5a5a5a5a5a5… (414 bytes)");
     }
 }

@@ -397,8 +397,9 @@ impl Session {
             outcome.reason = why.or(line).or(outcome.reason.take());
         }
         let is_about = |pair: &Kind| self.context.may_serve(*pair);
-        let refusal =
-            outcomes.refusal(specification.kinds).filter(|refusal| refusal.pairs.iter().any(is_about));
+        let kinds = specification.kinds.iter().copied();
+        let kinds: Vec<Kind> = kinds.filter(|pair| !self.context.excludes(*pair)).collect();
+        let refusal = outcomes.refusal(&kinds).filter(|refusal| refusal.pairs.iter().any(is_about));
         // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded { known.as_slice() } else { &[] };
         let conclusion = conclude(&rules, list, ending.strictness, state);

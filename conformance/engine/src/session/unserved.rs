@@ -65,7 +65,7 @@ impl Outcomes {
             return;
         };
         let message = view.answer.error().map(|error| {
-            let text = error["message"].as_str();
+            let text = error["message"].as_str().or(error.as_str());
             let text = text.map_or_else(|| error.to_string(), str::to_owned);
             text.chars().take(LONGEST_MESSAGE).collect::<String>()
         });

@@ -175,7 +175,8 @@ fn exchange(finding: &Finding, member: usize) -> Markup {
     let wrong = member == finding.member;
     let (request_marks, answer_marks) =
         if wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { (Vec::new(), Vec::new()) };
-    let title = html! { (member + 1) " of " (of) ": " (sent.role) " " (escape_controls(&sent.label)) };
+    let name = if sent.label.is_empty() { &sent.role } else { &sent.label };
+    let title = html! { (member + 1) " of " (of) ": " (escape_controls(name)) };
     let pair = pair(sent, finding.exchanges.get(member), &request_marks, &answer_marks);
     html! {
         @if !wrong {
