@@ -66,6 +66,9 @@ sol! {
     }
 
     error FailedOp(uint256 opIndex, string reason);
+    error ECDSAInvalidSignature();
+    error ECDSAInvalidSignatureLength(uint256 length);
+    error ECDSAInvalidSignatureS(bytes32 s);
     error ValidationResult(ReturnInfo returnInfo, StakeInfo senderInfo, StakeInfo factoryInfo, StakeInfo paymasterInfo);
     error ValidationResultWithAggregation(
         ReturnInfo returnInfo,

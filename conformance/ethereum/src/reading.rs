@@ -5,8 +5,8 @@ use alloy_sol_types::{Revert, SolCall, SolError};
 use serde_json::Value;
 
 use crate::calls::{
-    FailedOp, ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
-    validatePaymasterUserOpCall,
+    ECDSAInvalidSignature, ECDSAInvalidSignatureLength, ECDSAInvalidSignatureS, FailedOp, ReturnInfo,
+    ValidationResult, ValidationResultWithAggregation, getUserOpHashCall, validatePaymasterUserOpCall,
 };
 use crate::window::Window;
 use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
@@ -203,9 +203,18 @@ fn revert(data: &[u8]) -> String {
     if data.is_empty() {
         return "no reason".to_owned();
     }
-    match Revert::abi_decode(data) {
-        Ok(revert) => beginning(revert.reason()),
-        Err(_) => beginning(&hex::encode_prefixed(data)),
+    if let Ok(revert) = Revert::abi_decode(data) {
+        return beginning(revert.reason());
+    }
+    // What the common library for signatures says.
+    let known = [
+        (ECDSAInvalidSignature::SELECTOR, ECDSAInvalidSignature::SIGNATURE),
+        (ECDSAInvalidSignatureLength::SELECTOR, ECDSAInvalidSignatureLength::SIGNATURE),
+        (ECDSAInvalidSignatureS::SELECTOR, ECDSAInvalidSignatureS::SIGNATURE),
+    ];
+    match known.iter().find(|(selector, _)| data.starts_with(selector)) {
+        Some((_, error)) => (*error).to_owned(),
+        None => beginning(&hex::encode_prefixed(data)),
     }
 }
 
@@ -256,6 +265,11 @@ mod tests {
         assert_eq!(read_validation(&returned(&[], 10, 20, aggregator)), wanted(false, false));
         assert_eq!(read_validation(&CallOutcome::Returned(vec![])), PaymasterValidation::NotDeployed);
         assert_eq!(read_validation(&CallOutcome::Returned(vec![1])), PaymasterValidation::Unreadable);
+        let of_length = ECDSAInvalidSignatureLength { length: U256::from(63) }.abi_encode();
+        assert_eq!(
+            read_validation(&CallOutcome::Reverted(of_length)),
+            PaymasterValidation::Reverted("ECDSAInvalidSignatureLength(uint256)".to_owned())
+        );
         assert_eq!(
             read_validation(&CallOutcome::Reverted(vec![])),
             PaymasterValidation::Reverted("no reason".to_owned())

@@ -113,7 +113,9 @@ pub(super) const VARIANTS: &[Variant] = &[
                 change(result, member, |data| json!(with_compact_signature(&text_of(data))));
             }
         })
-        .when(|view| view.is_paymaster_call()),
+        .when(|view| view.is_paymaster_call())
+        // Whether a contract takes them depends on its library.
+        .untrue(&[Statement::Contract]),
     variant("operation-once", "gives data for an operation once, and then refuses it")
         .refuses(|view| {
             let key = view.request["params"].to_string();
