@@ -318,3 +318,24 @@ fn one_wrong_answer_to_every_request_is_one_defect() {
     let in_errors = finding("answer.object", "", Some(every(WrongAnswers::Errors)));
     assert_eq!(count_of(&[answered(in_errors, &error), one(&error)]), 2);
 }
+
+#[test]
+fn a_spelling_that_is_refused_is_no_part_of_what_is_wrong_in_every_answer() {
+    let all = || finding("answer.object", "/result/MODE", Some(every(WrongAnswers::All)));
+    let of_method = |pointer: &str, failing: &str| {
+        finding("answer.object", pointer, Some(decides("/method", json!(failing), json!("pm_x"))))
+    };
+    assert_eq!(count_of(&[all(), of_method("/result", "pm_y")]), 1);
+    assert_eq!(count_of(&[all(), of_method("/result", "PM_X")]), 2);
+    // That a request gets an error is about no place of the answer.
+    assert_eq!(count_of(&[all(), of_method("", "pm_y")]), 2);
+}
+
+#[test]
+fn what_is_wrong_in_every_answer_is_shown_first() {
+    let all = finding("answer.object", "/result/MODE", Some(every(WrongAnswers::All)));
+    let of_method =
+        finding("answer.object", "/result", Some(decides("/method", json!("pm_y"), json!("pm_x"))));
+    let found = defects(&[of_method, all], &Outcomes::default(), |_| false);
+    assert_eq!(found[0].findings, [1, 0]);
+}
