@@ -75,7 +75,8 @@ impl<'a> Answer<'a> {
     }
 
     /// Whether the text of the body has the member names of a JSON-RPC answer, even if it is no JSON: with a byte order mark or in
-    /// UTF-16, for example. Such a target is a paymaster with a defect, not another service.
+    /// UTF-16, for example. An object as result, with HTTP status 200, suffices. Such a target is a paymaster with a defect, not another
+    /// service.
     pub fn resembles_json_rpc(&self) -> bool {
         let Some(response) = self.response() else {
             return false;

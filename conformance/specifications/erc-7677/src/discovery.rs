@@ -253,7 +253,7 @@ impl Discovery {
             !self.refuses_unknown.is_empty() && self.refuses_unknown.iter().all(|is_refused| *is_refused);
         let [has_06, has_07] =
             [Shape::Of06, Shape::Of07].map(|shape| all().flatten().any(|found| *found == shape));
-        self.target.found.shows_several = refuses_unknown || has_06 && has_07;
+        self.target.found.reads_entry_point = refuses_unknown || has_06 && has_07;
         let looks_at_it = refuses_unknown || all().any(Option::is_none) || has_06 && has_07;
         for (version, shapes) in &shapes {
             let own = Shape::expected(*version);

@@ -168,3 +168,24 @@ pub(crate) fn new_account(version: EntryPointVersion, number: u64) -> (String, S
     let data = account.factory_data(&mut |bound| runner.rng().below(bound)).checksummed();
     (account.factory.to_checksum(None), data)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{kinds::STUB_07, profile::read};
+
+    #[test]
+    fn what_is_about_no_version_is_sent_for_a_version_that_is_served() {
+        for (served, address) in [
+            ("0.6", EntryPointVersion::V06),
+            ("0.7", EntryPointVersion::V07),
+            ("0.9", EntryPointVersion::V09),
+        ] {
+            let profile = read(&format!("service.entry-points = [\"{served}\"]")).unwrap();
+            let mut source = Source::new(1, &Target::new(profile));
+            let request = source.base(&of_a_sent_version(STUB_07)).unwrap();
+            assert_eq!(request["params"][1], address.address().to_checksum(None));
+            assert_eq!(source.base(&Base::accepted(STUB_07)).is_some(), served == "0.7");
+        }
+    }
+}

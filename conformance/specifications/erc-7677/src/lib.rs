@@ -138,7 +138,7 @@ fn sort_of_result(result: &Value) -> Option<&'static str> {
     }
 }
 
-/// The same operation by the other method, and for a version whose results have other members where the target serves one.
+/// A call of the other method with the operation of a request: for a version whose results have other members, where the target serves one.
 fn sibling(input: &BuildInput<'_>) -> Option<Value> {
     let kind = input.pair?;
     let mut request = with(input.base, "", "method", other_method(kind).method);

@@ -220,7 +220,7 @@ impl OnChain {
         match read_validation(called) {
             PaymasterValidation::Returned { signature_is_right: false, .. } => {
                 if !self.may_be_unsigned && question == Question::AsItIs && !self.has_real_limits() {
-                    return Simulation::Unclear("the request has gas limits of 0".to_owned());
+                    return Simulation::Unclear("a gas limit of the operation is 0".to_owned());
                 }
                 let with = if question == Question::OtherLimits { ", with other gas limits" } else { "" };
                 Simulation::Refused(Refusal::Signature, format!("AA34 signature error{with}"))
@@ -249,7 +249,7 @@ impl OnChain {
         }
     }
 
-    /// Whether no gas limit that the contract's signature is about is 0: with no gas for its paymaster, no operation of 0.7 and later is valid.
+    /// Whether no gas limit is 0. Without gas for its paymaster, no operation of 0.7 and later is valid.
     fn has_real_limits(&self) -> bool {
         let operation = &self.operation;
         let [of_paymaster, _] = operation.paymaster_gas_limits();

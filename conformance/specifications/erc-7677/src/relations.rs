@@ -269,7 +269,10 @@ const NULL_MEMBERS: [&str; 6] = [
 /// The forms, one a round.
 pub(crate) const CLIENT_FORMS: &[Form] = &[
     form("operation.unsigned", "no signature", |input| Some(without(input.base, OPERATION, "signature")))
-        .instead_of(|request| with(request, OPERATION, "signature", dummy_signature())),
+        .instead_of(|request| match request["params"][0].get("signature") {
+            Some(_) => request.clone(),
+            None => with(request, OPERATION, "signature", dummy_signature()),
+        }),
     // A listed operation that has a signature needs it.
     form("operation.dummy-signature", "a placeholder signature", |input| {
         let is_unsigned = input.base["params"][0].get("signature").is_none();
@@ -767,3 +770,22 @@ pub(crate) static PROBES: Relation = Relation::new(
         vec![baseline(input, ids), with_own_id(Role::Probe, probe.label, &changed)]
     },
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listed_signature_is_left_out_and_not_replaced() {
+        let target = Target::default();
+        let base = |operation| json!({ "method": DATA, "params": [operation, "0x", "0x1", {}] });
+        let signed = base(json!({ "signature": "0x5a" }));
+        let input = |base| BuildInput { pair: Some(kinds::DATA_07), base, round: 0, context: &target };
+        let form = form_of("no signature").unwrap();
+        assert_eq!((form.before)(&signed), signed);
+        assert_eq!((form.after)(&input(&signed)), Some(base(json!({}))));
+        let placeholder = form_of("a placeholder signature").unwrap();
+        assert_eq!((placeholder.after)(&input(&signed)), None);
+        assert!((placeholder.after)(&input(&base(json!({})))).is_some());
+    }
+}

@@ -101,15 +101,18 @@ impl Survey {
     fn tables(&self) -> String {
         let mut text = ProfileText::default();
         text.table("service");
-        // A service of one version that ignores the EntryPoint answers for others too.
-        let most = if self.target.serves_several() { usize::MAX } else { 1 };
-        let served =
-            self.target.served_versions().take(most).map(|version| format!("{:?}", version.to_string()));
+        let served = self.target.served_versions().map(|version| format!("{:?}", version.to_string()));
         let served: Vec<String> = served.collect();
         if served.is_empty() {
             text.only_you("The versions of EntryPoint that are served.", &[r#"entry-points = ["0.7"]"#]);
-        } else {
+        } else if served.len() == 1 || self.target.serves_several() {
             text.found("Found: these got results.", &[&format!("entry-points = [{}]", served.join(", "))]);
+        } else {
+            let comment = format!(
+                "Found: {} got results, and a service of one version that ignores the EntryPoint answers so too. List each that is served.",
+                served.join(", ")
+            );
+            text.found(&comment, &[&format!("entry-points = [{}]", served[0])]);
         }
         match self.target.found.chain_id {
             Some(chain) if self.target.found.chain_is_sure => {

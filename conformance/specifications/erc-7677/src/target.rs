@@ -59,7 +59,7 @@ pub struct Found {
     /// The versions of EntryPoint for which it returned a result that fits.
     pub served: BTreeSet<String>,
     /// Whether it looks at the EntryPoint: it refused unknown ones, or some results are of 0.6 alone and others of 0.7 and later alone.
-    pub shows_several: bool,
+    pub reads_entry_point: bool,
     /// The members of the latest stub, by version: wallets repeat them in the data request.
     pub stubs: BTreeMap<String, Map<String, Value>>,
     /// Whether a stub had `isFinal` true.
@@ -165,7 +165,7 @@ impl Target {
     /// own.
     pub fn serves_several(&self) -> bool {
         match self.profile.service.entry_points.len() {
-            0 => self.found.shows_several && self.served_versions().count() > 1,
+            0 => self.found.reads_entry_point && self.served_versions().count() > 1,
             listed => listed > 1,
         }
     }

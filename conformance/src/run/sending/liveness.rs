@@ -250,7 +250,12 @@ mod tests {
 
     #[test]
     fn fifty_answers_of_the_plan_that_are_none_of_json_rpc_end_the_run() {
-        for (last, is_hopeless) in [(r#"{"status":"ok"}"#, true), (r#"{"jsonrpc":"2.0"}"#, false)] {
+        for (last, is_hopeless) in [
+            (r#"{"status":"ok"}"#, true),
+            (r#"{"result":"ok"}"#, true),
+            (r#"{"result":{}}"#, false),
+            (r#"{"jsonrpc":"2.0"}"#, false),
+        ] {
             let mut liveness = Liveness::default();
             for _ in 0..63 {
                 liveness.note(&answered(200, "<html>", "discovery"));

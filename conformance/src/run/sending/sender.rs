@@ -54,8 +54,12 @@ pub(crate) enum Notice {
     Exchanged(Box<SentExchange>),
 }
 
-/// The memory share of a group, and for how long its answers are waited for.
-type Within<'a> = (&'a MemoryPermit, Patience);
+/// Within which bounds the answers to a group are read.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    share: &'a MemoryPermit,
+    patience: Patience,
+}
 
 /// Sends groups over at most `jobs` connections.
 pub(crate) struct Sender {
@@ -237,7 +241,7 @@ impl Sender {
                         let jobs = self.target().jobs;
                         self.slots.give_back(slots, jobs);
                     }
-                    vec![self.send_among(group, order, (share, patience), sending).await]
+                    vec![self.send_among(group, order, Within { share, patience }, sending).await]
                 }
                 Step::Send(sending @ Sending::Alone { copies, kept, after }) => {
                     self.sleep(after).await?;
@@ -245,8 +249,9 @@ impl Sender {
                     let copies = (0..copies).map(async |_| {
                         let (mut connection, own) = (PooledConnection::default(), self.share());
                         let share = if copies == 1 { share } else { &own };
-                        let delivered =
-                            self.send_in_turn(&mut connection, group, (share, patience), sending).await;
+                        let delivered = self
+                            .send_in_turn(&mut connection, group, Within { share, patience }, sending)
+                            .await;
                         (connection, delivered)
                     });
                     let (connections, delivered): (Vec<_>, Vec<_>) =
@@ -398,7 +403,7 @@ impl Sender {
         &self,
         connection: &mut PooledConnection,
         member: &Member,
-        (share, patience): Within<'_>,
+        Within { share, patience }: Within<'_>,
     ) -> Exchange {
         let limit = self.transport.limits.timeout;
         let after = self.target().liveness.wait(patience, limit);

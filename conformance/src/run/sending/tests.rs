@@ -15,7 +15,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::sender::Sender;
+use super::{liveness::Patience, sender::Sender};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::{connector::Connector, target::Target},
@@ -23,6 +23,7 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::cases::{case::Group, plan::plan};
+use paymaster_exchange::Failure;
 use paymaster_fee_quote::target::context::Context;
 
 /// A target that takes this many connections at a time, and answers its requests with these statuses, then with 200.
@@ -75,6 +76,9 @@ impl Scripted {
                 bodies.len() - 1
             };
             let status = self.statuses.get(number).copied().unwrap_or(200);
+            if status == NO_ANSWER {
+                std::future::pending::<()>().await;
+            }
             let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
             let length = answer.len();
             let head = format!("HTTP/1.1 {status} so\r\ncontent-length: {length}\r\n\r\n");
@@ -83,6 +87,32 @@ impl Scripted {
         }
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// In place of a status: the request is never answered.
+const NO_ANSWER: u16 = 0;
+
+#[tokio::test(start_paused = true)]
+async fn after_many_timeouts_an_answer_is_waited_for_a_second_unless_it_is_to_be_reported() {
+    let mut statuses = [NO_ANSWER; 19];
+    statuses[0] = 200;
+    let target = Scripted::new(usize::MAX, &statuses);
+    let (sender, groups) = (target.sender(1), groups());
+    let waited = async |patience| {
+        let (group, mut share) = (&groups[0], sender.share());
+        let exchanges =
+            sender.deliver_within(group, group.relation.order, patience, &mut share).await.unwrap();
+        match exchanges[0].outcome {
+            Err(Failure::Timeout { after, .. }) => Some(after),
+            _ => None,
+        }
+    };
+    assert_eq!(waited(Patience::Usual).await, None);
+    for _ in 0..16 {
+        assert_eq!(waited(Patience::Usual).await, Some(Limits::default().timeout));
+    }
+    assert_eq!(waited(Patience::Usual).await, Some(Duration::from_secs(1)));
+    assert_eq!(waited(Patience::Whole).await, Some(Limits::default().timeout));
 }
 
 /// Groups of one request each.

@@ -35,7 +35,7 @@ const ALONE_AT_MOST: Duration = Duration::from_mins(1);
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
-/// How often the same requests are sent one after the other then, to see that concurrency decides.
+/// How often requests that broke the rule in company are sent one after the other.
 const ROUNDS_IN_ORDER: usize = 12;
 
 impl Search<'_> {
@@ -118,7 +118,7 @@ impl Search<'_> {
             let results = join_all(groups.iter().map(|group| resender.send(group))).await;
             for (group, result) in groups.iter().zip(results) {
                 if let Ok((exchanges, Outcome::Broken(violation))) = result {
-                    if self.breaks_in_order(&groups).await {
+                    if !self.is_right_in_order(&groups).await {
                         return None;
                     }
                     return Some(Diagnosis {
@@ -131,18 +131,19 @@ impl Search<'_> {
         None
     }
 
-    /// Whether the rule is broken too while the same requests are sent one after the other: what they are, or their order, may decide.
-    async fn breaks_in_order(&mut self, groups: &[&Group]) -> bool {
+    /// Whether requests that broke the rule in company never do one after the other. Otherwise what they are, or their order, may decide.
+    async fn is_right_in_order(&mut self, groups: &[&Group]) -> bool {
         for _ in 0..ROUNDS_IN_ORDER {
             for group in groups {
                 self.budget.add(group);
-                let outcome = self.resender.send_in_order(group).await;
-                if matches!(outcome, Ok((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_)))) {
-                    return true;
+                // An example of another rule may not be judged by this one.
+                match self.resender.send_in_order(group).await {
+                    Ok((_, Outcome::Held | Outcome::NotJudged)) => {}
+                    Ok((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) | Err(_) => return false,
                 }
             }
         }
-        false
+        true
     }
 
     /// For requests that were sent at the same time: whether that decides.
