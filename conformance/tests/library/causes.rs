@@ -65,7 +65,8 @@ fn matrix_of(faults: &[&str]) -> Matrix {
     selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start")
 }
 
-/// What other requests left behind, and an id that is cut in errors only, are never blamed on a member that happens to differ.
+/// What other requests left behind, and an id that is cut in errors only, are never blamed on a member that happens to differ, nor chance on
+/// concurrency.
 #[test]
 fn no_cause_contradicts_what_a_fault_depends_on() {
     let matrix = matrix_of(&[
@@ -79,6 +80,7 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
         "result-cached-by-sender",
         "id-of-previous",
         "answers-cross",
+        "erc-7677: signature-without-leading-zero",
     ]);
     let causes = Causes::of(&matrix);
     let untrue: Vec<_> =

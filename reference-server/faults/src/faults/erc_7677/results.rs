@@ -109,6 +109,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(is_06),
     unreadable(BYTES, "data-half-a-byte", "the data have an odd number of digits")
         .on_result(|_, result| change_data(result, |digits| digits[1..].to_owned())),
+    unreadable(
+        BYTES,
+        "signature-without-leading-zero",
+        "writes r of a signature as a number, without leading zeros",
+    )
+    .on_result(|_, result| {
+        change_data(result, |digits| {
+            let (terms, signature) = digits.split_at(digits.len() - SIGNATURE_DIGITS);
+            format!("{terms}{}", signature.strip_prefix('0').unwrap_or(signature))
+        });
+    }),
     unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x").on_result(|_, result| {
         change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")));
     }),
