@@ -1,6 +1,6 @@
 //! The profile: what the user states about the target, read from `paymaster.toml`.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use alloy_primitives::Address;
 pub use paymaster_engine::knowledge::Accepts;
@@ -210,25 +210,25 @@ fn hex_digits(value: &Value) -> Option<&str> {
     value.as_str()?.strip_prefix("0x")
 }
 
-fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str> {
+fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), Cow<'static, str>> {
     let is_address = |text: &str| text.starts_with("0x") && text.parse::<Address>().is_ok();
     if let Some(sender) = &entry.sender {
         if !may_be_sender || entry.entry_point.is_some() || !entry.operation.is_empty() {
             return Err(
-                ": sender stands alone, and in refused only: write { entry-point = \"0.7\", operation = { ... } }",
+                ": sender stands alone, and in refused only: write { entry-point = \"0.7\", operation = { ... } }".into(),
             );
         }
         return if is_address(sender) {
             Ok(())
         } else {
-            Err(".sender is no address: write 0x and 40 hex digits")
+            Err(".sender is no address: write 0x and 40 hex digits".into())
         };
     }
     if entry.version().is_none() {
-        return Err(".entry-point is no version of EntryPoint: write 0.6, 0.7, 0.8 or 0.9");
+        return Err(".entry-point is no version of EntryPoint: write 0.6, 0.7, 0.8 or 0.9".into());
     }
     if !entry.operation.get("sender").and_then(Value::as_str).is_some_and(is_address) {
-        return Err(".operation has no sender, or one that is no address: write 0x and 40 hex digits");
+        return Err(".operation has no sender, or one that is no address: write 0x and 40 hex digits".into());
     }
     let is_written_as_sent = |value: &Value| {
         value.is_object()
@@ -236,14 +236,16 @@ fn check_listed(entry: &Listed, may_be_sender: bool) -> Result<(), &'static str>
     };
     if !entry.operation.values().all(is_written_as_sent) {
         return Err(
-            ".operation has a value that is not hex in quotes: write it as clients send it, such as nonce = \"0x7\"",
+            ".operation has a value that is not hex in quotes: write it as clients send it, such as nonce = \"0x7\"".into(),
         );
     }
     let has_half_a_byte = |name: &str| {
         entry.operation.get(name).and_then(hex_digits).is_some_and(|digits| digits.len() % 2 == 1)
     };
     match BYTES.iter().find(|name| has_half_a_byte(name)) {
-        Some(_) => Err(".operation has bytes with an odd number of hex digits: each byte has two"),
+        Some(name) => {
+            Err(format!(".operation.{name} has an odd number of hex digits: each byte has two").into())
+        }
         None => Ok(()),
     }
 }
@@ -297,7 +299,7 @@ mod tests {
             (r#"operations.refused = [{ sender = "x" }]"#, "operations.refused[0].sender", "40 hex digits"),
             (
                 r#"operations.sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1", signature = "0x123" } }]"#,
-                "operations.sponsorable[0].operation",
+                "operations.sponsorable[0].operation.signature",
                 "each byte has two",
             ),
             (
