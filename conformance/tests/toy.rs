@@ -150,6 +150,7 @@ static TOY: Specification = Specification {
         kind: "",
         terms: "/params",
         kept_under: &[],
+        parts: &[],
     },
     plain_bases: &[Base::accepted(Kind::new(&TOTAL))],
     read_profile: |_| Ok(Arc::new(Nothing)),

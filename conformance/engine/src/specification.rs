@@ -138,6 +138,15 @@ pub struct Places {
     pub terms: &'static str,
     /// Texts and lists of texts within the terms under which a target may keep something.
     pub kept_under: &'static [&'static str],
+    /// Places of requests and answers that hold one thing, whole in one kind and as a part in another: the whole, and the part.
+    pub parts: &'static [(&'static str, &'static str)],
+}
+
+impl Places {
+    /// The place of the whole where the pointer is that of a part, and the pointer else.
+    pub fn whole_of(self, pointer: &str) -> &str {
+        self.parts.iter().find(|(_, part)| *part == pointer).map_or(pointer, |(whole, _)| whole)
+    }
 }
 
 /// Why a text is no profile.
@@ -241,6 +250,7 @@ pub(crate) static SAMPLE: Specification = Specification {
         kind: "",
         terms: "",
         kept_under: &[],
+        parts: &[("/result/whole", "/result/part"), ("/params/0/whole", "/params/0/part")],
     },
     plain_bases: &[],
     read_profile: |_| Err(ProfileError { at: None, message: String::new() }),

@@ -362,6 +362,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         .collect();
     Finding {
         rule,
+        specification: &SPECIFICATION,
         basis: rule.basis(),
         pair: Some(kinds::QUOTE_ERC20),
         violation,

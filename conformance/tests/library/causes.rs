@@ -29,6 +29,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("signature-required", "wrong without signature"),
     ("expiry-duration-refused", "wrong with expiryDuration"),
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
+    ("equal-fees-refused-first", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
     ("quotes-none-of-long-lists", "elements in tokenInfo.tokenList, right with "),
     ("refused-sender-forbidden", "every request with sender "),
     ("token-verification-null-when-alone-absent", "wrong without verificationGasLimit and with callGasLimit"),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     cause::{Cause, CauseKind, WrongAnswers},
     difference::{Difference, DifferenceKind},
-    way::{Way, encloses},
+    way::{Way, WholeAnswer, encloses},
 };
 use crate::{
     json::number::amount,
@@ -92,7 +92,11 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         let is_all = |answers: [WrongAnswers; 2]| {
             [one, two].iter().any(|finding| matches!(&finding.cause, Some(Cause::Every { answers: wrong, .. }) if answers.contains(wrong)))
         };
-        let is_every = one.pair == two.pair && is_all([WrongAnswers::All, WrongAnswers::Results]);
+        let is_every_of_both =
+            [one, two].iter().all(|finding| matches!(finding.cause, Some(Cause::Every { .. })));
+        let is_of_another_shape = matches!(way.whole, Some(WholeAnswer::OtherShape(_)));
+        let is_every = is_all([WrongAnswers::All, WrongAnswers::Results])
+            && (one.pair == two.pair || is_every_of_both && is_of_another_shape);
         let is_about_errors = is_all([WrongAnswers::Errors; 2]);
         let is_one = way.whole == other.whole
             && (is_one_rule || !is_about_errors && (is_every || shared != Shared::Unknown));
@@ -252,6 +256,10 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
         without_indices(&difference.pointer)
     };
     let (place, other) = (place(one), place(two));
+    let places = one.specification.places;
+    if place != other && places.whole_of(&one.pointer) == places.whole_of(&two.pointer) {
+        return one.failing.is_some() == two.failing.is_some();
+    }
     if place == other {
         return is_same_kind(one, two)
             || is_same_value(one, two)
@@ -266,7 +274,8 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
 }
 
 /// Whether two members that break one rule at one place do so for one reason: one member with values of one type, two members that name
-/// tokens or stand in another object of the mode object, one value in two members, or the letter case in both.
+/// tokens or stand in another object of the mode object, one value in two members, two members of one object that are missing or null, or
+/// the letter case in both.
 fn is_same_reason(one: &Difference, two: &Difference) -> bool {
     let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
     let values = |difference: &Difference| -> Vec<String> {
@@ -283,7 +292,11 @@ fn is_same_reason(one: &Difference, two: &Difference) -> bool {
         let (parent, _) = difference.pointer.rsplit_once('/')?;
         (parent.matches('/').count() > 2).then(|| parent.to_owned())
     };
+    let is_nothing = |difference: &Difference| difference.failing.as_ref().is_none_or(Value::is_null);
+    let object =
+        |difference: &Difference| difference.pointer.rsplit_once('/').map(|(object, _)| object.to_owned());
     one.pointer == two.pointer && type_of(one) == type_of(two)
+        || is_nothing(one) && one.failing == two.failing && object(one) == object(two)
         || parent(one).is_some() && parent(one) == parent(two)
         || values(one).iter().any(|value| others.contains(value))
         || [one, two].iter().all(|difference| difference.kind() == DifferenceKind::LetterCase)

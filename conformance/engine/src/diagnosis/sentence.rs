@@ -29,7 +29,7 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     let violation = &finding.violation;
     let broken = finding.group.members.get(violation.member);
     let is_malformed = broken.is_some_and(|member| member.role == Role::Malformed);
-    let subject = match subject(pairs) {
+    let subject = match subject(pairs, finding) {
         subject if is_malformed && subject == REQUESTS => format!("malformed {subject}"),
         subject => subject,
     };
@@ -53,21 +53,29 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     )
 }
 
-fn subject(pairs: &BTreeSet<Option<Kind>>) -> String {
-    let mut known = pairs.iter().flatten();
-    let (Some(first), false) = (known.next(), pairs.contains(&None)) else {
+/// The requests of these kinds, in words. What is said of every answer is said of these kinds alone.
+fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
+    let known: Vec<Kind> = pairs.iter().copied().flatten().collect();
+    let (Some(first), false) = (known.first(), pairs.contains(&None)) else {
         return REQUESTS.to_owned();
     };
-    if pairs.len() == 1 {
+    if known.len() == 1 {
         return first.words();
     }
-    if known.clone().all(|pair| pair.method == first.method) {
-        return first.method.to_string();
+    let methods: BTreeSet<&str> = known.iter().map(|kind| kind.method).collect();
+    let selectors: BTreeSet<_> = known.iter().map(|kind| kind.selector).collect();
+    let subject = if methods.len() == 1 { first.method } else { REQUESTS };
+    let of_methods = finding.specification.kinds.iter().filter(|kind| methods.contains(kind.method));
+    let is_every = matches!(finding.cause, Some(Cause::Every { .. })) && of_methods.count() > known.len();
+    match first.selector {
+        Some((parameter, _)) if is_every && methods.len() * selectors.len() == known.len() => {
+            let values: Vec<&str> = selectors.into_iter().flatten().map(|(_, value)| value).collect();
+            format!("{subject} in {parameter} {}", values.join(" and "))
+        }
+        Some(_) if selectors.len() == 1 => format!("{subject} {}", first.selection()),
+        _ if is_every => format!("{} kinds of {REQUESTS}", known.len()),
+        _ => subject.to_owned(),
     }
-    if first.selector.is_some() && known.all(|pair| pair.selector == first.selector) {
-        return format!("requests {}", first.selection());
-    }
-    REQUESTS.to_owned()
 }
 
 /// What decides: `with nonce "0"`, `while other requests are in flight`. It completes a sentence about a request.

@@ -9,13 +9,14 @@ use serde_json::{Map, Value};
 use crate::{
     generate::schema::Place,
     message::answer::Answer,
+    rules::errors,
     verdict::finding::{Finding, without_indices},
 };
 
 /// The way in which the answer of a finding is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Way {
-    /// The place in the answer, without the indices of lists.
+    /// The place in the answer, without the indices of lists: that of the whole, where another kind has it whole.
     place: String,
     /// What the answer has there.
     pub(super) found: Found,
@@ -45,7 +46,7 @@ pub(super) enum WholeAnswer {
     Status(u16),
     /// A body that is no JSON text, with HTTP status 200.
     NotJson,
-    /// An error with this code, where another answer or another code is expected. Codes are compared as they are written.
+    /// An error with this code, or this text, where another answer or another code is expected. They are compared as they are written.
     Error(String),
     /// A result that has no required member of its table as it should be, or a JSON text that is no object.
     OtherShape(Discriminant<Value>),
@@ -73,7 +74,7 @@ impl Way {
         Self {
             whole: answer.as_ref().and_then(|answer| whole(answer, finding)),
             expected: value.and_then(|value| unmet(&place, value, finding)),
-            place,
+            place: finding.specification.places.whole_of(&place).to_owned(),
             found,
         }
     }
@@ -117,9 +118,12 @@ fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {
     if response.status != 200 && !answer.is_json_rpc() {
         return Some(WholeAnswer::Status(response.status));
     }
-    if let Some(error) = answer.error().filter(|error| error.is_object()) {
+    let is_about_its_form = errors::RULES.iter().any(|rule| rule.id == finding.rule.id);
+    if let Some(error) = answer.error().filter(|error| error.is_object() || !is_about_its_form) {
         let is_about_the_error = matches!(pointer, "" | "/error" | "/error/code" | "/result");
-        return is_about_the_error.then(|| WholeAnswer::Error(error["code"].to_string()));
+        // Some targets write a text in place of the object.
+        let code = if error.is_object() { &error["code"] } else { error };
+        return is_about_the_error.then(|| WholeAnswer::Error(code.to_string()));
     }
     let shape = match answer.result() {
         Some(result) => is_of_another_shape(finding.pair?.result_document, result).then_some(result),

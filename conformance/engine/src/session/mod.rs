@@ -337,7 +337,7 @@ impl Session {
     /// The broken places as findings that were not reproduced.
     pub fn findings(&self, known: &KnownFailureList) -> Vec<Finding> {
         let broken = self.broken(known).into_iter();
-        broken.map(|(key, seen)| seen.finding(key)).collect()
+        broken.map(|(key, seen)| seen.finding(key, self.context.specification())).collect()
     }
 
     /// The summary of the run.

@@ -16,6 +16,7 @@ use crate::{
         judge::Judgement,
         outcomes::{GroupOutcomes, Outcomes},
     },
+    specification::Specification,
     verdict::{
         conclusion::Verdict,
         finding::{Finding, Key},
@@ -372,9 +373,10 @@ impl Tally {
 
 impl FirstViolation {
     /// The violation as a finding that was not reproduced.
-    pub fn finding(&self, key: &Key) -> Finding {
+    pub fn finding(&self, key: &Key, specification: &'static Specification) -> Finding {
         Finding {
             rule: self.rule,
+            specification,
             basis: self.rule.basis(),
             pair: key.pair,
             violation: self.violation.clone(),

@@ -7,6 +7,7 @@ use crate::{
     cases::case::Group,
     diagnosis::cause::{Cause, Contrast},
     rules::{Rule, Violation},
+    specification::Specification,
 };
 use paymaster_exchange::Exchange;
 
@@ -55,6 +56,8 @@ pub const FINDINGS_PER_RULE: usize = 5;
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
+    /// The specification by which the target is judged.
+    pub specification: &'static Specification,
     /// The basis of the rule's clause.
     pub basis: Basis,
     /// Method and mode of the request that broke it.

@@ -70,6 +70,12 @@ pub static SPECIFICATION: Specification = Specification {
         kind: "/params/1",
         terms: "/params/3",
         kept_under: &[],
+        parts: &[
+            ("/result/paymasterAndData", "/result/paymasterData"),
+            ("/params/0/paymasterAndData", "/params/0/paymasterData"),
+            ("/params/0/initCode", "/params/0/factory"),
+            ("/params/0/initCode", "/params/0/factoryData"),
+        ],
     },
     plain_bases: &[generate::of_a_sent_version(STUB_07), generate::of_a_sent_version(DATA_07)],
     read_profile: |text| Ok(profile::read(text)?.into()),

@@ -83,6 +83,7 @@ pub static SPECIFICATION: Specification = Specification {
             "/params/1/tokenInfo/tokenList",
             "/params/1/tokenInfo/feeTokenAddress",
         ],
+        parts: &[],
     },
     plain_bases: &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
     read_profile: |text| Ok(profile::read(text)?.into()),

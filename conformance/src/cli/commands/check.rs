@@ -143,7 +143,7 @@ fn dry_run(
     let _ = writeln!(
         text,
         "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
-         Before them, discovery asks for the dialect and the tokens of the target; its answers can change this plan.",
+         Before them, discovery asks the target what it serves and in which form; its answers can change this plan.",
         count(requests as u128, "request"),
         count(groups, "group"),
     );

@@ -131,7 +131,7 @@ pub(super) async fn confirm(
         attempts,
         shrink_requests: requests.spent(),
         could_be_smaller: !is_smallest,
-        ..seen.finding(key)
+        ..seen.finding(key, context.specification())
     }
 }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use paymaster_exchange::{Exchange, Response};
-use paymaster_schemas::kinds;
+use paymaster_schemas::{Kind, kinds};
 use serde_json::{Value, json};
 
 use super::*;
@@ -32,6 +32,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
     };
     Finding {
         rule,
+        specification: &SAMPLE,
         basis: rule.basis(),
         pair: Some(kinds::QUOTE_SPONSORED),
         violation: Violation {
@@ -223,6 +224,14 @@ fn what_is_inside_a_value_of_a_wrong_type_is_no_other_defect() {
 }
 
 #[test]
+fn an_error_where_a_result_is_expected_is_another_defect_than_that_it_is_a_text() {
+    let text = json!({"jsonrpc": "2.0", "id": 1, "error": "no"});
+    let at = |rule| answered(finding(rule, "/error", None), &text);
+    assert_eq!(count_of(&[at("answer.object"), at("error.object")]), 2);
+    assert_eq!(count_of(&[at("answer.object"), at("answer.object")]), 1);
+}
+
+#[test]
 fn answers_that_are_wrong_now_and_then_are_one_defect_where_they_are_the_same() {
     let flaky = |name| Finding {
         attempts: vec![Attempt { exchanges: Vec::new(), violation: None }],
@@ -320,6 +329,23 @@ fn one_wrong_answer_to_every_request_is_one_defect() {
 }
 
 #[test]
+fn results_of_one_other_shape_are_one_defect_for_every_kind() {
+    let shape = |result: Value| json!({"jsonrpc": "2.0", "id": 1, "result": result});
+    let all = |rule, pair, result| {
+        let cause = Cause::Every { pair: Some(pair), answers: WrongAnswers::All };
+        answered(Finding { pair: Some(pair), ..finding(rule, "/result", Some(cause)) }, &shape(result))
+    };
+    let pair = |one, two| {
+        count_of(&[
+            all("answer.object", kinds::QUOTE_SPONSORED, one),
+            all("error.object", kinds::SPONSOR_SPONSORED, two),
+        ])
+    };
+    assert_eq!(pair(json!({}), json!({})), 1);
+    assert_eq!(pair(json!({}), json!([])), 2);
+}
+
+#[test]
 fn a_spelling_that_is_refused_is_no_part_of_what_is_wrong_in_every_answer() {
     let all = || finding("answer.object", "/result/MODE", Some(every(WrongAnswers::All)));
     let of_method = |pointer: &str, failing: &str| {
@@ -338,4 +364,68 @@ fn what_is_wrong_in_every_answer_is_shown_first() {
         finding("answer.object", "/result", Some(decides("/method", json!("pm_y"), json!("pm_x"))));
     let found = defects(&[of_method, all], &Outcomes::default(), |_| false);
     assert_eq!(found[0].findings, [1, 0]);
+}
+
+#[test]
+fn one_thing_that_two_kinds_hold_whole_and_as_a_part_is_one_defect() {
+    let of_kind =
+        |pair, pointer: &str, cause| Finding { pair: Some(pair), ..finding("answer.object", pointer, cause) };
+    let pair = |places: [&str; 2], causes: [Option<Cause>; 2]| {
+        let [one, two] = causes;
+        [of_kind(kinds::QUOTE_SPONSORED, places[0], one), of_kind(kinds::QUOTE_ERC20, places[1], two)]
+    };
+    let all = |pair| Some(Cause::Every { pair: Some(pair), answers: WrongAnswers::All });
+    let every = || [all(kinds::QUOTE_SPONSORED), all(kinds::QUOTE_ERC20)];
+    let holds = |pointer: &str| Some(decides(pointer, json!(format!("0x{}", pointer.len())), Value::Null));
+    assert_eq!(
+        kinship_of(&pair(["/result/whole", "/result/part"], every()), &[], 0),
+        Some(Kinship::SameCause)
+    );
+    assert_eq!(kinship_of(&pair(["/result/whole", "/result/other"], every()), &[], 0), None);
+    assert_eq!(
+        kinship_of(&pair(["/result/whole", "/result/part"], [None, None]), &[], 0),
+        Some(Kinship::SamePlace)
+    );
+    let of_request = |one, two| kinship_of(&pair(["/result", "/result"], [holds(one), two]), &[], 0);
+    assert_eq!(of_request("/params/0/whole", holds("/params/0/part")), Some(Kinship::SameCause));
+    let other = decides("/params/0/nonce", json!("0x13"), Value::Null);
+    assert_eq!(of_request("/params/0/whole", Some(other)), None);
+    // One is wrong without it, and the other with it.
+    let without = decides("/params/0/part", Value::Null, json!("0x12"));
+    assert_eq!(of_request("/params/0/whole", Some(without)), None);
+}
+
+#[test]
+fn members_without_which_one_rule_is_broken_are_one_defect() {
+    let without = |name: &str| Some(decides(&format!("/params/0/{name}"), Value::Null, json!("1")));
+    let pair = |rule, two| {
+        [finding("error.code", "/error/code", without("nonce")), finding(rule, "/error/code", two)]
+    };
+    assert_eq!(count_of(&pair("error.code", without("callGasLimit"))), 1);
+    assert_eq!(count_of(&pair("answer.object", without("callGasLimit"))), 2);
+    let with = Some(decides("/params/0/callGasLimit", json!("1"), Value::Null));
+    assert_eq!(count_of(&pair("error.code", with)), 2);
+}
+
+#[test]
+fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
+    let headline = |pairs: &[Kind]| {
+        let findings: Vec<_> = pairs
+            .iter()
+            .map(|pair| {
+                let cause = Cause::Every { pair: Some(*pair), answers: WrongAnswers::All };
+                Finding { pair: Some(*pair), ..finding("answer.object", "", Some(cause)) }
+            })
+            .collect();
+        let [defect] = &*defects(&findings, &Outcomes::default(), |_| false) else {
+            panic!("one defect");
+        };
+        defect.headline(&findings).split(" (every").next().unwrap_or_default().to_owned()
+    };
+    let quote = "pm_getFeeQuoteOrData";
+    assert_eq!(headline(&[kinds::QUOTE_ERC20]), format!("{quote} in mode ERC20"));
+    assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::QUOTE_SPONSORED]), quote);
+    assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]), "requests in mode ERC20");
+    assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_SPONSORED]), "2 kinds of requests");
+    assert_eq!(headline(&kinds::ALL), "requests");
 }

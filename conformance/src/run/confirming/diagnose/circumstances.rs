@@ -182,11 +182,12 @@ impl Search<'_> {
         for earlier in 0..wrong {
             // The violation has another place in the smaller group; the place within the answer is the same.
             let both = with_members(&group, &[earlier, wrong])?;
-            if self.breaks(&both).await.is_some() && self.decides(&both, &alone).await {
+            // The earlier request may break the rule too: then it does not decide how the later one is answered.
+            if self.breaks(&both).await.is_some() && self.decides(&both, &alone, Some(1)).await {
                 return Some(Diagnosis::of(Cause::Earlier(shared(&group, earlier, wrong, self.places()))));
             }
         }
-        let decides = self.decides(&group, &alone).await;
+        let decides = self.decides(&group, &alone, Some(wrong)).await;
         decides.then(|| Diagnosis::of(Cause::Earlier(EarlierRequest::Other)))
     }
 
@@ -214,11 +215,11 @@ impl Search<'_> {
             let kept: Vec<usize> =
                 (0..group.members.len()).filter(|index| *index == other || rest.contains(index)).collect();
             let with_one = with_members(&group, &kept)?;
-            if self.breaks(&with_one).await.is_some() && self.decides(&with_one, &without).await {
+            if self.breaks(&with_one).await.is_some() && self.decides(&with_one, &without, None).await {
                 return Some(shared(&group, other, wrong, self.places()));
             }
         }
-        self.decides(&group, &without).await.then_some(EarlierRequest::Other)
+        self.decides(&group, &without, None).await.then_some(EarlierRequest::Other)
     }
 
     /// Whether chance does not decide.

@@ -123,18 +123,21 @@ impl<'a> Search<'a> {
         let finding = self.finding;
         let failing = diagnosis.reproduction.as_ref().map_or(&finding.group, |plainer| &plainer.group);
         match &diagnosis.contrast {
-            Some(contrast) => self.decides(failing, &contrast.group).await,
+            Some(contrast) => self.decides(failing, &contrast.group, None).await,
             None => true,
         }
     }
 
-    /// Whether one group breaks the rule each time, and another one never does. Which of the two is sent first follows no order.
-    async fn decides(&mut self, failing: &Group, passing: &Group) -> bool {
+    /// Whether one group breaks the rule each time, with this member where one is given, and another group never does. Which of the two is sent
+    /// first follows no order.
+    async fn decides(&mut self, failing: &Group, passing: &Group, member: Option<usize>) -> bool {
         for is_failing in (0..CONTROLS).flat_map(in_no_order) {
             let group = if is_failing { failing } else { passing };
             self.budget.add(group);
             let expected = match self.resender.send(group).await {
-                Ok((_, Outcome::Broken(_))) => is_failing,
+                Ok((_, Outcome::Broken(violation))) => {
+                    is_failing && member.is_none_or(|member| member == violation.member)
+                }
                 Ok((_, Outcome::Held)) => !is_failing,
                 _ => false,
             };

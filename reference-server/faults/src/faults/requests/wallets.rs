@@ -1,8 +1,8 @@
 //! Faults of code that looks into what wallets send: calls that decode, factories, sizes, look-alike tokens, and the form of a request.
 
 use alloy_primitives::U256;
-use paymaster_schemas::Pair;
-use serde_json::Value;
+use paymaster_schemas::{Method, Pair};
+use serde_json::{Value, json};
 
 use super::super::json_rpc::ids::respell;
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
@@ -124,6 +124,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SERVED, "equal-fees-refused", "refuses operations whose two fees are equal")
         .refuses(|view| view.amount("maxFeePerGas") == view.amount("maxPriorityFeePerGas"))
         .also(&["quote.*", "sponsor.*", "request.*"])
+        .depends_on("/params/0/maxPriorityFeePerGas"),
+    fault(SERVED, "equal-fees-refused-first", "refuses two equal fees, also where the envelope is malformed")
+        .on_answer(|_, answer| {
+            answer.remove("result");
+            answer.insert("error".into(), json!({"code": -32602, "message": "invalid params: not accepted"}));
+        })
+        .when(|view| {
+            let fee = view.amount("maxFeePerGas");
+            let is_of_a_method = view.request["method"].as_str().and_then(Method::from_name).is_some();
+            fee.is_some() && is_of_a_method && fee == view.amount("maxPriorityFeePerGas")
+        })
+        .also(&["quote.*", "sponsor.*", "request.*", "error.*", "json-rpc.*"])
         .depends_on("/params/0/maxPriorityFeePerGas"),
     fault(UNSUPPORTED, "token-by-its-ends-served", "compares the first and the last four digits of a token")
         .when(|view| is_similar(view, |named, known| named[..6] == known[..6] && named[38..] == known[38..]))

@@ -10,7 +10,7 @@ use paymaster_engine::{
         known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
     },
 };
-use paymaster_fee_quote::target::context::Context;
+use paymaster_fee_quote::{SPECIFICATION, target::context::Context};
 use paymaster_schemas::kinds;
 
 use super::helpers::*;
@@ -87,7 +87,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
             .iter()
             .map(|shown| Attempt { exchanges: vec![result()], violation: shown.then(|| at(0, pointer)) })
             .collect(),
-        ..first_violation().finding(&key)
+        ..first_violation().finding(&key, &SPECIFICATION)
     };
     let found =
         |findings: &[Finding], known: &KnownFailureList| outcome(&tally, ROW, known, findings).verdict;
@@ -107,7 +107,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
 #[test]
 fn a_cause_that_was_not_looked_for_is_not_called_not_found() {
     let first = first_violation();
-    let finding = first.finding(&Key::of(first.rule, None, &first.violation));
+    let finding = first.finding(&Key::of(first.rule, None, &first.violation), &SPECIFICATION);
     let share = Some(KindShare { broken: 2, judged: 5, all: 5 });
     let told = |sought: bool| cause_of(&Finding { sought, share, ..finding.clone() });
     let shown = "2 of 5 requests of this kind show it";
