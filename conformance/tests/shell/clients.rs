@@ -2,6 +2,8 @@
 
 use std::{
     fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
     sync::{Arc, Mutex},
 };
 
@@ -140,4 +142,54 @@ fn shrinking_tries_the_plain_headers_first() {
         let client = report["findings"][0]["requests"][0].get("client");
         assert_eq!(client.is_some(), has_client, "{more}: {client:?}");
     }
+}
+
+/// The reference server behind one that knows content-length alone: it takes chunks for its next request, and answers that too.
+fn ignores_chunks(sound: &Injected) -> String {
+    let address = sound.url.trim_start_matches("http://").trim_end_matches('/').to_owned();
+    raw(move |mut stream| {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        loop {
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                if reader.read_line(&mut head).unwrap_or_default() == 0 {
+                    return;
+                }
+            }
+            let mut lines = head.lines();
+            let length = lines.find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+            let mut body = vec![0; length.parse().unwrap()];
+            let mut upstream = TcpStream::connect(&address).unwrap();
+            let (mut answer, own) = (String::new(), "POST / HTTP/1.1\r\nhost: a\r\nconnection: close");
+            if reader.read_exact(&mut body).is_err()
+                || write!(
+                    upstream,
+                    "{own}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+                )
+                .is_err()
+                || upstream.write_all(&body).is_err()
+                || upstream.read_to_string(&mut answer).is_err()
+            {
+                return;
+            }
+            let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length";
+            write(&mut stream, format!("{head}: {}\r\n\r\n{body}", body.len()).as_bytes());
+        }
+    })
+}
+
+#[test]
+fn a_server_that_reads_no_chunks_is_told_of_chunks_and_of_nothing_else() {
+    let folder = tempdir().unwrap();
+    let sound = Injected::sound();
+    let rules = ["request.headers", "answer.http-message", "sponsor.sponsored-result"]
+        .map(|rule| format!("--rule={rule}"));
+    let url = ignores_chunks(&sound);
+    let arguments =
+        [&[url.as_str(), "--allow-incomplete"][..], &rules.each_ref().map(String::as_str)[..]].concat();
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("WARNING 1  requests with the request header transfer-encoding: chunked"), "{out}");
+    assert!(!out.contains("WARNING 2") && !out.contains("DEFECT"), "{out}");
 }

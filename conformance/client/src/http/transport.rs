@@ -237,7 +237,10 @@ impl PooledConnection {
             Ok(read) => read.map(Reading::response),
             Err(_) => Err(self.timed_out(after)),
         };
-        if outcome.is_ok()
+        if headers.contains_key(TRANSFER_ENCODING) {
+            // A server that knows only content-length takes the chunks for its next request, and would answer that too.
+            self.connection = None;
+        } else if outcome.is_ok()
             && let Err(surplus) = self.settle().await
         {
             outcome = Err(surplus);

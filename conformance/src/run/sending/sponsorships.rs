@@ -163,7 +163,8 @@ impl Sponsorships {
             share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
         };
         (place + overlap > self.until_granted && chance < CHANCE).then(|| {
-            format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
+            let refused = if refused == 1 { "once".to_owned() } else { format!("{refused} times") };
+            format!("the target sponsored {} times, then refused {refused}: a budget?", self.granted)
         })
     }
 
