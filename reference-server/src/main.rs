@@ -70,7 +70,8 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
     if arguments.print_config || arguments.print_profile.is_some() {
         let printed = match &arguments.print_profile {
-            Some(specification) => to_profile(specification, &config, &variants),
+            Some(specification) => to_profile(specification, &config, &variants)
+                .map(|profile| format!("spec = \"{specification}\"\n\n{profile}")),
             None => config.to_toml(),
         };
         print(&printed.map_err(|error| usage(error.into()))?);

@@ -43,6 +43,9 @@ use paymaster_settings::Settings;
 /// From fewer judged requests, the duration of the run is not estimated.
 const ENOUGH: usize = 20;
 
+/// After how many answers of discovery, none of them JSON-RPC, the plan is not sent.
+const ENOUGH_ANSWERS: usize = 20;
+
 /// The time between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -91,7 +94,8 @@ pub async fn check(
     }
     let before_plan = sender.pace.sent();
     let (mut plan_end, mut judged, mut coverage, mut last) = (None, 0, Vec::new(), None);
-    if stop.reason().is_none() && !access.is_permanently_denied() {
+    let is_no_json_rpc = sent.len() >= ENOUGH_ANSWERS && access.is_no_json_rpc();
+    if stop.reason().is_none() && !access.is_permanently_denied() && !is_no_json_rpc {
         (plan_end, judged, last) =
             judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut listener).await;
         if session.is_shortened() && forecast.depth_ends() <= Instant::now() {

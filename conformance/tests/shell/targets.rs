@@ -70,12 +70,12 @@ fn a_target_that_is_another_service_cannot_be_tested() {
         (
             "<!doctype html>\n<title>App</title>",
             "It answers HTTP 200, no JSON: expected value at line 1 column 1 (content type none)",
-            170,
+            100,
         ),
         (
             r#"{"status":"ok"}"#,
             "no answer is one of JSON-RPC: is this the URL of the service? It answers HTTP 200",
-            170,
+            100,
         ),
         (
             unknown,

@@ -96,6 +96,11 @@ impl Access {
         !self.answered && (by_status || self.is_another_service())
     }
 
+    /// Whether the target answers, and never with JSON-RPC.
+    pub fn is_no_json_rpc(&self) -> bool {
+        self.answered && self.other.is_some() && !self.is_json_rpc
+    }
+
     /// Why nothing of the service was tested, and what to check; none when the service answered, or nothing was refused.
     pub fn denied(&self) -> Option<String> {
         if self.answered {

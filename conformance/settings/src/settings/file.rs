@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use crate::{
     settings::environment::{Environment, VariableError},
-    specifications::{DEFAULT_SPECIFICATION, specification},
+    specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, specification},
     suggestion::did_you_mean,
 };
 use paymaster_client::{files, network::tls::Trust};
@@ -206,9 +206,17 @@ pub fn parse(
         }
         (asked, named) => asked.or(named).unwrap_or(DEFAULT_SPECIFICATION),
     };
-    let known = (specification.read_profile)(text).map_err(|cause| match cause.at {
-        Some(at) => ContentsError::at(text, at, suggest(&cause.message)),
-        None => ContentsError(cause.message),
+    let known = (specification.read_profile)(text).map_err(|cause| {
+        let is_of = |other: &&&'static Specification| ***other != *specification && (other.read_profile)(text).is_ok();
+        match (cause.at, SPECIFICATIONS.iter().find(is_of)) {
+            (_, Some(other)) if named.is_none() => ContentsError(format!(
+                "this is a profile of `{0}`, not of `{1}`: for `{0}` give --spec {0}, or write spec = \"{0}\" on its first line; for `{1}` name \
+                 another file with --config",
+                other.name, specification.name
+            )),
+            (Some(at), _) => ContentsError::at(text, at, suggest(&cause.message)),
+            (None, _) => ContentsError(cause.message),
+        }
     })?;
     Ok((TargetProfile { target, known, is_named }, RunTable { load, ..run }))
 }
@@ -258,6 +266,23 @@ mod tests {
             parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n", None).unwrap_err().to_string();
         assert!(refusal.starts_with("line 2, column 18: "), "{refusal}");
         assert!(refusal.contains("did you mean `callData`?"), "{refusal}");
+    }
+
+    #[test]
+    fn a_profile_of_another_specification_is_told_as_one() {
+        let text = "[service]\nentry-points = [\"0.7\"]\n";
+        let refusal = parse(text, None).unwrap_err().to_string();
+        assert!(
+            refusal.contains("for `erc-7677` give --spec erc-7677, or write spec = \"erc-7677\""),
+            "{refusal}"
+        );
+        let quotes = "[tokens]\nsupported = []\n";
+        let asked = specification("erc-7677").unwrap();
+        let refusal = parse(quotes, Some(asked)).unwrap_err().to_string();
+        assert!(refusal.starts_with("this is a profile of `fee-quote`, not of `erc-7677`"), "{refusal}");
+        // What no specification knows is a misspelling.
+        let refusal = parse("[service]\nentry-pints = [\"0.7\"]\n", Some(asked)).unwrap_err().to_string();
+        assert!(refusal.contains("did you mean `entry-points`?"), "{refusal}");
     }
 
     #[test]
