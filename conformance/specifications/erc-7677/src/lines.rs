@@ -20,6 +20,16 @@ pub static SPONSORABLE: MissingLine = MissingLine {
             r#"sponsorable = [{{ entry-point = "{version}", operation = {{ sender = "<address>", nonce = "<0x...>", callData = "<0x...>" }} }}]"#
         )
     },
+    then: Some(&ACCEPTS),
+};
+
+/// Where some are listed: whether others get results too.
+pub static ACCEPTS: MissingLine = MissingLine {
+    table: "[operations]",
+    meaning: "that operations which are not listed get results too",
+    advice: "say operations.accepts = \"any\" in the profile where every well-formed operation gets a result; or list more operations that the \
+             target sponsors, several of each EntryPoint: operations.sponsorable",
+    text: |_| r#"accepts = "any""#.to_owned(),
     then: None,
 };
 

@@ -355,7 +355,9 @@ impl Knowledge for Target {
     }
 
     fn knows(&self, line: &MissingLine) -> bool {
-        *line == lines::CHAIN_ID && self.chain_id().is_some()
+        let operations = &self.profile.operations;
+        let lists_some = operations.accepts == Accepts::Unknown && !operations.sponsorable.is_empty();
+        *line == lines::CHAIN_ID && self.chain_id().is_some() || *line == lines::SPONSORABLE && lists_some
     }
 
     fn dialect(&self) -> Map<String, Value> {
