@@ -154,6 +154,12 @@ impl TrafficSession {
     /// Judges an exchange by what was learned so far. Returns the rules that are broken for the first time.
     pub(crate) fn judge(&mut self, place: &str, exchange: Exchange, ended: SystemTime) -> Vec<NewlyBroken> {
         let new = self.session.judge(place, &exchange);
+        self.record(place, exchange, ended);
+        new
+    }
+
+    /// Gives an exchange to the reports that have every one, judged or not.
+    pub(crate) fn record(&mut self, place: &str, exchange: Exchange, ended: SystemTime) {
         if self.reports.wants_exchanges() {
             self.reports.event(&Event::Exchanged(&SentExchange {
                 relation: RECORDED.id,
@@ -166,7 +172,6 @@ impl TrafficSession {
             }));
         }
         self.exchanges += 1;
-        new
     }
 
     /// Why an exchange is not judged.

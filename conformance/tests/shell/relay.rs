@@ -112,6 +112,23 @@ fn violations_are_told_once_as_they_pass_and_counted_at_the_end() {
 }
 
 #[test]
+fn calls_of_the_other_specification_are_recorded_for_it() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, _| ());
+    let proxy =
+        Proxy::start(folder.path(), &server.url(), &["--report", "har-all=w.har", "--spec", "fee-quote"]);
+    proxy.call();
+    let stub = r#"{"jsonrpc":"2.0","id":1,"method":"pm_getPaymasterStubData","params":[{},"0x","0x1",{}]}"#;
+    for body in [stub, r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#] {
+        proxy.ask("POST / HTTP/1.1\r\ncontent-type: application/json", body);
+    }
+    let (_, out, err) = proxy.end();
+    assert!(out.contains("1 recorded exchange"), "{out}{err}");
+    let (_, out, err) = run(folder.path(), &["judge", "w.har", "--spec", "erc-7677"]);
+    assert!(out.contains("1 recorded exchange") && !out.contains("eth_chainId"), "{out}{err}");
+}
+
+#[test]
 fn traffic_passes_unchanged() {
     let folder = tempdir().unwrap();
     // The wallet sends its own headers; those of the profile are for requests of ours.

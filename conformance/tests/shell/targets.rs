@@ -377,7 +377,9 @@ fn too_short_a_content_length_is_a_broken_message() {
     let folder = tempdir().unwrap();
     let url = raw(|mut stream| {
         while read_request(&mut stream) {
-            write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}surplus");
+            let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#;
+            let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{error}surplus", error.len());
+            write(&mut stream, answer.as_bytes());
         }
     });
     let (code, out, _) = run(folder.path(), &[&url, "--timeout", "2s"]);

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     cause::{Cause, EarlierRequest, Writing, WrongAnswers},
     difference::{Difference, DifferenceKind, Respect},
+    way::Way,
 };
 use crate::{cases::case::Role, rules::Check, specification::Places, verdict::finding::Finding};
 
@@ -39,6 +40,7 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     };
     let at = match violation.pointer.as_str() {
         "" => String::new(),
+        "/error" | "/result" if Way::of(finding).whole.is_some() => String::new(),
         pointer => format!(" at {pointer}"),
     };
     let space = if condition.is_empty() { "" } else { " " };

@@ -48,7 +48,7 @@ pub fn served(view: &View<'_>, required: bool, report: &mut Report) {
     if view.answer.result().is_some() {
         report.held();
     } else if required && view.answer.error().is_some() {
-        let expected = format!("a result, as without this change: {}", view.label);
+        let expected = format!("a result, which the unchanged request gets (the change: {})", view.label);
         report.broken("/error", expected, describe_answer(&view.answer));
     }
 }

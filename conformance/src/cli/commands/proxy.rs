@@ -9,6 +9,7 @@ use crate::cli::{
     process::{CommandError, block_on, stop_at_interrupt},
     traffic::{TrafficOptions, TrafficSession},
 };
+use crate::recorded::OTHER_SPECIFICATION;
 use crate::relay::{self, Limits, RelayedExchange, Upstream};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_engine::{
@@ -108,12 +109,17 @@ async fn judge(
         if paths.len() < MOST_SECRETS && paths.insert(relayed.path.clone()) {
             traffic.hide_path(&relayed.path, is_loopback);
         }
+        let place = format!("exchange {number}");
         if let Some(reason) = traffic.skip_reason(&relayed.method, &relayed.exchange) {
+            // A recording can be judged by the other specification later.
+            if reason == OTHER_SPECIFICATION {
+                traffic.record(&place, relayed.exchange, relayed.ended);
+            }
             *skipped.entry(reason).or_default() += 1;
             continue;
         }
         traffic.session.learn(&relayed.exchange);
-        for new in traffic.judge(&format!("exchange {number}"), relayed.exchange, relayed.ended) {
+        for new in traffic.judge(&place, relayed.exchange, relayed.ended) {
             let line = describe(&traffic, &new, number, paint);
             output::eprint(&line);
         }

@@ -188,7 +188,7 @@ fn form(clause: &str, views: &[View<'_>], knowledge: &dyn Knowledge, report: &mu
     } else if variants.iter().all(|view| is_refusal(&view.answer))
         && (!is_other || Target::of(knowledge).accepts_any())
     {
-        let expected = format!("a result, as without this form: {}", variants[0].label);
+        let expected = format!("a result, which the plain request gets (the form: {})", variants[0].label);
         report.broken("", expected, describe_answer(&variants[0].answer));
     }
 }

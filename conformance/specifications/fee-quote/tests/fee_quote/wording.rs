@@ -248,14 +248,18 @@ fn a_group_rule_names_the_change_and_what_came_of_it() {
         STRING_IDS.id,
         "request.id-string",
         &Ok(NO),
-        ["/error", "a result, as without this change: id \"\"", "error -32602 \"no\""],
+        ["/error", "a result, which the unchanged request gets (the change: id \"\")", "error -32602 \"no\""],
     );
     let refused = ANSWER.replace("0xab", "0x");
     let found = found("decision", "sponsor.decision-inputs", &Ok(&refused));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].member, found[0].pointer.as_str()), (1, "/result/paymasterAndData"));
     assert_eq!(found[0].actual, "not sponsored (0x)");
-    assert!(found[0].expected.starts_with("sponsored, as without this change: "), "{}", found[0].expected);
+    assert!(
+        found[0].expected.starts_with("sponsored, as the unchanged request is (the change: "),
+        "{}",
+        found[0].expected
+    );
 }
 
 /// Every member name, method and value of a schema that the specification names, JSON-RPC's aside.

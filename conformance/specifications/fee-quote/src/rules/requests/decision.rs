@@ -126,7 +126,11 @@ fn decision_inputs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
             report.expect(
                 actual == expected,
                 POINTER,
-                format_args!("{}, as without this change: {}", in_words(expected), view.label),
+                format_args!(
+                    "{}, as the unchanged request is (the change: {})",
+                    in_words(expected),
+                    view.label
+                ),
                 || in_words(actual).to_owned(),
             );
         }
