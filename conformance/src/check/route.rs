@@ -1,12 +1,7 @@
 //! What is judged, and how it is reached.
 //! A service of this process is served over pipes in memory.
 
-use std::{
-    error::Error,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{error::Error, future::Future, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -17,6 +12,7 @@ use hyper::{
     service::{Service, service_fn},
 };
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use paymaster_client::network::{
     connector::{Connector, InProcess},
     proxies::Proxies,
@@ -134,7 +130,7 @@ impl Connections {
         let (serve, open) = (Arc::clone(&self.serve), Arc::clone(&self.open));
         Arc::new(move || {
             let (ours, theirs) = duplex(PIPE_BYTES);
-            let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut open = open.lock();
             while open.try_join_next().is_some() {}
             open.spawn(serve(theirs));
             Ok(ours)
@@ -143,7 +139,7 @@ impl Connections {
 
     /// Ends every connection, with the calls of the service that are still running.
     pub(super) fn close(&self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        self.open.lock().abort_all();
     }
 }
 

@@ -219,14 +219,16 @@ impl Search<'_> {
     fn plan(&self) -> Vec<Group> {
         let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).enumerate();
         plan.flat_map(|(number, group)| {
-            let is_turn = number % COPY_EVERY == 0;
-            let copy = is_turn.then(|| {
-                renewed(self.group, self.finding, self.context.specification())
-                    .unwrap_or_else(|| self.group.clone())
-            });
+            let copy = (number % COPY_EVERY == 0).then(|| self.new_group());
             copy.into_iter().chain([group])
         })
         .collect()
+    }
+
+    /// The group of the finding as new requests, as far as it can be changed.
+    fn new_group(&self) -> Group {
+        let new = renewed(self.group, self.finding, self.context.specification());
+        new.unwrap_or_else(|| self.group.clone())
     }
 
     async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, String> {
@@ -246,12 +248,10 @@ impl Search<'_> {
         // Each way is the first one on a connection in every other round.
         let first = number % ways.len();
         ways.rotate_left(first);
-        let both = ways.iter().cycle().take(2).map(|way| {
-            let is_new = self.ways[*way].is_new;
-            let group =
-                is_new.then(|| renewed(self.group, self.finding, self.context.specification())).flatten();
-            (*way, group.unwrap_or_else(|| self.group.clone()))
-        });
+        let both =
+            ways.iter().cycle().take(2).map(|way| {
+                (*way, if self.ways[*way].is_new { self.new_group() } else { self.group.clone() })
+            });
         both.collect()
     }
 

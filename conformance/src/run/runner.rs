@@ -1,11 +1,8 @@
 //! A whole run: discovery, the plan, the confirmation of violations, the summary.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 
 use crate::events::Event;
@@ -80,9 +77,9 @@ pub async fn check(
     let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, &mut listener).await;
     let (context, access, sent) = discover(settings, suite, limits, &sender, &mut listener).await;
-    sender.target().comparison.knowing(Arc::clone(&context));
+    sender.target.lock().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
-    sender.sponsorships().learn(&context);
+    sender.sponsorships.lock().learn(&context);
     let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
         .knowing(Arc::clone(&suite.known))
         .with_idle(is_idle);
@@ -105,7 +102,8 @@ pub async fn check(
         session.merge_access(access);
     }
     if limits.is_some() {
-        coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
+        coverage
+            .push(format!("the target granted {}, of at most {limits}", sender.sponsorships.lock().spent()));
     }
     let denied = session.denied().map(Reason::GaveUp);
     listener.event(&Event::Confirming);
@@ -119,10 +117,10 @@ pub async fn check(
     for (protocol, times) in sender.http_versions() {
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
-    if let Some(overload) = &sender.target().overload {
+    if let Some(overload) = &sender.target.lock().overload {
         session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
-    coverage.extend(sender.target().absences());
+    coverage.extend(sender.target.lock().absences());
     let in_flight = sender.most_in_flight();
     if settings.jobs > 1 && in_flight > 0 && (sender.pace.interval().is_some() || in_flight == 1) {
         coverage.push(format!("requests in flight at a time: at most {in_flight}"));
@@ -174,7 +172,7 @@ fn sender_of(
     let mut sender = sender.within(suite.specification, limits);
     sender.idle_time = settings.idle.unwrap_or_default();
     sender.chain.clone_from(&suite.chain);
-    sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
+    sender.target.lock().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     (sender, notices)
 }
 
@@ -294,7 +292,7 @@ async fn judge_plan(
     session: &mut Session,
     listener: &mut Listener<'_>,
 ) -> (Option<Reason>, usize, Option<String>) {
-    sender.target().liveness.begin_plan();
+    sender.target.lock().liveness.begin_plan();
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
@@ -338,7 +336,7 @@ async fn judge_plan(
             _ = tick.tick() => {
                 report_progress(&work, &mut reported, listener);
                 report_estimate(forecast, sender, listener).await;
-                work.progress().depth_ends = Some(forecast.depth_ends());
+                work.progress.lock().depth_ends = Some(forecast.depth_ends());
             }
         }
     }
@@ -353,13 +351,13 @@ async fn judge_plan(
         session.merge(part);
     }
     report_progress(&work, &mut reported, listener);
-    if work.progress().shortened {
+    if work.progress.lock().shortened {
         session.shorten();
     }
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }
-    let progress = work.progress();
+    let progress = work.progress.lock();
     (work.ended.reason(), progress.judged, progress.last.in_words())
 }
 
@@ -369,7 +367,7 @@ fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, listener:
         listener.event(&Event::Broken { rule });
     }
     listener.event(&Event::Judged {
-        groups: work.progress().done,
+        groups: work.progress.lock().done,
         requests: work.sender.pace.sent(),
         findings: reported.len(),
     });

@@ -42,7 +42,7 @@ pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Su
             Some(came) => answers = came,
             None => break,
         }
-        if sender.target().liveness.hopeless().is_some() {
+        if sender.target.lock().liveness.hopeless().is_some() {
             break;
         }
     }
@@ -54,7 +54,7 @@ pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Su
     let found = survey.finish(&|text| redactor.apply(text) == text);
     let denied = found.access.denied();
     let ended = denied
-        .or_else(|| sender.target().liveness.hopeless())
+        .or_else(|| sender.target.lock().liveness.hopeless())
         .or_else(|| stop.reason().map(|reason| reason.to_string()));
     let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {

@@ -2,13 +2,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
 };
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use paymaster_client::{
     http::transport::{PooledConnection, Transport},
     memory::{MemoryLimit, MemoryPermit},
@@ -68,7 +69,8 @@ pub(crate) struct Sender {
     pub(crate) pace: Pace,
     jobs: usize,
     slots: Slots,
-    target: Mutex<TargetState>,
+    /// What the exchanges so far have shown of the target.
+    pub(crate) target: Mutex<TargetState>,
     /// Whether error answers are checked for overload and outages. Otherwise they are answers like every other.
     pub(crate) checks: bool,
     /// How long a connection is kept idle where a group asks for it.
@@ -82,7 +84,8 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
-    sponsorships: Mutex<Sponsorships>,
+    /// What the target was asked to pay for.
+    pub(crate) sponsorships: Mutex<Sponsorships>,
     in_flight: InFlightCount,
 }
 
@@ -151,16 +154,6 @@ impl Sender {
         self
     }
 
-    /// What the target was asked to pay for.
-    pub(crate) fn sponsorships(&self) -> MutexGuard<'_, Sponsorships> {
-        self.sponsorships.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What the exchanges so far have shown of the target.
-    pub(crate) fn target(&self) -> MutexGuard<'_, TargetState> {
-        self.target.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The most requests that were in flight at a time.
     pub(crate) fn most_in_flight(&self) -> usize {
         self.in_flight.most.load(Ordering::Relaxed)
@@ -205,10 +198,10 @@ impl Sender {
         patience: Patience,
         share: &mut MemoryPermit,
     ) -> Delivered {
-        let reserved = self.sponsorships().reserve(group).map_err(DeliveryError::OverBudget)?;
+        let reserved = self.sponsorships.lock().reserve(group).map_err(DeliveryError::OverBudget)?;
         let delivered = self.deliver_unbounded(group, order, patience, share).await;
         let exchanges = delivered.as_deref().unwrap_or_default();
-        self.sponsorships().settle(reserved, exchanges);
+        self.sponsorships.lock().settle(reserved, exchanges);
         delivered
     }
 
@@ -228,7 +221,7 @@ impl Sender {
             }
             came = match step {
                 Step::Done(delivered) => {
-                    let target = self.target();
+                    let target = self.target.lock();
                     return delivered.map(|mut exchanges| {
                         for exchange in &mut exchanges {
                             exchange.refused_value = target.comparison.value(exchange);
@@ -238,7 +231,7 @@ impl Sender {
                 }
                 Step::Send(sending @ Sending::Among { .. }) => {
                     if let Some((_, slots)) = alone.take() {
-                        let jobs = self.target().jobs;
+                        let jobs = self.target.lock().jobs;
                         self.slots.give_back(slots, jobs);
                     }
                     vec![self.send_among(group, order, Within { share, patience }, sending).await]
@@ -263,7 +256,7 @@ impl Sender {
                     // What the holders of slots may wait for.
                     *share = self.share();
                     if alone.is_none() {
-                        let with_excuse = Arc::clone(&self.target().with_excuse);
+                        let with_excuse = Arc::clone(&self.target.lock().with_excuse);
                         let (slots, _) =
                             self.slots.acquire(usize::MAX).await.ok_or(DeliveryError::Stopped)?;
                         alone = Some((with_excuse, slots));
@@ -406,7 +399,7 @@ impl Sender {
         Within { share, patience }: Within<'_>,
     ) -> Exchange {
         let limit = self.transport.limits.timeout;
-        let after = self.target().liveness.wait(patience, limit);
+        let after = self.target.lock().liveness.wait(patience, limit);
         let exchange = connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share);
         if after == limit {
             return exchange.await;
@@ -422,7 +415,7 @@ impl Sender {
 
     /// Calls a state machine, and does what it asks for beside its next step.
     fn decide<T>(&self, machine: impl FnOnce(&mut TargetState) -> T) -> T {
-        let mut target = self.target();
+        let mut target = self.target.lock();
         let decision = machine(&mut target);
         for effect in target.effects.drain(..) {
             match effect {
@@ -476,18 +469,16 @@ impl Sender {
 
     /// Closes the connections that no request uses.
     pub(crate) fn close_idle(&self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.clear();
+        self.idle.lock().clear();
     }
 
     fn take_connection(&self) -> PooledConnection {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.pop().unwrap_or_default()
+        self.idle.lock().pop().unwrap_or_default()
     }
 
     /// Keeps a connection for other groups. There are never more than exchanges at the same time.
     fn return_connection(&self, connection: PooledConnection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         if idle.len() < self.slots.jobs() {
             idle.push(connection);
         }

@@ -160,5 +160,5 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
     for exchanges in delivered {
         assert_eq!(exchanges.unwrap()[0].outcome.as_ref().unwrap().status, 200);
     }
-    assert_eq!(sender.target().overload.as_ref().unwrap().jobs, 3);
+    assert_eq!(sender.target.lock().overload.as_ref().unwrap().jobs, 3);
 }
