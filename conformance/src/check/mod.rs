@@ -22,7 +22,7 @@ use paymaster_settings::{
     settings::{file, setup::DEFAULT_TIME_LIMIT},
     shown_url,
 };
-use route::{Connections, Judged, Server, parse};
+use route::{Judged, connections_to, parse};
 
 use crate::{
     events::{Event, SentExchange},
@@ -123,7 +123,7 @@ impl<'l> Check<'l> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        Self::of(Judged::Service(Connections::to(service)))
+        Self::of(Judged::Service(connections_to(service)))
     }
 
     /// Judges the reference server, which is part of this package, with its own profile: a run without a service of yours.
@@ -251,8 +251,8 @@ impl<'l> Check<'l> {
         let target = &route.target;
         let of_profile = &self.profile.target;
         let (redacted, _) = shown_url(target, &mut redactor, &of_profile.public_path_segments);
-        let shown = if route.server.is_some() { target.url().to_owned() } else { redacted };
-        let embedded = matches!(route.server, Some(Server::Reference(_)));
+        let shown = if route.is_in_process { target.url().to_owned() } else { redacted };
+        let embedded = route.server.is_some();
         let mut merged = self.merged;
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);
