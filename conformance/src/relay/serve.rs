@@ -2,7 +2,6 @@
 
 use std::{
     convert::Infallible,
-    pin::pin,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -15,7 +14,10 @@ use hyper::{
     server::conn::http1,
     service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
 use paymaster_client::stop::Stop;
 use paymaster_exchange::{Exchange, Failure, Response as Answer};
 use serde_json::{Value, json};
@@ -42,7 +44,7 @@ pub(crate) async fn serve(
     relayed: mpsc::Sender<RelayedExchange>,
     stop: &Stop,
 ) {
-    let mut connections = JoinSet::new();
+    let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     loop {
         let stream = tokio::select! {
             biased;
@@ -66,20 +68,11 @@ pub(crate) async fn serve(
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIME)
             .serve_connection(TokioIo::new(stream), service);
-        let stop = stop.clone();
-        connections.spawn(async move {
-            let mut connection = pin!(connection);
-            tokio::select! {
-                _ = connection.as_mut() => return,
-                () = stop.stopped() => connection.as_mut().graceful_shutdown(),
-            }
-            // An error of the connection concerns the wallet only.
-            let _ = connection.await;
-        });
+        // An error of the connection concerns the wallet only.
+        connections.spawn(graceful.watch(connection));
     }
     drop(listener);
-    let _ =
-        tokio::time::timeout(SHUTDOWN_TIME, async { while connections.join_next().await.is_some() {} }).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIME, graceful.shutdown()).await;
     connections.shutdown().await;
 }
 
@@ -93,7 +86,11 @@ async fn relay(
     let Limits { timeout, body: limit } = upstream.limits;
     let arriving = Limited::new(body, limit).collect();
     let Ok(Ok(body)) = tokio::time::timeout(timeout, arriving).await else {
-        return not_forwarded(limit);
+        // It did not arrive completely, in time and within the limit.
+        let text = format!(
+            "the request is larger than {limit} bytes, broke off or took too long, and was not forwarded"
+        );
+        return answer(StatusCode::PAYLOAD_TOO_LARGE, b"", &text);
     };
     let body = body.to_bytes();
     let started = Instant::now();
@@ -141,14 +138,6 @@ fn unanswered(request: &[u8], failure: &Failure) -> Response<Full<Bytes>> {
         _ => StatusCode::BAD_GATEWAY,
     };
     answer(status, request, &format!("the upstream gave no answer: {failure}"))
-}
-
-/// The answer to a request that did not arrive completely, in time and within the size limit.
-fn not_forwarded(limit: usize) -> Response<Full<Bytes>> {
-    let message = format!(
-        "the request is larger than {limit} bytes, broke off or took too long, and was not forwarded"
-    );
-    answer(StatusCode::PAYLOAD_TOO_LARGE, b"", &message)
 }
 
 fn answer(status: StatusCode, request: &[u8], text: &str) -> Response<Full<Bytes>> {
