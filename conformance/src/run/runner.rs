@@ -15,7 +15,7 @@ use crate::run::{
     },
     sending::{
         sender::{Notice, Sender},
-        sponsorships::limits_of,
+        sponsorships::{Sponsorships, limits_of},
     },
     worker::{FailFast, Progress, Sessions, Work},
 };
@@ -150,7 +150,7 @@ pub async fn check(
         strictness: settings.strictness,
         recorded: None,
         requests: sender.pace.sent(),
-        connections: sender.jobs(),
+        connections: sender.jobs,
         took,
     });
     summary.coverage = coverage;
@@ -168,8 +168,9 @@ fn sender_of(
 ) -> (Sender, UnboundedReceiver<Notice>) {
     let pace =
         Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
-    let (sender, notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
-    let mut sender = sender.within(suite.specification, limits);
+    let sponsorships = Sponsorships::new(suite.specification, limits);
+    let (mut sender, notices) =
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs, sponsorships);
     sender.idle_time = settings.idle.unwrap_or_default();
     sender.chain.clone_from(&suite.chain);
     sender.target.lock().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
@@ -293,7 +294,7 @@ async fn judge_plan(
     listener: &mut Listener<'_>,
 ) -> (Option<Reason>, usize, Option<String>) {
     sender.target.lock().liveness.begin_plan();
-    let context = &forecast.context();
+    let context = &Arc::clone(&forecast.context);
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
     listener.event(&Event::Planned {
@@ -303,7 +304,7 @@ async fn judge_plan(
     });
     report_estimate(forecast, sender, listener).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
-    let workers = sender.jobs().min(at_most);
+    let workers = sender.jobs.min(at_most);
     let work = Arc::new(Work {
         sender: Arc::clone(sender),
         sessions: Sessions::of(session.clone()),

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::run::sending::{
     sender::{Notice, Sender},
-    sponsorships::limits_of,
+    sponsorships::{Sponsorships, limits_of},
 };
 use paymaster_client::{pace::Pace, redact::Redactor, stop::Stop};
 use paymaster_engine::first_profile::FirstProfile;
@@ -32,8 +32,9 @@ pub struct Surveyed {
 pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
     let ends = Instant::now() + settings.time_limit;
     let pace = Pace::new(settings.rate, settings.max_requests, ends).after(settings.asked);
-    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
-    let sender = sender.within(settings.profile.specification(), limits_of(settings));
+    let sponsorships = Sponsorships::new(settings.profile.specification(), limits_of(settings));
+    let (sender, mut notices) =
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs, sponsorships);
     let limit = stop.trigger_after(settings.time_limit);
     let mut survey = (settings.profile.specification().survey)(settings.seed);
     let mut answers = Vec::new();

@@ -242,20 +242,19 @@ impl Work {
     pub(crate) async fn settle(&self, unanswered: &[UnansweredGroup], stopped_answering: bool) {
         let (mut confirmed, mut of_load) = (0, 0);
         let limit = self.sender.transport.limits.timeout;
+        let leave_out = |group: &UnansweredGroup, cause| {
+            self.sessions.with(|session| session.leave_out(&group.group, cause));
+        };
+        let leave_out_timeout = |what| self.sessions.with(|session| session.leave_out_timeout(what));
         for group in unanswered {
             let after =
-                |stamp| self.sender.target.lock().liveness.is_after_last_answer(stamp, self.sender.jobs());
+                |stamp| self.sender.target.lock().liveness.is_after_last_answer(stamp, self.sender.jobs);
             if stopped_answering && !group.exchanges.iter().all(is_answered) && after(group.stamp) {
-                let cause = "the target stopped answering".to_owned();
-                self.sessions.with(|session| session.leave_out(&group.group, cause));
+                leave_out(group, "the target stopped answering".to_owned());
             } else if let Some(cause) = self.exhausted(group) {
-                self.sessions.with(|session| session.leave_out(&group.group, cause));
+                leave_out(group, cause);
             } else if waited(&group.exchanges).any(|waited| waited < limit) {
-                self.sessions.with(|session| {
-                    session.leave_out_timeout(
-                        "waited for less than many before it, which had none in the whole time",
-                    );
-                });
+                leave_out_timeout("waited for less than many before it, which had none in the whole time");
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
                 self.judge(&group.group, &group.exchanges);
             } else {
@@ -268,9 +267,12 @@ impl Work {
                     }
                     again => {
                         of_load += 1;
-                        let again =
-                            if again.is_some() { "an answer when sent again" } else { "not sent again" };
-                        self.sessions.with(|session| session.leave_out_timeout(again));
+                        let is_sent = again.is_some();
+                        leave_out_timeout(if is_sent {
+                            "an answer when sent again"
+                        } else {
+                            "not sent again"
+                        });
                     }
                 }
             }
@@ -341,7 +343,7 @@ impl Work {
 
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
     fn exhausted(&self, group: &UnansweredGroup) -> Option<String> {
-        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful?, self.sender.jobs())?;
+        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful?, self.sender.jobs)?;
         let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
         is_broken.then_some(cause)
     }

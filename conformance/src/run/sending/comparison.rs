@@ -223,13 +223,11 @@ impl Comparison {
     fn of_value(&self, key: Key, sign: &str) -> Option<OfValue> {
         let places: Vec<usize> = self.places(key).collect();
         let mut of_value = OfValue::default();
-        let mut kinds = Vec::new();
+        let mut kinds = BTreeSet::new();
         for place in &places {
             let seen = &self.seen[*place];
             let refused = seen.refused.as_ref().filter(|refused| refused.sign == sign)?;
-            if !kinds.contains(&seen.kind) {
-                kinds.push(seen.kind);
-            }
+            kinds.insert(seen.kind);
             of_value.requests.insert(refused.request);
             of_value.waited |= refused.waited;
             if refused.neighbour == Some(true) {

@@ -17,16 +17,11 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::{
-    cases::{
-        case::{Group, Member, Order, Role},
-        protocol::keeps_idle,
-    },
-    specification::Specification,
-    spending::SpendingLimits,
+use paymaster_engine::cases::{
+    case::{Group, Order, Role},
+    protocol::keeps_idle,
 };
 use paymaster_exchange::{Exchange, Failure, RequestBody, Stage};
-use paymaster_settings::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
@@ -55,9 +50,11 @@ pub(crate) enum Notice {
     Exchanged(Box<SentExchange>),
 }
 
-/// Within which bounds the answers to a group are read.
+/// A group that is being sent, and within which bounds its answers are read.
 #[derive(Clone, Copy)]
-struct Within<'a> {
+struct Outgoing<'a> {
+    group: &'a Group,
+    sending: Sending,
     share: &'a MemoryPermit,
     patience: Patience,
 }
@@ -67,7 +64,8 @@ pub(crate) struct Sender {
     pub(crate) transport: Transport,
     pub(crate) stop: Stop,
     pub(crate) pace: Pace,
-    jobs: usize,
+    /// How many exchanges may run at the same time, unless the target is overloaded by them.
+    pub(crate) jobs: usize,
     slots: Slots,
     /// What the exchanges so far have shown of the target.
     pub(crate) target: Mutex<TargetState>,
@@ -119,6 +117,7 @@ impl Sender {
         stop: Stop,
         pace: Pace,
         jobs: usize,
+        sponsorships: Sponsorships,
     ) -> (Self, mpsc::UnboundedReceiver<Notice>) {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let (notices, receiver) = mpsc::unbounded_channel();
@@ -138,20 +137,9 @@ impl Sender {
             reports_exchanges: false,
             chain: None,
             in_flight: InFlightCount::default(),
-            sponsorships: Mutex::new(Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())),
+            sponsorships: Mutex::new(sponsorships),
         };
         (sender, receiver)
-    }
-
-    /// How many exchanges may run at the same time, unless the target is overloaded by them.
-    pub(crate) fn jobs(&self) -> usize {
-        self.jobs
-    }
-
-    /// The same, for requests of this specification, which may ask for no more than these limits allow.
-    pub(crate) fn within(mut self, specification: &'static Specification, limits: SpendingLimits) -> Self {
-        self.sponsorships = Mutex::new(Sponsorships::new(specification, limits));
-        self
     }
 
     /// The most requests that were in flight at a time.
@@ -234,7 +222,7 @@ impl Sender {
                         let jobs = self.target.lock().jobs;
                         self.slots.give_back(slots, jobs);
                     }
-                    vec![self.send_among(group, order, Within { share, patience }, sending).await]
+                    vec![self.send_among(order, Outgoing { group, sending, share, patience }).await]
                 }
                 Step::Send(sending @ Sending::Alone { copies, kept, after }) => {
                     self.sleep(after).await?;
@@ -242,9 +230,8 @@ impl Sender {
                     let copies = (0..copies).map(async |_| {
                         let (mut connection, own) = (PooledConnection::default(), self.share());
                         let share = if copies == 1 { share } else { &own };
-                        let delivered = self
-                            .send_in_turn(&mut connection, group, Within { share, patience }, sending)
-                            .await;
+                        let outgoing = Outgoing { group, sending, share, patience };
+                        let delivered = self.send_in_turn(&mut connection, outgoing).await;
                         (connection, delivered)
                     });
                     let (connections, delivered): (Vec<_>, Vec<_>) =
@@ -274,32 +261,27 @@ impl Sender {
     }
 
     /// Sends the members of a group while other groups are sent.
-    async fn send_among(
-        &self,
-        group: &Group,
-        order: Order,
-        within: Within<'_>,
-        sending: Sending,
-    ) -> Delivered {
+    async fn send_among(&self, order: Order, outgoing: Outgoing<'_>) -> Delivered {
+        let members = outgoing.group.members.len();
         let wanted = match order {
             Order::Sequential => 1,
-            Order::Concurrent => group.members.len(),
+            Order::Concurrent => members,
         };
         let (_slots, width) = self.slots.acquire(wanted).await.ok_or(DeliveryError::Stopped)?;
         if width == 1 {
             let mut connection = self.take_connection();
-            let exchanges = self.send_in_turn(&mut connection, group, within, sending).await?;
+            let exchanges = self.send_in_turn(&mut connection, outgoing).await?;
             self.return_connection(connection);
             return Ok(exchanges);
         }
-        let mut exchanges = Vec::with_capacity(group.members.len());
-        let numbers: Vec<usize> = (0..group.members.len()).collect();
+        let mut exchanges = Vec::with_capacity(members);
+        let numbers: Vec<usize> = (0..members).collect();
         for chunk in numbers.chunks(width.min(self.pace.burst())) {
             // At once, so that they overlap at the target.
             self.turns(chunk.len()).await?;
             let sending = chunk.iter().map(|number| async {
                 let mut connection = self.take_connection();
-                let exchange = self.send(&mut connection, group, *number, within, sending, true).await;
+                let exchange = self.send(&mut connection, outgoing, *number, true).await;
                 self.return_connection(connection);
                 exchange
             });
@@ -311,13 +293,8 @@ impl Sender {
     }
 
     /// Sends the members of a group one after the other, each after the answer to the one before.
-    async fn send_in_turn(
-        &self,
-        connection: &mut PooledConnection,
-        group: &Group,
-        within: Within<'_>,
-        sending: Sending,
-    ) -> Delivered {
+    async fn send_in_turn(&self, connection: &mut PooledConnection, outgoing: Outgoing<'_>) -> Delivered {
+        let group = outgoing.group;
         let mut exchanges = Vec::with_capacity(group.members.len());
         for (number, member) in group.members.iter().enumerate() {
             if keeps_idle(group.relation) {
@@ -326,7 +303,7 @@ impl Sender {
                     _ => *connection = PooledConnection::default(),
                 }
             }
-            let mut exchange = self.send(connection, group, number, within, sending, false).await?;
+            let mut exchange = self.send(connection, outgoing, number, false).await?;
             if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
                 exchange.on_chain = chain.simulate(&exchange, simulation).await;
             }
@@ -338,24 +315,21 @@ impl Sender {
     async fn send(
         &self,
         connection: &mut PooledConnection,
-        group: &Group,
+        outgoing: Outgoing<'_>,
         number: usize,
-        within: Within<'_>,
-        sending: Sending,
         mut has_turn: bool,
     ) -> Result<Exchange, DeliveryError> {
-        let member = &group.members[number];
-        let mut attempts = Attempts::new(sending);
+        let mut attempts = Attempts::new(outgoing.sending);
         loop {
             if !std::mem::take(&mut has_turn) {
                 self.turns(1).await?;
             }
             let in_flight = InFlight::begin(&self.in_flight);
-            let exchange = self.exchange(connection, member, within).await;
+            let exchange = self.exchange(connection, outgoing, number).await;
             drop(in_flight);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
-            self.report(&exchange, group, number);
+            self.report(&exchange, outgoing.group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
             }
@@ -395,9 +369,10 @@ impl Sender {
     async fn exchange(
         &self,
         connection: &mut PooledConnection,
-        member: &Member,
-        Within { share, patience }: Within<'_>,
+        Outgoing { group, share, patience, .. }: Outgoing<'_>,
+        number: usize,
     ) -> Exchange {
+        let member = &group.members[number];
         let limit = self.transport.limits.timeout;
         let after = self.target.lock().liveness.wait(patience, limit);
         let exchange = connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share);
