@@ -5,12 +5,12 @@ use std::sync::Arc;
 use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of};
 
 use crate::{
-    run::{self, ReplayOutcome, RunOutcome, Suite},
+    run::{self, ReplayOutcome, Reporters, RunOutcome, Suite},
     selftest::{
         NamedDefect,
         matrix::named_defects,
         on_every_core, suite,
-        trial::{Silent, serve, server_error, settings},
+        trial::{serve, server_error, settings},
     },
 };
 use paymaster_client::stop::Stop;
@@ -120,7 +120,7 @@ impl PairTrial {
         let (embedded, transport) = serve(&config, service(&config, &pair.faults)?, false).await?;
         let profile = embedded.profile(pair.specification);
         let settings = settings(&embedded, transport, profile, (seed, DEFAULT_CASES), true);
-        let outcome = run::check(&settings, suite, stop, &mut Silent).await;
+        let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
         embedded.stop().await;
         let defects = named_defects(&outcome.summary);
         let names =

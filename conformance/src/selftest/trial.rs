@@ -28,9 +28,8 @@ use paymaster_settings::{
 };
 
 use crate::{
-    events::Event,
     first_profile::{self, Given},
-    run::{self, Reporter, Suite},
+    run::{self, Reporters, Suite},
     selftest::{
         Trials,
         matrix::{NamedDefect, named_defects},
@@ -178,13 +177,6 @@ const JOBS: usize = 32;
 const IDLE: Duration = Duration::from_millis(300);
 const IDLE_CLAUSE: &str = "http.idle-connection";
 
-/// A reporter that ignores all events.
-pub(super) struct Silent;
-
-impl Reporter for Silent {
-    fn event(&mut self, _: &Event<'_>) {}
-}
-
 impl Trial {
     /// Runs the whole suite against a server with this deviation.
     pub(super) async fn run(
@@ -210,7 +202,7 @@ impl Trial {
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
         }
-        let outcome = run::check(&settings, suite, stop, &mut Silent).await;
+        let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
         embedded.stop().await;
         let broken = outcome.summary.rules.iter().filter(|outcome| outcome.verdict.is_broken());
         Ok(Self {
@@ -258,10 +250,8 @@ impl Trial {
             return Some(format!("broke {}", wrongly_broken.join(", ")));
         }
         if self.conclusion == Conclusion::CouldNotTest {
-            return Some(format!(
-                "could not be tested: {}",
-                self.cut_short.as_deref().unwrap_or("no reason given")
-            ));
+            let cause = self.cut_short.as_deref().unwrap_or("no reason given");
+            return Some(format!("could not be tested: {cause}"));
         }
         match self.deviation {
             Deviation::Fault(_, fault) if self.caught_by().next().is_none() => {
