@@ -22,10 +22,8 @@ pub(crate) fn select<T>(
     names: impl Fn(&T) -> Vec<&'static str>,
 ) -> Result<Vec<T>, String> {
     let matches = |filter: &String, item: &T| names(item).into_iter().any(|name| glob(filter, name));
-    for filter in filters {
-        if !items.iter().any(|item| matches(filter, item)) {
-            return Err(format!("`{filter}`{}", did_you_mean(filter, items.iter().flat_map(&names))));
-        }
+    if let Some(filter) = filters.iter().find(|filter| !items.iter().any(|item| matches(filter, item))) {
+        return Err(format!("`{filter}`{}", did_you_mean(filter, items.iter().flat_map(&names))));
     }
     Ok(items
         .into_iter()

@@ -16,8 +16,10 @@ use crate::report::{
     },
     model::Report,
 };
-use paymaster_settings::output;
-use paymaster_settings::{exit, output::report_file};
+use paymaster_settings::{
+    exit,
+    output::{self, report_file},
+};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
@@ -44,10 +46,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
         return Ok(exit::CONFORMS);
     }
     write(&args.output, &matrix::page(&columns))?;
-    let folder = match &args.badges {
-        Some(folder) => folder.clone(),
-        None => args.output.parent().map(Path::to_owned).unwrap_or_default(),
-    };
+    let folder = args.badges.as_deref().or(args.output.parent()).unwrap_or(Path::new(""));
     let mut text = format!("wrote {}\n", args.output.display());
     for column in &columns {
         let path = folder.join(matrix::file(&column.name));

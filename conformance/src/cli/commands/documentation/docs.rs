@@ -3,12 +3,12 @@
 
 mod specification;
 
-use std::fmt::Write as _;
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
+use indexmap::IndexSet;
 use paymaster_engine::{rules::Rule, specification::Specification};
-use paymaster_schemas::{Basis, Clause, Reading, sections::anchor};
+use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
 use paymaster_settings::{SPECIFICATIONS, exit, output, settings::environment::VARIABLES};
 
 use crate::{
@@ -69,7 +69,7 @@ fn reference(of: &Specification) -> String {
     text.extend(Basis::ALL.map(|basis| format!("| {basis} | {} |\n", cost(basis))));
     let mut by_section: BTreeMap<Vec<u32>, Vec<&Clause>> = BTreeMap::new();
     for clause in of.definition.clauses() {
-        by_section.entry(sections::key(clause.section)).or_default().push(clause);
+        by_section.entry(Section::order(clause.section)).or_default().push(clause);
     }
     text.push_str("\n## Clauses by section\n\n| section | clauses |\n|---|---|\n");
     for own in by_section.values() {
@@ -77,12 +77,8 @@ fn reference(of: &Specification) -> String {
         let links: Vec<String> = own.iter().map(link).collect();
         let _ = writeln!(text, "| {} | {} |", specification::link(own[0].section, of), links.join(", "));
     }
-    let mut needs: Vec<&str> = Vec::new();
-    for need in of.rules().map(|rule| rule.advice.text()) {
-        if !need.is_empty() && !needs.contains(&need) {
-            needs.push(need);
-        }
-    }
+    let needs: IndexSet<&str> =
+        of.rules().map(|rule| rule.advice.text()).filter(|need| !need.is_empty()).collect();
     text.push_str("\n## What rules need\n\nWhat helps where a rule stays inconclusive; each rule below names its number.\n\n");
     text.extend((1..).zip(&needs).map(|(place, need)| format!("{place}. {need}\n")));
     let mut group = "";
@@ -97,7 +93,7 @@ fn reference(of: &Specification) -> String {
     text
 }
 
-fn of_clause(clause: &Clause, needs: &[&str], of: &Specification) -> String {
+fn of_clause(clause: &Clause, needs: &IndexSet<&str>, of: &Specification) -> String {
     let Clause { id, basis, text: statement, .. } = clause;
     let mut text =
         format!("\n### {id}\n\n{}, {basis}. {statement}\n\n", specification::link(clause.section, of));
@@ -110,9 +106,9 @@ fn of_clause(clause: &Clause, needs: &[&str], of: &Specification) -> String {
 }
 
 /// A rule in one paragraph: what judges it, what it needs, by its number, and what to do where it is broken.
-fn of_rule(rule: &Rule, needs: &[&str]) -> String {
+fn of_rule(rule: &Rule, needs: &IndexSet<&str>) -> String {
     let (id, how, times) = (rule.id, how_judged(rule), count(rule.quota, "time"));
-    let place = needs.iter().position(|need| *need == rule.advice.text());
+    let place = needs.get_index_of(rule.advice.text());
     let need = place.map(|place| format!("; needs [{}](#what-rules-need)", place + 1)).unwrap_or_default();
     let hint =
         if rule.hint.is_empty() { String::new() } else { format!(". When it is broken: {}", rule.hint) };

@@ -8,23 +8,18 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit,
-    output::{self},
-    wrapped,
+    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit, output, wrapped,
 };
 use serde_json::json;
 
-use crate::{
-    cli::{args::RulesArgs, process::CommandError},
-    report::text::sections,
-};
+use crate::{cli::process::CommandError, report::text::sections};
 
 pub(super) mod docs;
 
 /// `rules`: every rule in a table.
-pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
+pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
     let rules = all_rules();
-    if args.json {
+    if as_json {
         let rows: Vec<_> = rules
             .iter()
             .map(|rule| {
