@@ -12,7 +12,13 @@ use paymaster_settings::{
 };
 use serde_json::json;
 
-use crate::{cli::process::CommandError, report::text::sections};
+use crate::{
+    cli::process::CommandError,
+    report::{
+        terminal::{Lines, WIDTH},
+        text::{sections, words::count},
+    },
+};
 
 pub(super) mod docs;
 
@@ -46,9 +52,6 @@ pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
     output::print(&text)?;
     Ok(exit::CONFORMS)
 }
-
-/// The widest line, in columns.
-const WIDTH: usize = 100;
 
 /// Runs the command.
 pub(super) fn explain(id: &str) -> Result<u8, CommandError> {
@@ -113,22 +116,18 @@ pub(crate) fn how_judged(rule: &Rule) -> String {
 
 fn about_rule(rule: &Rule) -> String {
     let how = how_judged(rule);
-    let mut text = format!("\nrule {}\n", rule.id);
-    let times = crate::report::text::words::count(rule.quota, "time");
-    let quota = format!("after it was exercised and held {times}");
+    let quota = format!("after it was exercised and held {}", count(rule.quota, "time"));
+    let mut lines = Lines::default();
+    lines.part(&format!("rule {}", rule.id));
     for (name, content) in [
         ("judged", how.as_str()),
         ("passes", quota.as_str()),
         ("when inconclusive", rule.advice.text()),
         ("when broken", rule.hint),
     ] {
-        if content.is_empty() {
-            continue;
-        }
-        for (number, line) in wrapped(content, WIDTH - 20).iter().enumerate() {
-            let head = if number == 0 { name } else { "" };
-            let _ = writeln!(text, "  {head:<17} {line}");
+        if !content.is_empty() {
+            lines.hanging(&format!("  {name:<17} "), 20, content);
         }
     }
-    text
+    lines.0
 }
