@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -40,7 +41,7 @@ const RECOVERY: Duration = Duration::from_millis(50);
 /// Serves until `stop`, and sends each exchange to `relayed`. Returns when every exchange has ended or was aborted.
 pub(crate) async fn serve(
     listener: TcpListener,
-    upstream: Upstream,
+    upstream: Arc<Upstream>,
     relayed: mpsc::Sender<RelayedExchange>,
     stop: &Stop,
 ) {

@@ -1,6 +1,6 @@
 //! `proxy`: forwards a wallet's traffic to the paymaster and judges it at the same time.
 
-use std::{collections::BTreeSet, net::SocketAddr, time::Instant};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Instant};
 
 use tokio::{net::TcpListener, sync::mpsc};
 
@@ -43,12 +43,12 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     for secret in proxies.secrets() {
         options.redactor.hide(secret);
     }
-    let dialler = Connector::new(&target, &args.trust.trust(), &proxies)?;
+    let connector = Connector::new(&target, &args.trust.trust(), &proxies)?;
     let mut place = options.place(&url)?;
     (place.curl_options, place.connection_warnings) = trust_notes(&args.trust, target.is_https());
     let limits = Limits { timeout: args.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() };
     let is_loopback = target.is_loopback();
-    let upstream = Upstream::new(target, dialler, limits);
+    let upstream = Arc::new(Upstream { target, connector, limits });
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
     block_on(async {
