@@ -215,20 +215,16 @@ async fn discover(
     let mut rounds = Rounds::new(known.discovery(settings.seed));
     let mut answers = Vec::new();
     while let Some(round) = rounds.next_round(answers) {
-        match listener.hear(sender.deliver_round(round)).await {
-            Some(came) => answers = came,
-            None => break,
-        }
+        let Some(came) = listener.hear(sender.deliver_round(round)).await else { break };
+        answers = came;
     }
     let (discovery, mut sent) = rounds.finish(suite.specification);
     let (known, access) = discovery.finish();
     let mut clients = RefusedClients::new(known, settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = clients.next_round(&answers) {
-        match listener.hear(sender.deliver_round(round)).await {
-            Some(came) => answers = came,
-            None => break,
-        }
+        let Some(came) = listener.hear(sender.deliver_round(round)).await else { break };
+        answers = came;
         sent.extend(answers.iter().cloned());
     }
     (clients.finish(), access, sent)
@@ -265,15 +261,7 @@ impl Listener<'_> {
 
     fn report(&mut self, notice: &Notice) {
         match notice {
-            Notice::Throttled { pause, status } => self
-                .event(&Event::Waiting { pause: *pause, reason: &format!("the target answered {status}") }),
-            Notice::Outage { pause, status } => {
-                let came = status.map_or("nothing".to_owned(), |status| status.to_string());
-                self.event(&Event::Waiting {
-                    pause: *pause,
-                    reason: &format!("the target answered {came} to a request that was served before"),
-                });
-            }
+            Notice::Waiting { pause, reason, .. } => self.event(&Event::Waiting { pause: *pause, reason }),
             Notice::Overloaded(overload) => {
                 self.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign });
             }
@@ -307,7 +295,7 @@ async fn judge_plan(
     let workers = sender.jobs.min(at_most);
     let work = Arc::new(Work {
         sender: Arc::clone(sender),
-        sessions: Sessions::of(session.clone()),
+        sessions: Sessions { empty: session.clone(), idle: Mutex::default() },
         groups,
         progress: Mutex::new(Progress { depth_ends: Some(forecast.depth_ends()), ..Progress::default() }),
         ended: Stop::default(),
@@ -348,7 +336,7 @@ async fn judge_plan(
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
     work.settle(&unanswered, stopped_answering).await;
-    for part in work.sessions.take_all() {
+    for part in work.sessions.idle.lock().drain(..) {
         session.merge(part);
     }
     report_progress(&work, &mut reported, listener);

@@ -39,10 +39,8 @@ pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Su
     let mut survey = (settings.profile.specification().survey)(settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = survey.next_round(&answers) {
-        match sender.deliver_round(round).await {
-            Some(came) => answers = came,
-            None => break,
-        }
+        let Some(came) = sender.deliver_round(round).await else { break };
+        answers = came;
         if sender.target.lock().liveness.hopeless().is_some() {
             break;
         }
@@ -50,7 +48,7 @@ pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Su
     limit.abort();
     let mut was_throttled = false;
     while let Ok(notice) = notices.try_recv() {
-        was_throttled |= matches!(notice, Notice::Throttled { .. });
+        was_throttled |= matches!(notice, Notice::Waiting { is_asked_for: true, .. });
     }
     let found = survey.finish(&|text| redactor.apply(text) == text);
     let denied = found.access.denied();

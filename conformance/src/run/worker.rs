@@ -80,16 +80,11 @@ impl Progress {
 /// keeps examples for every rule.
 pub(crate) struct Sessions {
     /// An empty session, which the others are clones of.
-    empty: Session,
-    idle: Mutex<Vec<Session>>,
+    pub(crate) empty: Session,
+    pub(crate) idle: Mutex<Vec<Session>>,
 }
 
 impl Sessions {
-    /// No session yet; all will be clones of this empty one.
-    pub(crate) fn of(empty: Session) -> Self {
-        Self { empty, idle: Mutex::default() }
-    }
-
     /// Calls `work` with a session that no other worker uses meanwhile.
     fn with<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
         let idle = self.idle.lock().pop();
@@ -97,11 +92,6 @@ impl Sessions {
         let result = work(&mut session);
         self.idle.lock().push(session);
         result
-    }
-
-    /// All sessions, at the end of the run.
-    pub(crate) fn take_all(&self) -> Vec<Session> {
-        std::mem::take(&mut *self.idle.lock())
     }
 }
 

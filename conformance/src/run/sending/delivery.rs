@@ -531,8 +531,9 @@ impl Delivery {
             return self.after_sending(target, refused, false);
         }
         let pause = FIRST_PAUSE * 2_u32.pow(pauses);
-        let status = probe.and_then(status);
-        target.effects.push(Effect::Report(Notice::Outage { pause, status }));
+        let came = probe.and_then(status).map_or("nothing".to_owned(), |status| status.to_string());
+        let reason = format!("the target answered {came} to a request that was served before");
+        target.effects.push(Effect::Report(Notice::Waiting { pause, reason, is_asked_for: false }));
         self.probe(target, pauses + 1, refused)
     }
 

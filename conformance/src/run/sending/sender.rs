@@ -40,10 +40,8 @@ use crate::{
 /// What the sender reports while it sends.
 #[derive(Debug)]
 pub(crate) enum Notice {
-    /// The target asked for a pause, with this HTTP status.
-    Throttled { pause: Duration, status: u16 },
-    /// The target refuses what it served before, with this HTTP status.
-    Outage { pause: Duration, status: Option<u16> },
+    /// The run waits for this reason: the target asked for a pause, or else refuses what it served before.
+    Waiting { pause: Duration, reason: String, is_asked_for: bool },
     /// The target refused requests while others were in flight: fewer are sent at a time from now on.
     Overloaded(Overload),
     /// An exchange ended. Sent only when a reporter wants exchanges.
@@ -355,8 +353,9 @@ impl Sender {
                     if self.pace.pause(came, pause, &self.stop)
                         && let Ok(response) = &exchange.outcome
                     {
+                        let reason = format!("the target answered {}", response.status);
                         // The receiver may be gone: the pause is kept all the same.
-                        let _ = self.notices.send(Notice::Throttled { pause, status: response.status });
+                        let _ = self.notices.send(Notice::Waiting { pause, reason, is_asked_for: true });
                     }
                     if self.stop.reason().is_some() {
                         return Err(DeliveryError::Stopped);
