@@ -62,9 +62,9 @@ impl TrafficOptions {
         let (profile, run) = file::read(config.as_deref(), spec)?;
         let specification = profile.known.specification();
         let known = KnownFailures::read(&args.output.known, run.known_failing.as_ref(), specification)?;
-        let standard = Suite::of(specification);
-        let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
-        let suite = Suite { rules, known: Arc::clone(&known.list), ..standard };
+        let mut suite = Suite::of(specification);
+        suite.rules = ChainArgs::default().applicable(filter::rules(&args.rules, suite.rules)?)?;
+        suite.known = Arc::clone(&known.list);
         let mut redactor = Redactor::with_public_words(is_common);
         for line in &profile.target.headers {
             let header = match headers::parse(line, environment) {

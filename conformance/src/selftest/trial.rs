@@ -47,33 +47,27 @@ pub enum Deviation {
 
 /// Every fault and every variant of the reference server that shows without a chain, by each specification by which it shows.
 pub fn every_deviation() -> Vec<Deviation> {
-    let mut all = with_and_without_chain();
-    all.retain(|deviation| !deviation.is_about_the_chain());
-    all
+    with_and_without_chain().filter(|deviation| !deviation.is_about_the_chain()).collect()
 }
 
 /// The faults that the contracts on a chain show, and the variants of the specification whose data the published contracts read, as far as
 /// their data are signed for those. The data of token mode of the other specification are the server's own.
 pub fn deviations_on_chain() -> Vec<Deviation> {
-    let mut all = with_and_without_chain();
-    all.retain(|deviation| match deviation {
+    let is_tried = |deviation: &Deviation| match deviation {
         Deviation::Fault(..) => deviation.is_about_the_chain(),
         Deviation::Variant(_, variant) => {
             variant.specification.is_some_and(needs_signatures) && deviation.states(Statement::Contract)
         }
-    });
-    all
+    };
+    with_and_without_chain().filter(is_tried).collect()
 }
 
-fn with_and_without_chain() -> Vec<Deviation> {
-    let of = |specification: &&'static Specification| {
-        let (specification, name) = (*specification, specification.name);
-        faults_of(name)
-            .map(|fault| Deviation::Fault(specification, fault))
-            .chain(variants_of(name).map(|variant| Deviation::Variant(specification, variant)))
-            .collect::<Vec<_>>()
-    };
-    SPECIFICATIONS.iter().flat_map(of).collect()
+fn with_and_without_chain() -> impl Iterator<Item = Deviation> {
+    SPECIFICATIONS.iter().copied().flat_map(|specification| {
+        let faults = faults_of(specification.name).map(move |fault| Deviation::Fault(specification, fault));
+        let variants = variants_of(specification.name);
+        faults.chain(variants.map(move |variant| Deviation::Variant(specification, variant)))
+    })
 }
 
 impl Deviation {

@@ -51,16 +51,13 @@ async fn check(
         which::read(&args.run, args.url.as_deref(), environment).await?
     };
     let specification = setup.profile.known.specification();
-    let standard = Suite::of(specification);
-    let rules = args.chain.applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
+    let mut suite = Suite::of(specification);
+    suite.rules = args.chain.applicable(filter::rules(&args.rules, suite.rules)?)?;
     let known = KnownFailures::read(&args.output.known, setup.known_failing.as_ref(), specification)?;
-    let mut suite = Suite {
-        scope: if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) },
-        rules,
-        fail_fast: args.fail_fast,
-        known: Arc::clone(&known.list),
-        ..standard
-    };
+    if !args.rules.is_empty() {
+        suite.scope = Scope::of_rules(&suite.rules, specification);
+    }
+    (suite.fail_fast, suite.known) = (args.fail_fast, Arc::clone(&known.list));
     let url = setup.merged.url.clone();
     if args.dry_run {
         let profile = match &url {
