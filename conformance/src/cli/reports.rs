@@ -92,9 +92,8 @@ impl Reports {
     /// Writes the replay files and every report, and updates the list of known failures. Returns the exit code.
     pub(crate) fn finish(self, finished: &Finished, known: &KnownFailures, environment: &Environment) -> u8 {
         let mut report = Report::of(finished);
-        let replays = replay_file::write_all(&self.replay_dir, &report);
-        report.add_replays(&replays.paths, &finished.place);
-        let mut errors = replays.errors;
+        let (paths, mut errors) = replay_file::write_all(&self.replay_dir, &report);
+        report.add_replays(&paths, &finished.place);
         errors.extend(self.write(&report, environment));
         for cause in &errors {
             output::error(cause);

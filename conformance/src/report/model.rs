@@ -562,10 +562,9 @@ impl Finding {
     /// The places of the request to compare with and of the one that is answered wrongly, which may be the same.
     pub(crate) fn first_and_wrong(&self) -> Vec<usize> {
         let baseline = self.requests.iter().position(|request| request.role == Role::Baseline.name());
-        match baseline.unwrap_or(0) {
-            first if first == self.member => vec![first],
-            first => vec![first, self.member],
-        }
+        let mut places = vec![baseline.unwrap_or(0), self.member];
+        places.dedup();
+        places
     }
 
     /// Whether no attempt broke the rule again.

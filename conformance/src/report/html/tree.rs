@@ -127,12 +127,10 @@ impl Page<'_> {
 }
 
 fn word(rule: &JudgedRule, state: RuleState) -> &'static str {
-    if rule.verdict == Verdict::Flaky {
-        return "flaky";
-    }
-    match state {
-        RuleState::Broken => "failed",
-        other => other.word(),
+    match (rule.verdict, state) {
+        (Verdict::Flaky, _) => "flaky",
+        (_, RuleState::Broken) => "failed",
+        (_, state) => state.word(),
     }
 }
 
