@@ -116,12 +116,9 @@ impl TrafficOptions {
     /// origin.
     fn replay_options(&self, url: &str) -> String {
         let profile = &self.profile.target;
-        let own = profile.url.as_deref().map(Target::parse);
-        let fits = match (own, Target::parse(url)) {
-            _ if profile.headers.is_empty() => true,
-            (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
-            _ => false,
-        };
+        let origin = |url: &str| Some(Target::parse(url).ok()?.origin());
+        let own = profile.url.as_deref().and_then(origin);
+        let fits = profile.headers.is_empty() || own.is_some() && own == origin(url);
         paymaster_settings::output::shell::config_option(self.config.as_deref().filter(|_| fits))
     }
 }

@@ -322,7 +322,8 @@ impl Search<'_> {
 
     /// Whether the target serves an ordinary request of the same method and mode.
     async fn serves_others(&self) -> bool {
-        for call in calls(self.context, CONTROLS) {
+        let calls = self.context.specification().calls;
+        for call in Plan::of(&[calls], self.context, unseen_number(), CONTROLS) {
             if self.group.pair.is_none_or(|pair| call.pair == Some(pair))
                 && let Ok(exchanges) = self.sender.deliver(&call).await
                 && exchanges.iter().any(|exchange| Answer::of(exchange).result().is_some())
@@ -353,11 +354,6 @@ impl Search<'_> {
 
 fn not_proved(reason: &str) -> ReplayOutcome {
     ReplayOutcome::NotProved { reason: reason.to_owned(), answer: None }
-}
-
-/// Calls of every method and mode that were not drawn before: so many of each, or fewer.
-fn calls(context: &dyn Knowledge, of_each: u32) -> Vec<Group> {
-    Plan::of(&[context.specification().calls], context, unseen_number(), of_each).collect()
 }
 
 /// The group with ids and nonces that the target has not seen. Values that are equal stay equal. The members that decide stay as they
@@ -436,8 +432,5 @@ fn unseen_number() -> u64 {
 }
 
 fn ended(stop: &Stop) -> String {
-    match stop.reason() {
-        Some(reason) => reason.to_string(),
-        None => DeliveryError::Stopped.to_string(),
-    }
+    stop.reason().map_or_else(|| DeliveryError::Stopped.to_string(), |reason| reason.to_string())
 }

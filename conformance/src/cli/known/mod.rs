@@ -8,6 +8,7 @@ use std::{
 };
 
 use chrono::{NaiveDate, Utc};
+use indexmap::IndexSet;
 use paymaster_client::files;
 use paymaster_engine::{
     rules::Violation,
@@ -252,12 +253,9 @@ fn entry(kind: KnownFailureKind, row: Row, specification: &Specification) -> Res
         Refusal::at(&row.rule, format!("there is no rule `{id}`{hint}"))
     })?;
     let method = named(row.method, &specification.methods())?;
-    let mut modes = Vec::new();
-    for (parameter, value) in specification.kinds.iter().filter_map(|kind| kind.selector) {
-        if parameter == MODE && !modes.contains(&value) {
-            modes.push(value);
-        }
-    }
+    let selectors = specification.kinds.iter().filter_map(|kind| kind.selector);
+    let modes = selectors.filter(|(parameter, _)| *parameter == MODE).map(|(_, mode)| mode);
+    let modes: Vec<&str> = modes.collect::<IndexSet<_>>().into_iter().collect();
     let selected = named(row.mode, &modes)?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))

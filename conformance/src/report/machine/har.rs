@@ -139,16 +139,10 @@ impl Head<'_> {
                 json!({"name": name, "value": value})
             })
             .collect();
-        let mut headers = match &exchange.headers {
-            Some(headers) => json!(headers),
-            None => json!([
-                {"name": "content-type", "value": "application/json"},
-                {"name": "accept", "value": "application/json"},
-            ]),
-        };
-        if let Some(headers) = headers.as_array_mut() {
-            headers.extend(self.own_headers.iter().map(|header| json!(header)));
-        }
+        let plain = |name: &str| Header { name: name.to_owned(), value: "application/json".to_owned() };
+        let plain = || ["content-type", "accept"].map(plain).to_vec();
+        let mut headers = exchange.headers.clone().unwrap_or_else(plain);
+        headers.extend_from_slice(self.own_headers);
         // HAR defines base64 for responses only; custom members begin with an underscore.
         let data = with_text(json!({"mimeType": "application/json"}), &exchange.request, "_encoding");
         json!({

@@ -188,7 +188,7 @@ impl Comparison {
         let of_sign = self.seen.iter().filter(has_sign);
         let each = of_sign.flat_map(|seen| seen.values.iter().map(|value| (*value, seen.kind.name)));
         let (of_kinds, of_all): (BTreeSet<_>, BTreeSet<_>) = each.map(|each| (each, each.0)).unzip();
-        let tried = count(of_kinds.len() + of_all.len());
+        let tried = u32::try_from(of_kinds.len() + of_all.len()).map_or(f64::MAX, f64::from);
         let mut best: Option<(usize, Key, RefusedValue)> = None;
         for (way, (name, value)) in (0..4).flat_map(|way| values.iter().map(move |own| (way, own))) {
             let key = keys(kind, name, value)[way];
@@ -306,10 +306,6 @@ fn keys(kind: Kind, name: &str, value: &str) -> [Key; 4] {
 
 fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
-}
-
-fn count(number: usize) -> f64 {
-    u32::try_from(number).map_or(f64::MAX, f64::from)
 }
 
 #[cfg(test)]
