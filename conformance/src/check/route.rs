@@ -1,17 +1,8 @@
 //! What is judged, and how it is reached.
 //! A service of this process is served over pipes in memory.
 
-use std::{error::Error, future::Future, sync::Arc};
+use std::{future::Future, sync::Arc};
 
-use bytes::Bytes;
-use http_body_util::BodyExt;
-use hyper::{
-    Request, Response,
-    body::{Body, Incoming},
-    server::conn::http1,
-    service::{Service, service_fn},
-};
-use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use paymaster_client::network::{
     connector::{Connector, InProcess},
@@ -20,7 +11,10 @@ use paymaster_client::network::{
 };
 use paymaster_reference_server::{self as server, Config};
 use paymaster_settings::{Embedded, settings::file};
-use tokio::{io::duplex, task::JoinSet};
+use tokio::{
+    io::{DuplexStream, duplex},
+    task::JoinSet,
+};
 
 use crate::check::CheckError;
 
@@ -79,54 +73,18 @@ pub(super) fn parse(url: &str) -> Result<Target, CheckError> {
 /// Bytes that are buffered in each direction of a connection.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// What connects to a service of this process. The connections, with the calls of the service that still run, end when it is dropped.
-pub(super) fn connections_to<S, B>(service: S) -> InProcess
+/// What connects to a service of this process, whose connections `serve` serves. They end, with the calls of the service that still run,
+/// when it is dropped.
+pub(super) fn connections<F>(serve: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> InProcess
 where
-    S: Service<Request<Incoming>, Response = Response<B>> + Send + Sync + 'static,
-    S::Future: Send + 'static,
-    S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    F: Future<Output = ()> + Send + 'static,
 {
-    let service = Arc::new(service);
     let open = Mutex::new(JoinSet::new());
     Arc::new(move || {
         let (ours, theirs) = duplex(PIPE_BYTES);
-        let service = Arc::clone(&service);
         let mut open = open.lock();
         while open.try_join_next().is_some() {}
-        open.spawn(async move {
-            // The suite sees a connection that fails as a response that breaks off, and judges it.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(theirs), service).await;
-        });
+        open.spawn(serve(theirs));
         Ok(ours)
-    })
-}
-
-/// The service that calls `service` with the whole body of a request.
-pub(super) fn with_whole_body<S, F, B>(
-    service: S,
-) -> impl Service<
-    Request<Incoming>,
-    Response = Response<B>,
-    Error = hyper::Error,
-    Future = impl Future<Output = Result<Response<B>, hyper::Error>> + Send + 'static,
-> + Send
-+ Sync
-+ 'static
-where
-    S: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
-    F: Future<Output = Response<B>> + Send + 'static,
-    B: Body + Send + 'static,
-{
-    let service = Arc::new(service);
-    service_fn(move |request: Request<Incoming>| {
-        let service = Arc::clone(&service);
-        async move {
-            let (head, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            Ok(service(Request::from_parts(head, body)).await)
-        }
     })
 }
