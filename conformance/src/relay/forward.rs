@@ -12,8 +12,9 @@ use hyper::{
     http::request::Parts,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::sync::mpsc;
 
-use crate::relay::{Limits, headers};
+use crate::relay::{Limits, RelayedExchange, headers};
 use paymaster_client::{
     diagnosis,
     network::{
@@ -31,6 +32,8 @@ pub(crate) struct Upstream {
     /// What reaches it.
     pub(crate) connector: Connector,
     pub(crate) limits: Limits,
+    /// Where each exchange is reported.
+    pub(crate) relayed: mpsc::Sender<RelayedExchange>,
 }
 
 impl Upstream {

@@ -22,7 +22,7 @@ use hyper_util::{
 use paymaster_client::stop::Stop;
 use paymaster_exchange::{Exchange, Failure, Response as Answer};
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
+use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     recorded::secrets,
@@ -38,13 +38,8 @@ const MOST_CONNECTIONS: usize = 512;
 /// The pause after a connection could not be accepted, mostly because too many files are open.
 const RECOVERY: Duration = Duration::from_millis(50);
 
-/// Serves until `stop`, and sends each exchange to `relayed`. Returns when every exchange has ended or was aborted.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    upstream: Arc<Upstream>,
-    relayed: mpsc::Sender<RelayedExchange>,
-    stop: &Stop,
-) {
+/// Serves until `stop`, and reports each exchange. Returns when every exchange has ended or was aborted.
+pub(crate) async fn serve(listener: TcpListener, upstream: Arc<Upstream>, stop: &Stop) {
     let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     loop {
         let stream = tokio::select! {
@@ -60,10 +55,10 @@ pub(crate) async fn serve(
                 stream
             }
         };
-        let (upstream, relayed) = (upstream.clone(), relayed.clone());
+        let upstream = Arc::clone(&upstream);
         let service = service_fn(move |request| {
-            let (upstream, relayed) = (upstream.clone(), relayed.clone());
-            async move { Ok::<_, Infallible>(relay(request, &upstream, &relayed).await) }
+            let upstream = Arc::clone(&upstream);
+            async move { Ok::<_, Infallible>(relay(request, &upstream).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -78,11 +73,7 @@ pub(crate) async fn serve(
 }
 
 /// Relays one request and reports the exchange.
-async fn relay(
-    request: Request<Incoming>,
-    upstream: &Upstream,
-    relayed: &mpsc::Sender<RelayedExchange>,
-) -> Response<Full<Bytes>> {
+async fn relay(request: Request<Incoming>, upstream: &Upstream) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
     let Limits { timeout, body: limit } = upstream.limits;
     let arriving = Limited::new(body, limit).collect();
@@ -114,7 +105,8 @@ async fn relay(
     let sent = head.headers.iter();
     let sent = sent.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
     // The exchange is relayed even when the receiver is gone.
-    let _ = relayed
+    let _ = upstream
+        .relayed
         .send(RelayedExchange {
             method: head.method.to_string(),
             path: upstream.path(&head.uri),

@@ -188,10 +188,9 @@ impl Trial {
         if let Some(variant) = deviation.variant() {
             (variant.configure)(&mut config);
         }
-        let service = deviation.service(&config)?;
-        let (embedded, transport) = serve(&config, service, deviation.needs_tcp()).await?;
+        let server = (&config, deviation.service(&config)?, deviation.needs_tcp());
         let profile = profile_part.of(deviation, &config);
-        let mut settings = settings(&embedded, transport, profile, (seed, cases), trials.causes);
+        let (embedded, mut settings) = serve(server, profile, (seed, cases), trials.causes).await?;
         settings.idle = deviation.is_about_idle(&config).then_some(IDLE);
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
@@ -259,32 +258,26 @@ impl Trial {
     }
 }
 
-/// Starts a server, and connects to it: over TCP, or through a pipe in memory.
+/// Starts a server of that configuration, over TCP or with a pipe in memory, and makes the settings of a run with this seed and number of
+/// cases against it.
 pub(super) async fn serve(
-    config: &Config,
-    service: InjectedService,
-    needs_tcp: bool,
-) -> Result<(Embedded, Transport), String> {
-    let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
-    if needs_tcp {
-        let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
-        let target = Target::parse(&embedded.url).map_err(server_error)?;
-        return Ok((embedded, Transport::new(target, limits, &[])));
-    }
-    let (embedded, pipe) = Embedded::serve_piped(config, service);
-    let target = Target::parse(&embedded.url).map_err(server_error)?;
-    let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
-    Ok((embedded, Transport::new(target, limits, &[]).with_connector(connector)))
-}
-
-/// The settings of a run with this seed and number of cases against an embedded server.
-pub(super) fn settings(
-    embedded: &Embedded,
-    transport: Transport,
+    (config, service, needs_tcp): (&Config, InjectedService, bool),
     profile: Arc<dyn Knowledge>,
     (seed, cases): (u64, u32),
     causes: bool,
-) -> Settings {
+) -> Result<(Embedded, Settings), String> {
+    let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
+    let target = |embedded: &Embedded| Target::parse(&embedded.url).map_err(server_error);
+    let (embedded, transport) = if needs_tcp {
+        let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
+        let transport = Transport::new(target(&embedded)?, limits, &[]);
+        (embedded, transport)
+    } else {
+        let (embedded, pipe) = Embedded::serve_piped(config, service);
+        let target = target(&embedded)?;
+        let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
+        (embedded, Transport::new(target, limits, &[]).with_connector(connector))
+    };
     let merged = RunArgs {
         common: CommonArgs { seed: Some(seed), ..CommonArgs::default() },
         cases: Some(cases),
@@ -295,7 +288,7 @@ pub(super) fn settings(
     };
     let settings = Settings::new(transport, embedded.url.clone(), profile, &merged);
     // Without causes, a trial only needs to know which rules were broken.
-    Settings { closer_look: causes, ..settings }
+    Ok((embedded, Settings { closer_look: causes, ..settings }))
 }
 
 /// The profile that `init URL` writes.

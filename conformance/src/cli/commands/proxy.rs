@@ -48,7 +48,8 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     (place.curl_options, place.connection_warnings) = trust_notes(&args.trust, target.is_https());
     let limits = Limits { timeout: args.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() };
     let is_loopback = target.is_loopback();
-    let upstream = Arc::new(Upstream { target, connector, limits });
+    let (relayed, receiver) = mpsc::channel(QUEUE_LENGTH);
+    let upstream = Arc::new(Upstream { target, connector, limits, relayed });
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
     block_on(async {
@@ -57,11 +58,10 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         let traffic = TrafficSession::open(options, place, &args.judging)?;
         announce(address, &shown);
         let stop = stop_at_interrupt();
-        let (sender, receiver) = mpsc::channel(QUEUE_LENGTH);
         let started = Instant::now();
         // The judge ends when the relay, the only sender, has ended.
         let ((), (traffic, skipped)) = tokio::join!(
-            relay::serve(listener, upstream, sender, &stop),
+            relay::serve(listener, upstream, &stop),
             judge(traffic, receiver, is_loopback, paint),
         );
         Ok::<_, CommandError>(traffic.close(skipped, started.elapsed(), environment))
