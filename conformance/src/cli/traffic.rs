@@ -88,13 +88,8 @@ impl TrafficOptions {
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(malformed(&"it has no scheme or no host").into());
         };
-        let host = match authority.as_str().rsplit_once('@') {
-            Some((user, host)) => {
-                self.redactor.hide(user);
-                host
-            }
-            None => authority.as_str(),
-        };
+        let (user, host) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
+        self.redactor.hide(user);
         let loopback =
             matches!(authority.host(), "localhost" | "[::1]") || authority.host().starts_with("127.");
         let public = &self.profile.target.public_path_segments;

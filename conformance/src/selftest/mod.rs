@@ -112,14 +112,14 @@ pub fn run(trials: &Trials<'_>, stop: &Stop, on_trial: &(dyn Fn(&Trial) + Sync))
     let plans = Arc::default();
     // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
     let one = |runtime: &Runtime, taken: usize| {
-        let (deviation, seed, part) = work[work.len() - taken - 1];
+        let planned @ (deviation, ..) = work[work.len() - taken - 1];
         let (first, second) = trials.cases.of(deviation);
         let mut suite = suite(deviation.specification(), &plans);
         suite.chain = trials.chain.map(|on_chain| on_chain.chain.clone());
         let run = |cases| {
             // What ends one trial early, such as its time limit, does not end the others.
             let stop = stop.for_part();
-            runtime.block_on(Trial::run(deviation, seed, part, cases, trials, &suite, &stop))
+            runtime.block_on(Trial::run(planned, cases, trials, &suite, &stop))
         };
         let trial = run(first)?;
         match second {

@@ -174,9 +174,7 @@ const IDLE_CLAUSE: &str = "http.idle-connection";
 impl Trial {
     /// Runs the whole suite against a server with this deviation.
     pub(super) async fn run(
-        deviation: Deviation,
-        seed: u64,
-        profile_part: ProfilePart,
+        (deviation, seed, profile_part): (Deviation, u64, ProfilePart),
         cases: u32,
         trials: &Trials<'_>,
         suite: &Suite,

@@ -34,10 +34,8 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         Some(url) => Some(url.as_str()),
         None => environment.get("PAYMASTER_URL")?,
     };
-    let url = named
-        .map(str::to_owned)
-        .or_else(|| options.profile.target.url.clone())
-        .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
+    let url = named.or(options.profile.target.url.as_deref());
+    let url = url.ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?.to_owned();
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
     let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {

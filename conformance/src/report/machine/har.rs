@@ -222,11 +222,10 @@ fn about(finding: &Finding, attempt: usize, member: usize) -> String {
 }
 
 fn comment(report: &Report) -> String {
-    let mut text = format!("{} · {}", report.verdict_line().heading(), report.counts().line());
-    for warning in &report.warnings {
-        text = format!("{text}; warning: {warning}");
-    }
-    format!("{text}; specification {}", report.details.specification)
+    let (heading, counts) = (report.verdict_line().heading(), report.counts().line());
+    let warnings = report.warnings.iter().map(|warning| format!("; warning: {warning}"));
+    let warnings = warnings.collect::<Vec<_>>().concat();
+    format!("{heading} · {counts}{warnings}; specification {}", report.details.specification)
 }
 
 #[cfg(test)]

@@ -1,20 +1,16 @@
 //! The sections of a specification in reports: their titles, their order, and where the documentation describes them.
 
 use paymaster_engine::specification::Specification;
-use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS};
+use paymaster_settings::{DEFAULT_SPECIFICATION, specification};
 
 /// The file of a page about a specification: `reference.md` for the default one, otherwise as `reference-erc-7677.md`.
 pub(crate) fn page(page: &str, of: &Specification) -> String {
     if of == DEFAULT_SPECIFICATION { format!("{page}.md") } else { format!("{page}-{}.md", of.name) }
 }
 
-fn specification(name: &str) -> Option<&'static Specification> {
-    SPECIFICATIONS.iter().copied().find(|known| known.name == name)
-}
-
 /// The title of a section of the specification of that name; empty where one of them is unknown.
 pub(crate) fn name(of: &str, number: &str) -> &'static str {
-    let section = specification(of).and_then(|known| known.definition.find_section(number));
+    let section = specification(of).ok().and_then(|known| known.definition.find_section(number));
     section.map_or("", |section| section.title)
 }
 
