@@ -3,15 +3,18 @@
 mod outcome;
 mod route;
 
-use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
+use std::{error::Error, fmt, future::Future, path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use http_body_util::BodyExt;
 use hyper::{
     Request, Response,
     body::{Body, Incoming},
     header::{HeaderName, HeaderValue},
-    service::Service,
+    server::conn::http1,
+    service::{Service, service_fn},
 };
+use hyper_util::rt::TokioIo;
 use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop};
 use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
@@ -22,7 +25,7 @@ use paymaster_settings::{
     settings::{file, setup::DEFAULT_TIME_LIMIT},
     shown_url,
 };
-use route::{Connections, Judged, Server, parse};
+use route::{Judged, connections, parse};
 
 use crate::{
     events::{Event, SentExchange},
@@ -109,7 +112,15 @@ impl<'l> Check<'l> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        Self::hyper_service(route::with_whole_body(service))
+        let service = Arc::new(service);
+        Self::hyper_service(service_fn(move |request: Request<Incoming>| {
+            let service = Arc::clone(&service);
+            async move {
+                let (head, body) = request.into_parts();
+                let body = body.collect().await?.to_bytes();
+                Ok::<_, hyper::Error>(service(Request::from_parts(head, body)).await)
+            }
+        }))
     }
 
     /// Judges a service of hyper in this process, as [`Check::service`] does. A tower service, such as a router of axum, becomes one by
@@ -123,7 +134,12 @@ impl<'l> Check<'l> {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        Self::of(Judged::Service(Connections::to(service)))
+        let service = Arc::new(service);
+        Self::of(Judged::Service(connections(move |stream| {
+            let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), Arc::clone(&service));
+            // The suite sees a connection that fails as a response that breaks off, and judges it.
+            async move { drop(serving.await) }
+        })))
     }
 
     /// Judges the reference server, which is part of this package, with its own profile: a run without a service of yours.
@@ -251,8 +267,8 @@ impl<'l> Check<'l> {
         let target = &route.target;
         let of_profile = &self.profile.target;
         let (redacted, _) = shown_url(target, &mut redactor, &of_profile.public_path_segments);
-        let shown = if route.server.is_some() { target.url().to_owned() } else { redacted };
-        let embedded = matches!(route.server, Some(Server::Reference(_)));
+        let shown = if route.is_in_process { target.url().to_owned() } else { redacted };
+        let embedded = route.server.is_some();
         let mut merged = self.merged;
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);

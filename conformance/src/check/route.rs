@@ -1,22 +1,9 @@
 //! What is judged, and how it is reached.
 //! A service of this process is served over pipes in memory.
 
-use std::{
-    error::Error,
-    future::Future,
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{future::Future, sync::Arc};
 
-use bytes::Bytes;
-use http_body_util::BodyExt;
-use hyper::{
-    Request, Response,
-    body::{Body, Incoming},
-    server::conn::http1,
-    service::{Service, service_fn},
-};
-use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use paymaster_client::network::{
     connector::{Connector, InProcess},
     proxies::Proxies,
@@ -37,7 +24,7 @@ const SERVICE_URL: &str = "http://service.invalid/";
 /// What is judged.
 pub(super) enum Judged {
     Url(Target),
-    Service(Connections),
+    Service(InProcess),
     ReferenceServer,
 }
 
@@ -45,23 +32,10 @@ pub(super) enum Judged {
 pub(super) struct Route {
     pub(super) target: Target,
     pub(super) connector: Connector,
-    pub(super) server: Option<Server>,
-}
-
-/// A server of this process, to be stopped when the run is over.
-pub(super) enum Server {
-    Connections(Connections),
-    Reference(Box<Embedded>),
-}
-
-impl Server {
-    /// Ends the server and its connections.
-    pub(super) async fn stop(self) {
-        match self {
-            Self::Connections(connections) => connections.close(),
-            Self::Reference(embedded) => embedded.stop().await,
-        }
-    }
+    /// Whether the target is in this process: its URL has no secret.
+    pub(super) is_in_process: bool,
+    /// The reference server, to be stopped when the run is over. Connections to a service end with the connector.
+    pub(super) server: Option<Embedded>,
 }
 
 impl Judged {
@@ -71,12 +45,12 @@ impl Judged {
             Self::Url(target) => {
                 let connector = Connector::new(&target, &settings.trust(), &Proxies::default())
                     .map_err(|cause| CheckError::Tls(cause.into()))?;
-                Ok(Route { target, connector, server: None })
+                Ok(Route { target, connector, is_in_process: false, server: None })
             }
-            Self::Service(connections) => {
+            Self::Service(connect) => {
                 let target = parse(SERVICE_URL)?;
-                let connector = Connector::in_process(&target, connections.opener());
-                Ok(Route { target, connector, server: Some(Server::Connections(connections)) })
+                let connector = Connector::in_process(&target, connect);
+                Ok(Route { target, connector, is_in_process: true, server: None })
             }
             Self::ReferenceServer => {
                 let config = Config::default();
@@ -85,7 +59,7 @@ impl Judged {
                 let (embedded, pipe) = Embedded::serve_piped(&config, service);
                 let target = parse(&embedded.url)?;
                 let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
-                Ok(Route { target, connector, server: Some(Server::Reference(Box::new(embedded))) })
+                Ok(Route { target, connector, is_in_process: true, server: Some(embedded) })
             }
         }
     }
@@ -99,77 +73,18 @@ pub(super) fn parse(url: &str) -> Result<Target, CheckError> {
 /// Bytes that are buffered in each direction of a connection.
 const PIPE_BYTES: usize = 64 * 1024;
 
-type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// The connections to a service of this process.
-pub(super) struct Connections {
-    serve: Arc<dyn Fn(DuplexStream) -> Serving + Send + Sync>,
-    open: Arc<Mutex<JoinSet<()>>>,
-}
-
-impl Connections {
-    /// No connections yet, to that service.
-    pub(super) fn to<S, B>(service: S) -> Self
-    where
-        S: Service<Request<Incoming>, Response = Response<B>> + Send + Sync + 'static,
-        S::Future: Send + 'static,
-        S::Error: Into<Box<dyn Error + Send + Sync>>,
-        B: Body + Send + 'static,
-        B::Data: Send,
-        B::Error: Into<Box<dyn Error + Send + Sync>>,
-    {
-        let service = Arc::new(service);
-        let serve = move |stream| -> Serving {
-            let service = Arc::clone(&service);
-            Box::pin(async move {
-                // The suite sees a connection that fails as a response that breaks off, and judges it.
-                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
-            })
-        };
-        Self { serve: Arc::new(serve), open: Arc::default() }
-    }
-
-    /// Makes connections. It is called within a Tokio runtime.
-    pub(super) fn opener(&self) -> InProcess {
-        let (serve, open) = (Arc::clone(&self.serve), Arc::clone(&self.open));
-        Arc::new(move || {
-            let (ours, theirs) = duplex(PIPE_BYTES);
-            let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
-            while open.try_join_next().is_some() {}
-            open.spawn(serve(theirs));
-            Ok(ours)
-        })
-    }
-
-    /// Ends every connection, with the calls of the service that are still running.
-    pub(super) fn close(&self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
-    }
-}
-
-/// The service that calls `service` with the whole body of a request.
-pub(super) fn with_whole_body<S, F, B>(
-    service: S,
-) -> impl Service<
-    Request<Incoming>,
-    Response = Response<B>,
-    Error = hyper::Error,
-    Future = impl Future<Output = Result<Response<B>, hyper::Error>> + Send + 'static,
-> + Send
-+ Sync
-+ 'static
+/// What connects to a service of this process, whose connections `serve` serves. They end, with the calls of the service that still run,
+/// when it is dropped.
+pub(super) fn connections<F>(serve: impl Fn(DuplexStream) -> F + Send + Sync + 'static) -> InProcess
 where
-    S: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
-    F: Future<Output = Response<B>> + Send + 'static,
-    B: Body + Send + 'static,
+    F: Future<Output = ()> + Send + 'static,
 {
-    let service = Arc::new(service);
-    service_fn(move |request: Request<Incoming>| {
-        let service = Arc::clone(&service);
-        async move {
-            let (head, body) = request.into_parts();
-            let body = body.collect().await?.to_bytes();
-            Ok(service(Request::from_parts(head, body)).await)
-        }
+    let open = Mutex::new(JoinSet::new());
+    Arc::new(move || {
+        let (ours, theirs) = duplex(PIPE_BYTES);
+        let mut open = open.lock();
+        while open.try_join_next().is_some() {}
+        open.spawn(serve(theirs));
+        Ok(ours)
     })
 }

@@ -45,7 +45,11 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     /// List the rules.
     #[command(after_help = examples::help("rules"))]
-    Rules(RulesArgs),
+    Rules {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Explain a rule: what it requires, the section of the specification, and how it is judged.
     #[command(after_help = examples::help("explain"))]
     Explain {
@@ -199,8 +203,11 @@ pub(crate) struct CheckArgs {
 /// What is written about a run.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
+    /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
+    #[arg(short = 'o', long, value_name = "[FORMAT=]PATH", help = about_reports())]
+    pub(crate) report: Vec<String>,
     #[command(flatten)]
-    pub(crate) reports: ReportArgs,
+    pub(crate) extent: Extent,
     #[command(flatten)]
     pub(crate) known: KnownArgs,
     /// The folder for replay files; it is created when there is one to write.
@@ -273,15 +280,6 @@ pub(crate) struct KnownArgs {
     pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ReportArgs {
-    /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
-    #[arg(short = 'o', long, value_name = "[FORMAT=]PATH", help = about_reports())]
-    pub(crate) report: Vec<String>,
-    #[command(flatten)]
-    pub(crate) extent: Extent,
-}
-
 fn about_reports() -> String {
     format!(
         "Write a report; repeatable. PATH is a file, or `-` for standard output [default: paymaster-report.*]; missing folders are made. \
@@ -299,13 +297,6 @@ pub(crate) struct ChainArgs {
     /// The address of EntryPoint 0.6 on that chain, where it is another than the published one. Requests of ERC-7677 name theirs.
     #[arg(long, value_name = "ADDRESS", requires = "rpc_url")]
     pub(crate) entry_point: Option<Address>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RulesArgs {
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

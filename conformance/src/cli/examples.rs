@@ -55,15 +55,8 @@ pub(crate) const EXAMPLES: &[(&str, &str, &str)] = &[
 /// The examples of a command as text.
 pub(crate) fn help(command: &str) -> String {
     let own = EXAMPLES.iter().filter(|(name, ..)| *name == command);
-    let rows: Vec<String> = own
-        .map(|(name, args, meaning)| {
-            format!(
-                "  {}
-      {meaning}",
-                line(name, args)
-            )
-        })
-        .collect();
+    let row = |(name, args, meaning): &(&str, &str, &str)| format!("  {}\n      {meaning}", line(name, args));
+    let rows: Vec<String> = own.map(row).collect();
     format!("Examples:\n{}", rows.join("\n"))
 }
 

@@ -22,10 +22,8 @@ pub(crate) fn select<T>(
     names: impl Fn(&T) -> Vec<&'static str>,
 ) -> Result<Vec<T>, String> {
     let matches = |filter: &String, item: &T| names(item).into_iter().any(|name| glob(filter, name));
-    for filter in filters {
-        if !items.iter().any(|item| matches(filter, item)) {
-            return Err(format!("`{filter}`{}", did_you_mean(filter, items.iter().flat_map(&names))));
-        }
+    if let Some(filter) = filters.iter().find(|filter| !items.iter().any(|item| matches(filter, item))) {
+        return Err(format!("`{filter}`{}", did_you_mean(filter, items.iter().flat_map(&names))));
     }
     Ok(items
         .into_iter()
@@ -35,21 +33,11 @@ pub(crate) fn select<T>(
 
 /// Whether a text matches a pattern in which `*` matches any number of letters.
 fn glob(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|head| text.strip_prefix(head)) else {
-        return false;
+    let Some((head, tail)) = pattern.split_once('*') else {
+        return pattern == text;
     };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else {
-        return rest.is_empty();
-    };
-    for part in middle {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.len() >= last.len() && rest.ends_with(last)
+    let rest = text.strip_prefix(head);
+    rest.is_some_and(|rest| rest.char_indices().any(|(at, _)| glob(tail, &rest[at..])) || glob(tail, ""))
 }
 
 #[cfg(test)]

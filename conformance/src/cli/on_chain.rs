@@ -17,10 +17,8 @@ use paymaster_settings::{
 impl ChainArgs {
     /// A transport to the node, where one is given.
     pub(crate) fn transport(&self, setup: &Setup) -> Result<Option<Transport>, CommandError> {
-        let Some(url) = &self.rpc_url else {
-            return Ok(None);
-        };
-        Ok(Some(setup.transport_to(url).map_err(|cause| format!("--rpc-url: {cause}"))?))
+        let transport = self.rpc_url.as_ref().map(|url| setup.transport_to(url)).transpose();
+        Ok(transport.map_err(|cause| format!("--rpc-url: {cause}"))?)
     }
 
     /// Connects to the chain, where one is given.

@@ -55,11 +55,9 @@ impl Reports {
     /// Reads the arguments. A format that does not exist is an error; a file that cannot be written is only a warning, and the run goes
     /// on for the other reports.
     pub(crate) fn requested(args: &OutputArgs) -> Result<Self, CommandError> {
-        let OutputArgs { reports, replay_dir, .. } = args;
-        let extent = reports.extent;
         let mut requested: Vec<RequestedReport> = Vec::new();
         let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
-        for text in &reports.report {
+        for text in &args.report {
             let (format, destination) = report_file::parse(text, formats::DEFAULT_STEM, &names)?;
             if requested.iter().any(|report| report.destination == destination) {
                 return Err(format!(
@@ -77,7 +75,8 @@ impl Reports {
                 output::eprint(&format!("warning: {message}; the run goes on\n"));
             }
         }
-        Ok(Self { requested, extent, replay_dir: replay_dir.clone(), source: Default::default() })
+        let (extent, replay_dir) = (args.extent, args.replay_dir.clone());
+        Ok(Self { requested, extent, replay_dir, source: Default::default() })
     }
 
     /// Opens the reports that are logs. Must be called before the run starts.
@@ -93,9 +92,8 @@ impl Reports {
     /// Writes the replay files and every report, and updates the list of known failures. Returns the exit code.
     pub(crate) fn finish(self, finished: &Finished, known: &KnownFailures, environment: &Environment) -> u8 {
         let mut report = Report::of(finished);
-        let replays = replay_file::write_all(&self.replay_dir, &report);
-        report.add_replays(&replays.paths, &finished.place);
-        let mut errors = replays.errors;
+        let (paths, mut errors) = replay_file::write_all(&self.replay_dir, &report);
+        report.add_replays(&paths, &finished.place);
         errors.extend(self.write(&report, environment));
         for cause in &errors {
             output::error(cause);

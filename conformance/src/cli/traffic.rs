@@ -62,9 +62,9 @@ impl TrafficOptions {
         let (profile, run) = file::read(config.as_deref(), spec)?;
         let specification = profile.known.specification();
         let known = KnownFailures::read(&args.output.known, run.known_failing.as_ref(), specification)?;
-        let standard = Suite::of(specification);
-        let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
-        let suite = Suite { rules, known: Arc::clone(&known.list), ..standard };
+        let mut suite = Suite::of(specification);
+        suite.rules = ChainArgs::default().applicable(filter::rules(&args.rules, suite.rules)?)?;
+        suite.known = Arc::clone(&known.list);
         let mut redactor = Redactor::with_public_words(is_common);
         for line in &profile.target.headers {
             let header = match headers::parse(line, environment) {
@@ -88,13 +88,8 @@ impl TrafficOptions {
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(malformed(&"it has no scheme or no host").into());
         };
-        let host = match authority.as_str().rsplit_once('@') {
-            Some((user, host)) => {
-                self.redactor.hide(user);
-                host
-            }
-            None => authority.as_str(),
-        };
+        let (user, host) = authority.as_str().rsplit_once('@').unwrap_or(("", authority.as_str()));
+        self.redactor.hide(user);
         let loopback =
             matches!(authority.host(), "localhost" | "[::1]") || authority.host().starts_with("127.");
         let public = &self.profile.target.public_path_segments;
@@ -116,12 +111,9 @@ impl TrafficOptions {
     /// origin.
     fn replay_options(&self, url: &str) -> String {
         let profile = &self.profile.target;
-        let own = profile.url.as_deref().map(Target::parse);
-        let fits = match (own, Target::parse(url)) {
-            _ if profile.headers.is_empty() => true,
-            (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
-            _ => false,
-        };
+        let origin = |url: &str| Some(Target::parse(url).ok()?.origin());
+        let own = profile.url.as_deref().and_then(origin);
+        let fits = profile.headers.is_empty() || own.is_some() && own == origin(url);
         paymaster_settings::output::shell::config_option(self.config.as_deref().filter(|_| fits))
     }
 }

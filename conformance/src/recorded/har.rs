@@ -1,11 +1,10 @@
 //! HAR 1.2, the format of browsers and debugging proxies.
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use crate::recorded::{Entry, Header, Recording, duration, moment, pairs, request_skip_reason};
+use crate::recorded::{Entry, Header, Recording, duration, from_base64, moment, pairs, request_skip_reason};
 use paymaster_exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
@@ -122,10 +121,7 @@ fn bytes(body: &Body, name: &'static str) -> Result<Option<Bytes>, String> {
     let Some(text) = &body.text else { return Ok(None) };
     match body.encoding.as_deref() {
         None | Some("") => Ok(Some(text.clone().into())),
-        Some("base64") => BASE64_STANDARD
-            .decode(text)
-            .map(|bytes| Some(bytes.into()))
-            .map_err(|cause| format!("{name}.text is not base64: {cause}")),
+        Some("base64") => from_base64(text, &format!("{name}.text")).map(Some),
         Some(other) => Err(format!("{name}.encoding is `{other}`; only base64 is supported")),
     }
 }

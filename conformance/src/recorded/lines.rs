@@ -9,12 +9,13 @@
 
 use std::collections::BTreeMap;
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::recorded::{EXPECTED, Entry, Header, Recording, duration, moment, pairs, request_skip_reason};
+use crate::recorded::{
+    EXPECTED, Entry, Header, Recording, duration, from_base64, moment, pairs, request_skip_reason,
+};
 use paymaster_exchange::{Exchange, Response};
 
 /// A line. Other members are ignored.
@@ -144,10 +145,7 @@ fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> 
                 .map(Bytes::from)
                 .map_err(|cause| format!("{name}.body is not a valid string: {cause}"))
         }
-        (None, Some(encoded)) => BASE64_STANDARD
-            .decode(encoded)
-            .map(Bytes::from)
-            .map_err(|cause| format!("{name}.body_base64 is not base64: {cause}")),
+        (None, Some(encoded)) => from_base64(encoded, &format!("{name}.body_base64")),
     }
 }
 

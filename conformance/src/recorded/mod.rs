@@ -10,6 +10,10 @@ mod selection;
 
 use std::time::{Duration, SystemTime};
 
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use indexmap::IndexMap;
+
 pub use headers::secrets;
 pub use selection::{called_specification, request_skip_reason, response_skip_reason};
 
@@ -73,14 +77,10 @@ impl Recording {
     }
 
     /// Every URL of the recording with its number of exchanges, in the order of the file.
-    pub fn endpoints(&self) -> Vec<(Option<&str>, usize)> {
-        let mut endpoints: Vec<(Option<&str>, usize)> = Vec::new();
+    pub fn endpoints(&self) -> IndexMap<Option<&str>, usize> {
+        let mut endpoints = IndexMap::new();
         for exchange in &self.exchanges {
-            let url = exchange.url.as_deref();
-            match endpoints.iter_mut().find(|(known, _)| *known == url) {
-                Some((_, times)) => *times += 1,
-                None => endpoints.push((url, 1)),
-            }
+            *endpoints.entry(exchange.url.as_deref()).or_default() += 1;
         }
         endpoints
     }
@@ -137,6 +137,12 @@ struct Header {
 /// Names in lower case, and values.
 fn pairs(headers: Vec<Header>) -> Vec<(String, String)> {
     headers.into_iter().map(|header| (header.name.to_ascii_lowercase(), header.value)).collect()
+}
+
+/// The bytes that a member of a recording writes in base64.
+fn from_base64(text: &str, member: &str) -> Result<Bytes, String> {
+    let decoded = BASE64_STANDARD.decode(text);
+    decoded.map(Bytes::from).map_err(|cause| format!("{member} is not base64: {cause}"))
 }
 
 /// A duration in milliseconds; an invalid one counts as zero.

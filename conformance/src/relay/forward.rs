@@ -1,6 +1,6 @@
 //! Forwards one request to the upstream, within the limits of the relay.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -12,8 +12,9 @@ use hyper::{
     http::request::Parts,
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::sync::mpsc;
 
-use crate::relay::{Limits, headers};
+use crate::relay::{Limits, RelayedExchange, headers};
 use paymaster_client::{
     diagnosis,
     network::{
@@ -25,19 +26,17 @@ use paymaster_client::{
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// The server to which requests are forwarded.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Upstream {
-    target: Arc<Target>,
-    connector: Arc<Connector>,
-    pub(super) limits: Limits,
+    pub(crate) target: Target,
+    /// What reaches it.
+    pub(crate) connector: Connector,
+    pub(crate) limits: Limits,
+    /// Where each exchange is reported.
+    pub(crate) relayed: mpsc::Sender<RelayedExchange>,
 }
 
 impl Upstream {
-    /// An upstream with this URL, reached by this connector.
-    pub(crate) fn new(target: Target, connector: Connector, limits: Limits) -> Self {
-        Self { target: Arc::new(target), connector: Arc::new(connector), limits }
-    }
-
     /// Path and query of a forwarded request.
     pub(super) fn path(&self, of_wallet: &Uri) -> String {
         let target = &self.target;
@@ -92,11 +91,9 @@ impl Upstream {
         } else {
             path
         };
-        let mut request = Request::new(Full::new(body));
-        *request.method_mut() = head.method.clone();
-        *request.uri_mut() = uri
-            .parse()
-            .map_err(|cause| Failure::Connect(format!("the path cannot be forwarded: {cause}")))?;
+        let request = Request::builder().method(&head.method).uri(uri).body(Full::new(body));
+        let mut request =
+            request.map_err(|cause| Failure::Connect(format!("the path cannot be forwarded: {cause}")))?;
         let mut headers = headers::of_request(&head.headers);
         if protocol == Protocol::Http1 {
             headers.insert(HOST, self.target.authority.clone());

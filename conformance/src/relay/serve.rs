@@ -2,7 +2,7 @@
 
 use std::{
     convert::Infallible,
-    pin::pin,
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -15,11 +15,14 @@ use hyper::{
     server::conn::http1,
     service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
 use paymaster_client::stop::Stop;
 use paymaster_exchange::{Exchange, Failure, Response as Answer};
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
+use tokio::{net::TcpListener, task::JoinSet};
 
 use crate::{
     recorded::secrets,
@@ -35,14 +38,9 @@ const MOST_CONNECTIONS: usize = 512;
 /// The pause after a connection could not be accepted, mostly because too many files are open.
 const RECOVERY: Duration = Duration::from_millis(50);
 
-/// Serves until `stop`, and sends each exchange to `relayed`. Returns when every exchange has ended or was aborted.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    upstream: Upstream,
-    relayed: mpsc::Sender<RelayedExchange>,
-    stop: &Stop,
-) {
-    let mut connections = JoinSet::new();
+/// Serves until `stop`, and reports each exchange. Returns when every exchange has ended or was aborted.
+pub(crate) async fn serve(listener: TcpListener, upstream: Arc<Upstream>, stop: &Stop) {
+    let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     loop {
         let stream = tokio::select! {
             biased;
@@ -57,43 +55,34 @@ pub(crate) async fn serve(
                 stream
             }
         };
-        let (upstream, relayed) = (upstream.clone(), relayed.clone());
+        let upstream = Arc::clone(&upstream);
         let service = service_fn(move |request| {
-            let (upstream, relayed) = (upstream.clone(), relayed.clone());
-            async move { Ok::<_, Infallible>(relay(request, &upstream, &relayed).await) }
+            let upstream = Arc::clone(&upstream);
+            async move { Ok::<_, Infallible>(relay(request, &upstream).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIME)
             .serve_connection(TokioIo::new(stream), service);
-        let stop = stop.clone();
-        connections.spawn(async move {
-            let mut connection = pin!(connection);
-            tokio::select! {
-                _ = connection.as_mut() => return,
-                () = stop.stopped() => connection.as_mut().graceful_shutdown(),
-            }
-            // An error of the connection concerns the wallet only.
-            let _ = connection.await;
-        });
+        // An error of the connection concerns the wallet only.
+        connections.spawn(graceful.watch(connection));
     }
     drop(listener);
-    let _ =
-        tokio::time::timeout(SHUTDOWN_TIME, async { while connections.join_next().await.is_some() {} }).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIME, graceful.shutdown()).await;
     connections.shutdown().await;
 }
 
 /// Relays one request and reports the exchange.
-async fn relay(
-    request: Request<Incoming>,
-    upstream: &Upstream,
-    relayed: &mpsc::Sender<RelayedExchange>,
-) -> Response<Full<Bytes>> {
+async fn relay(request: Request<Incoming>, upstream: &Upstream) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
     let Limits { timeout, body: limit } = upstream.limits;
     let arriving = Limited::new(body, limit).collect();
     let Ok(Ok(body)) = tokio::time::timeout(timeout, arriving).await else {
-        return not_forwarded(limit);
+        // It did not arrive completely, in time and within the limit.
+        let text = format!(
+            "the request is larger than {limit} bytes, broke off or took too long, and was not forwarded"
+        );
+        return answer(StatusCode::PAYLOAD_TOO_LARGE, b"", &text);
     };
     let body = body.to_bytes();
     let started = Instant::now();
@@ -116,7 +105,8 @@ async fn relay(
     let sent = head.headers.iter();
     let sent = sent.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
     // The exchange is relayed even when the receiver is gone.
-    let _ = relayed
+    let _ = upstream
+        .relayed
         .send(RelayedExchange {
             method: head.method.to_string(),
             path: upstream.path(&head.uri),
@@ -141,14 +131,6 @@ fn unanswered(request: &[u8], failure: &Failure) -> Response<Full<Bytes>> {
         _ => StatusCode::BAD_GATEWAY,
     };
     answer(status, request, &format!("the upstream gave no answer: {failure}"))
-}
-
-/// The answer to a request that did not arrive completely, in time and within the size limit.
-fn not_forwarded(limit: usize) -> Response<Full<Bytes>> {
-    let message = format!(
-        "the request is larger than {limit} bytes, broke off or took too long, and was not forwarded"
-    );
-    answer(StatusCode::PAYLOAD_TOO_LARGE, b"", &message)
 }
 
 fn answer(status: StatusCode, request: &[u8], text: &str) -> Response<Full<Bytes>> {

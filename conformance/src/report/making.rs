@@ -1,7 +1,7 @@
 //! Makes the report of a run. The secrets of the run are replaced here, text by text, and nowhere after it: a text that a later step
 //! cuts, such as a headline, could hide the beginning of a secret from a later search.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use paymaster_client::redact::{REDACTED, Redactor};
@@ -13,7 +13,7 @@ use paymaster_engine::{
     verdict::{
         conclusion::Verdict,
         finding::{Attempt as EngineAttempt, Finding as EngineFinding},
-        known::{EntryOutcome, KnownFailureKind},
+        known::EntryOutcome,
         summary::RuleOutcome,
     },
 };
@@ -55,8 +55,6 @@ impl Report {
         let maker = finished.maker();
         let text = |text: &str| maker.text(text);
         let specification = context.specification();
-        let skipped =
-            |(reason, entries): (&String, &u64)| Skipped { reason: text(reason), entries: *entries };
         let mut report = Self {
             format: FORMAT.to_owned(),
             tool: Tool::this(),
@@ -74,7 +72,10 @@ impl Report {
             took_ms: u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
             recorded: summary.recorded.as_ref().map(|recorded| RecordedTraffic {
                 exchanges: recorded.exchanges,
-                skipped: recorded.skipped.iter().map(skipped).collect(),
+                skipped: maker
+                    .texts(&recorded.skipped)
+                    .map(|(reason, entries)| Skipped { reason, entries })
+                    .collect(),
             }),
             reached: specification
                 .kinds
@@ -83,10 +84,9 @@ impl Report {
                     (kind.name.to_owned(), summary.reached.get(kind.name).copied().unwrap_or_default())
                 })
                 .collect(),
-            unjudged: summary
-                .unjudged
-                .iter()
-                .map(|(reason, groups)| Unjudged { reason: text(reason), groups: *groups })
+            unjudged: maker
+                .texts(&summary.unjudged)
+                .map(|(reason, groups)| Unjudged { reason, groups })
                 .collect(),
             left_out: summary.left_out,
             rules: summary.rules.iter().map(|outcome| maker.rule(outcome)).collect(),
@@ -97,10 +97,7 @@ impl Report {
             observations: summary
                 .observations
                 .iter()
-                .map(|(clause, values)| {
-                    let values = values.iter().map(|(value, times)| (text(value), *times)).collect();
-                    ((*clause).to_owned(), values)
-                })
+                .map(|(clause, values)| ((*clause).to_owned(), maker.texts(values).collect()))
                 .collect(),
             details: Details {
                 specification: specification.line(),
@@ -145,6 +142,11 @@ impl Maker<'_> {
     /// A text without its secrets.
     pub(crate) fn text(&self, text: &str) -> String {
         self.redactor.apply(text).into_owned()
+    }
+
+    /// Texts without their secrets, each with its number.
+    fn texts<N: Copy>(&self, all: &BTreeMap<String, N>) -> impl Iterator<Item = (String, N)> {
+        all.iter().map(|(text, number)| (self.text(text), *number))
     }
 
     /// The user's own headers, with variables in place of secrets.
@@ -379,10 +381,7 @@ impl Maker<'_> {
     fn known_failure(&self, known: &EntryOutcome) -> KnownFailure {
         let entry = &known.entry;
         KnownFailure {
-            list: match entry.kind {
-                KnownFailureKind::Failing => "failing".to_owned(),
-                KnownFailureKind::Flaky => "flaky".to_owned(),
-            },
+            list: entry.kind.name().to_owned(),
             rule: entry.rule.to_owned(),
             method: entry.method.map(str::to_owned),
             mode: entry.selected.map(str::to_owned),

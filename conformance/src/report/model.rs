@@ -27,6 +27,7 @@ use serde_json::{Map, Value, json};
 
 use crate::report::{
     machine::profile_place::ProfilePlace,
+    terminal::WIDTH,
     text::{
         compact::{self, cut},
         contradictions::ShownContradiction,
@@ -561,10 +562,9 @@ impl Finding {
     /// The places of the request to compare with and of the one that is answered wrongly, which may be the same.
     pub(crate) fn first_and_wrong(&self) -> Vec<usize> {
         let baseline = self.requests.iter().position(|request| request.role == Role::Baseline.name());
-        match baseline.unwrap_or(0) {
-            first if first == self.member => vec![first],
-            first => vec![first, self.member],
-        }
+        let mut places = vec![baseline.unwrap_or(0), self.member];
+        places.dedup();
+        places
     }
 
     /// Whether no attempt broke the rule again.
@@ -594,20 +594,14 @@ impl Exchanged {
 
     /// The answer on several lines, with the place marked at which it breaks a rule: whole, or the rest folded. None where it is no object,
     /// or the whole answer breaks the rule: it is shown as it was received then.
-    pub(crate) fn marked(
-        &self,
-        pointer: Option<&str>,
-        is_whole: bool,
-        indent: usize,
-        width: usize,
-    ) -> Option<String> {
+    pub(crate) fn marked(&self, pointer: Option<&str>, is_whole: bool, indent: usize) -> Option<String> {
         let response = self.answer.as_ref().ok()?;
         let value: Value = serde_json::from_str(&response.body.text).ok().filter(Value::is_object)?;
         let marks: Vec<&str> = pointer.into_iter().collect();
         let text = match is_whole {
             _ if pointer == Some("") => return None,
-            true => compact::pretty_marked(&value, &marks, indent, width),
-            false => compact::folded(&value, &marks, &["/result", "/error"], indent, width),
+            true => compact::pretty_marked(&value, &marks, indent, WIDTH),
+            false => compact::folded(&value, &marks, &["/result", "/error"], indent, WIDTH),
         };
         Some(format!("HTTP {}  {text}", response.status))
     }

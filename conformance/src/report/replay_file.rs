@@ -305,23 +305,16 @@ fn set_aside(folder: &Path, path: &Path) -> io::Result<()> {
     fs::rename(path, earlier.join(path.file_name().unwrap_or_default()))
 }
 
-/// The replay files that were written.
-pub(crate) struct WrittenReplays {
-    /// The file of each finding, in the order of the findings.
-    pub(crate) paths: Vec<Option<PathBuf>>,
-    /// Messages about files that could not be written.
-    pub(crate) errors: Vec<String>,
-}
-
-/// Writes one file for each finding, after those of earlier runs against the same target were removed or set aside.
-pub(crate) fn write_all(folder: &Path, report: &Report) -> WrittenReplays {
+/// Writes one file for each finding, after those of earlier runs against the same target were removed or set aside. Returns the file of
+/// each finding, in their order, and messages about files that could not be written.
+pub(crate) fn write_all(folder: &Path, report: &Report) -> (Vec<Option<PathBuf>>, Vec<String>) {
     let findings = &report.findings;
     let mut errors = clear_earlier(folder, report);
     if !findings.is_empty()
         && let Err(cause) = fs::create_dir_all(folder)
     {
         errors.push(format!("{}: {cause}", folder.display()));
-        return WrittenReplays { paths: vec![None; findings.len()], errors };
+        return (vec![None; findings.len()], errors);
     }
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let mut paths = Vec::new();
@@ -335,7 +328,7 @@ pub(crate) fn write_all(folder: &Path, report: &Report) -> WrittenReplays {
             written.map_err(failed).ok().map(|()| path.clone())
         }));
     }
-    WrittenReplays { paths, errors }
+    (paths, errors)
 }
 
 fn write(path: &Path, replay: &ReplayFile) -> io::Result<()> {

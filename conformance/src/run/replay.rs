@@ -25,6 +25,7 @@ use paymaster_engine::{
     rules::{Rule, Violation},
     session::recheck::{Original, Recheck, Replayed, Share},
     specification::{Places, Specification},
+    spending::SpendingLimits,
     verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
@@ -32,7 +33,9 @@ use paymaster_settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::run::sending::{chain::Chain, delivery::DeliveryError, sender::Sender};
+use crate::run::sending::{
+    chain::Chain, delivery::DeliveryError, sender::Sender, sponsorships::Sponsorships,
+};
 
 /// The most requests for one finding.
 const MOST_REQUESTS: usize = 10_000;
@@ -83,6 +86,8 @@ struct Way {
 /// The search for a violation of one finding.
 struct Search<'a> {
     sender: Sender,
+    rule: &'static Rule,
+    recheck: Recheck<'a>,
     finding: &'a Original,
     group: &'a Group,
     context: &'a dyn Knowledge,
@@ -112,13 +117,16 @@ pub async fn replay(
     // Pauses are made and not reported: there is no receiver.
     let (jobs, pace) =
         (finding.circumstances.connections, Pace::new(settings.rate, settings.max_requests, ends));
-    let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs);
+    let unlimited = Sponsorships::new(context.specification(), SpendingLimits::default());
+    let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs, unlimited);
     (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.idle.unwrap_or_default());
     let ways = [false, true]
         .into_iter()
         .filter(|is_new| !is_new || renewed(group, finding, context.specification()).is_some());
     let mut search = Search {
         sender,
+        rule,
+        recheck: Recheck::new(rule, context),
         finding,
         group,
         context,
@@ -127,12 +135,11 @@ pub async fn replay(
         held_in_company: Cell::default(),
         untested: None,
     };
-    let recheck = Recheck::new(rule, context);
     let ended = tokio::select! {
         biased;
         () = stop.stopped() => Err(ended(stop)),
         () = tokio::time::sleep_until(ends) => Err("the time limit was reached".to_owned()),
-        ended = search.run_in(finding.circumstances.in_flight, &recheck, rule) => ended,
+        ended = search.run() => ended,
     };
     match ended {
         Ok(conclusion) => conclusion,
@@ -149,7 +156,7 @@ impl Way {
 
 impl Search<'_> {
     /// Sends rounds of requests until each way of sending them has shown what it can. The error says what ended the search before.
-    async fn run(&mut self, recheck: &Recheck<'_>) -> Result<ReplayOutcome, String> {
+    async fn run_alone(&mut self) -> Result<ReplayOutcome, String> {
         for number in 0.. {
             let round = self.round(number);
             if round.is_empty() {
@@ -162,7 +169,7 @@ impl Search<'_> {
             self.sender.close_idle();
             for (way, group) in round {
                 let exchanges = self.deliver(&group).await?;
-                if let Some(outcome) = self.judge(way, &group, &exchanges, recheck) {
+                if let Some(outcome) = self.judge(way, &group, &exchanges) {
                     return Ok(outcome);
                 }
             }
@@ -171,24 +178,20 @@ impl Search<'_> {
     }
 
     /// Sends the requests alone where they break the rule alone, and else within those of a whole run.
-    async fn run_in(
-        &mut self,
-        in_flight: usize,
-        recheck: &Recheck<'_>,
-        rule: &'static Rule,
-    ) -> Result<ReplayOutcome, String> {
+    async fn run(&mut self) -> Result<ReplayOutcome, String> {
+        let in_flight = self.finding.circumstances.in_flight;
         if in_flight <= 1 {
-            return self.run(recheck).await;
+            return self.run_alone().await;
         }
         let own = self.deliver(self.group).await?;
-        match recheck.replayed(self.group, &own, self.finding) {
+        match self.recheck.replayed(self.group, &own, self.finding) {
             Replayed::Broken(violation) => return Ok(ReplayOutcome::StillThere(violation)),
             Replayed::NotTested(cause) => return Ok(ReplayOutcome::CouldNotTest(cause)),
             _ => {}
         }
         let member = self.group.members.get(self.finding.member);
         let key = Key {
-            rule: rule.id,
+            rule: self.rule.id,
             pair: member
                 .and_then(|member| ParsedRequest::of(&member.body, self.context.specification()).pair()),
             pointer: without_indices(&self.finding.pointer),
@@ -198,10 +201,10 @@ impl Search<'_> {
             let mut sending = pin!(sending.buffered(in_flight));
             while let Some((exchanges, group)) = sending.next().await {
                 let exchanges = exchanges?;
-                if let Some(violation) = recheck.violation_at(&key, &group, &exchanges) {
+                if let Some(violation) = self.recheck.violation_at(&key, &group, &exchanges) {
                     return Ok(ReplayOutcome::StillThere(violation));
                 }
-                let held = u32::try_from(recheck.held(&group, &exchanges)).unwrap_or(u32::MAX);
+                let held = u32::try_from(self.recheck.held(&group, &exchanges)).unwrap_or(u32::MAX);
                 self.held_in_company.set(self.tries().saturating_add(held));
                 if self.sender.pace.sent() > MOST_REQUESTS {
                     return Err(BOUND_REACHED.to_owned());
@@ -219,14 +222,16 @@ impl Search<'_> {
     fn plan(&self) -> Vec<Group> {
         let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).enumerate();
         plan.flat_map(|(number, group)| {
-            let is_turn = number % COPY_EVERY == 0;
-            let copy = is_turn.then(|| {
-                renewed(self.group, self.finding, self.context.specification())
-                    .unwrap_or_else(|| self.group.clone())
-            });
+            let copy = (number % COPY_EVERY == 0).then(|| self.new_group());
             copy.into_iter().chain([group])
         })
         .collect()
+    }
+
+    /// The group of the finding as new requests, as far as it can be changed.
+    fn new_group(&self) -> Group {
+        let new = renewed(self.group, self.finding, self.context.specification());
+        new.unwrap_or_else(|| self.group.clone())
     }
 
     async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, String> {
@@ -246,24 +251,16 @@ impl Search<'_> {
         // Each way is the first one on a connection in every other round.
         let first = number % ways.len();
         ways.rotate_left(first);
-        let both = ways.iter().cycle().take(2).map(|way| {
-            let is_new = self.ways[*way].is_new;
-            let group =
-                is_new.then(|| renewed(self.group, self.finding, self.context.specification())).flatten();
-            (*way, group.unwrap_or_else(|| self.group.clone()))
-        });
+        let both =
+            ways.iter().cycle().take(2).map(|way| {
+                (*way, if self.ways[*way].is_new { self.new_group() } else { self.group.clone() })
+            });
         both.collect()
     }
 
     /// Notes what the answers to one group show. Gives a conclusion where they decide.
-    fn judge(
-        &mut self,
-        way: usize,
-        group: &Group,
-        exchanges: &[Exchange],
-        recheck: &Recheck<'_>,
-    ) -> Option<ReplayOutcome> {
-        let replayed = recheck.replayed(group, exchanges, self.finding);
+    fn judge(&mut self, way: usize, group: &Group, exchanges: &[Exchange]) -> Option<ReplayOutcome> {
+        let replayed = self.recheck.replayed(group, exchanges, self.finding);
         let way = &mut self.ways[way];
         let mut unproved = |reason: String, member: usize| {
             way.unproved = Some((reason, exchanges.get(member).cloned().map(Box::new)));
@@ -325,7 +322,8 @@ impl Search<'_> {
 
     /// Whether the target serves an ordinary request of the same method and mode.
     async fn serves_others(&self) -> bool {
-        for call in calls(self.context, CONTROLS) {
+        let calls = self.context.specification().calls;
+        for call in Plan::of(&[calls], self.context, unseen_number(), CONTROLS) {
             if self.group.pair.is_none_or(|pair| call.pair == Some(pair))
                 && let Ok(exchanges) = self.sender.deliver(&call).await
                 && exchanges.iter().any(|exchange| Answer::of(exchange).result().is_some())
@@ -356,11 +354,6 @@ impl Search<'_> {
 
 fn not_proved(reason: &str) -> ReplayOutcome {
     ReplayOutcome::NotProved { reason: reason.to_owned(), answer: None }
-}
-
-/// Calls of every method and mode that were not drawn before: so many of each, or fewer.
-fn calls(context: &dyn Knowledge, of_each: u32) -> Vec<Group> {
-    Plan::of(&[context.specification().calls], context, unseen_number(), of_each).collect()
 }
 
 /// The group with ids and nonces that the target has not seen. Values that are equal stay equal. The members that decide stay as they
@@ -439,8 +432,5 @@ fn unseen_number() -> u64 {
 }
 
 fn ended(stop: &Stop) -> String {
-    match stop.reason() {
-        Some(reason) => reason.to_string(),
-        None => DeliveryError::Stopped.to_string(),
-    }
+    stop.reason().map_or_else(|| DeliveryError::Stopped.to_string(), |reason| reason.to_string())
 }

@@ -1,11 +1,8 @@
 //! A whole run: discovery, the plan, the confirmation of violations, the summary.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet, time::Instant};
 
 use crate::events::Event;
@@ -18,7 +15,7 @@ use crate::run::{
     },
     sending::{
         sender::{Notice, Sender},
-        sponsorships::limits_of,
+        sponsorships::{Sponsorships, limits_of},
     },
     worker::{FailFast, Progress, Sessions, Work},
 };
@@ -83,9 +80,9 @@ pub async fn check(
     let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, &mut listener).await;
     let (context, access, sent) = discover(settings, suite, limits, &sender, &mut listener).await;
-    sender.target().comparison.knowing(Arc::clone(&context));
+    sender.target.lock().comparison.knowing(Arc::clone(&context));
     forecast.learn(&context, sender.pace.sent());
-    sender.sponsorships().learn(&context);
+    sender.sponsorships.lock().learn(&context);
     let mut session = Session::new(suite.rules.clone(), Arc::clone(&context))
         .knowing(Arc::clone(&suite.known))
         .with_idle(is_idle);
@@ -109,7 +106,8 @@ pub async fn check(
         session.merge_access(access);
     }
     if limits.is_some() {
-        coverage.push(format!("the target granted {}, of at most {limits}", sender.sponsorships().spent()));
+        coverage
+            .push(format!("the target granted {}, of at most {limits}", sender.sponsorships.lock().spent()));
     }
     let denied = session.denied().map(Reason::GaveUp);
     listener.event(&Event::Confirming);
@@ -123,10 +121,10 @@ pub async fn check(
     for (protocol, times) in sender.http_versions() {
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
-    if let Some(overload) = &sender.target().overload {
+    if let Some(overload) = &sender.target.lock().overload {
         session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
-    coverage.extend(sender.target().absences());
+    coverage.extend(sender.target.lock().absences());
     let in_flight = sender.most_in_flight();
     if settings.jobs > 1 && in_flight > 0 && (sender.pace.interval().is_some() || in_flight == 1) {
         coverage.push(format!("requests in flight at a time: at most {in_flight}"));
@@ -156,7 +154,7 @@ pub async fn check(
         strictness: settings.strictness,
         recorded: None,
         requests: sender.pace.sent(),
-        connections: sender.jobs(),
+        connections: sender.jobs,
         took,
     });
     summary.coverage = coverage;
@@ -174,11 +172,12 @@ fn sender_of(
 ) -> (Sender, UnboundedReceiver<Notice>) {
     let pace =
         Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
-    let (sender, notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
-    let mut sender = sender.within(suite.specification, limits);
+    let sponsorships = Sponsorships::new(suite.specification, limits);
+    let (mut sender, notices) =
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs, sponsorships);
     sender.idle_time = settings.idle.unwrap_or_default();
     sender.chain.clone_from(&suite.chain);
-    sender.target().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
+    sender.target.lock().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     (sender, notices)
 }
 
@@ -220,20 +219,16 @@ async fn discover(
     let mut rounds = Rounds::new(known.discovery(settings.seed));
     let mut answers = Vec::new();
     while let Some(round) = rounds.next_round(answers) {
-        match listener.hear(sender.deliver_round(round)).await {
-            Some(came) => answers = came,
-            None => break,
-        }
+        let Some(came) = listener.hear(sender.deliver_round(round)).await else { break };
+        answers = came;
     }
     let (discovery, mut sent) = rounds.finish(suite.specification);
     let (known, access) = discovery.finish();
     let mut clients = RefusedClients::new(known, settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = clients.next_round(&answers) {
-        match listener.hear(sender.deliver_round(round)).await {
-            Some(came) => answers = came,
-            None => break,
-        }
+        let Some(came) = listener.hear(sender.deliver_round(round)).await else { break };
+        answers = came;
         sent.extend(answers.iter().cloned());
     }
     (clients.finish(), access, sent)
@@ -270,15 +265,7 @@ impl Listener<'_> {
 
     fn report(&mut self, notice: &Notice) {
         match notice {
-            Notice::Throttled { pause, status } => self
-                .event(&Event::Waiting { pause: *pause, reason: &format!("the target answered {status}") }),
-            Notice::Outage { pause, status } => {
-                let came = status.map_or("nothing".to_owned(), |status| status.to_string());
-                self.event(&Event::Waiting {
-                    pause: *pause,
-                    reason: &format!("the target answered {came} to a request that was served before"),
-                });
-            }
+            Notice::Waiting { pause, reason, .. } => self.event(&Event::Waiting { pause: *pause, reason }),
             Notice::Overloaded(overload) => {
                 self.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign });
             }
@@ -298,8 +285,8 @@ async fn judge_plan(
     session: &mut Session,
     listener: &mut Listener<'_>,
 ) -> (Option<Reason>, usize, Option<String>) {
-    sender.target().liveness.begin_plan();
-    let context = &forecast.context();
+    sender.target.lock().liveness.begin_plan();
+    let context = &Arc::clone(&forecast.context);
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
     listener.event(&Event::Planned {
@@ -309,10 +296,10 @@ async fn judge_plan(
     });
     report_estimate(forecast, sender, listener).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
-    let workers = sender.jobs().min(at_most);
+    let workers = sender.jobs.min(at_most);
     let work = Arc::new(Work {
         sender: Arc::clone(sender),
-        sessions: Sessions::of(session.clone()),
+        sessions: Sessions { empty: session.clone(), idle: Mutex::default() },
         groups,
         progress: Mutex::new(Progress { depth_ends: Some(forecast.depth_ends()), ..Progress::default() }),
         ended: Stop::default(),
@@ -342,7 +329,7 @@ async fn judge_plan(
             _ = tick.tick() => {
                 report_progress(&work, &mut reported, listener);
                 report_estimate(forecast, sender, listener).await;
-                work.progress().depth_ends = Some(forecast.depth_ends());
+                work.progress.lock().depth_ends = Some(forecast.depth_ends());
             }
         }
     }
@@ -353,17 +340,17 @@ async fn judge_plan(
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
     work.settle(&unanswered, stopped_answering).await;
-    for part in work.sessions.take_all() {
+    for part in work.sessions.idle.lock().drain(..) {
         session.merge(part);
     }
     report_progress(&work, &mut reported, listener);
-    if work.progress().shortened {
+    if work.progress.lock().shortened {
         session.shorten();
     }
     if cut {
         work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
     }
-    let progress = work.progress();
+    let progress = work.progress.lock();
     (work.ended.reason(), progress.judged, progress.last.in_words())
 }
 
@@ -373,7 +360,7 @@ fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, listener:
         listener.event(&Event::Broken { rule });
     }
     listener.event(&Event::Judged {
-        groups: work.progress().done,
+        groups: work.progress.lock().done,
         requests: work.sender.pace.sent(),
         findings: reported.len(),
     });

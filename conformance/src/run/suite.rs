@@ -65,9 +65,7 @@ impl Suite {
             known: Arc::default(),
         }
     }
-}
 
-impl Suite {
     /// The same with or without the requests on connections that were idle.
     pub(crate) fn with_idle(&self, idle: bool) -> Self {
         Self { scope: self.scope.clone().with_idle(idle), ..self.clone() }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::run::sending::{
     sender::{Notice, Sender},
-    sponsorships::limits_of,
+    sponsorships::{Sponsorships, limits_of},
 };
 use paymaster_client::{pace::Pace, redact::Redactor, stop::Stop};
 use paymaster_engine::first_profile::FirstProfile;
@@ -32,29 +32,28 @@ pub struct Surveyed {
 pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
     let ends = Instant::now() + settings.time_limit;
     let pace = Pace::new(settings.rate, settings.max_requests, ends).after(settings.asked);
-    let (sender, mut notices) = Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs);
-    let sender = sender.within(settings.profile.specification(), limits_of(settings));
+    let sponsorships = Sponsorships::new(settings.profile.specification(), limits_of(settings));
+    let (sender, mut notices) =
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs, sponsorships);
     let limit = stop.trigger_after(settings.time_limit);
     let mut survey = (settings.profile.specification().survey)(settings.seed);
     let mut answers = Vec::new();
     while let Some(round) = survey.next_round(&answers) {
-        match sender.deliver_round(round).await {
-            Some(came) => answers = came,
-            None => break,
-        }
-        if sender.target().liveness.hopeless().is_some() {
+        let Some(came) = sender.deliver_round(round).await else { break };
+        answers = came;
+        if sender.target.lock().liveness.hopeless().is_some() {
             break;
         }
     }
     limit.abort();
     let mut was_throttled = false;
     while let Ok(notice) = notices.try_recv() {
-        was_throttled |= matches!(notice, Notice::Throttled { .. });
+        was_throttled |= matches!(notice, Notice::Waiting { is_asked_for: true, .. });
     }
     let found = survey.finish(&|text| redactor.apply(text) == text);
     let denied = found.access.denied();
     let ended = denied
-        .or_else(|| sender.target().liveness.hopeless())
+        .or_else(|| sender.target.lock().liveness.hopeless())
         .or_else(|| stop.reason().map(|reason| reason.to_string()));
     let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {

@@ -1,13 +1,9 @@
 //! A worker of a run: takes groups from the queue, sends them and judges the answers.
 //! With `--fail-fast`, the run ends at the first violation that fails it and is seen again when its requests are sent again.
 
-use std::{
-    collections::BTreeSet,
-    pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeSet, pin::pin, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::{
     cases::case::Group,
@@ -84,32 +80,18 @@ impl Progress {
 /// keeps examples for every rule.
 pub(crate) struct Sessions {
     /// An empty session, which the others are clones of.
-    empty: Session,
-    idle: Mutex<Vec<Session>>,
+    pub(crate) empty: Session,
+    pub(crate) idle: Mutex<Vec<Session>>,
 }
 
 impl Sessions {
-    /// No session yet; all will be clones of this empty one.
-    pub(crate) fn of(empty: Session) -> Self {
-        Self { empty, idle: Mutex::default() }
-    }
-
     /// Calls `work` with a session that no other worker uses meanwhile.
     fn with<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
-        let idle = self.idle().pop();
+        let idle = self.idle.lock().pop();
         let mut session = idle.unwrap_or_else(|| self.empty.clone());
         let result = work(&mut session);
-        self.idle().push(session);
+        self.idle.lock().push(session);
         result
-    }
-
-    /// All sessions, at the end of the run.
-    pub(crate) fn take_all(&self) -> Vec<Session> {
-        std::mem::take(&mut *self.idle())
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -191,10 +173,10 @@ impl Work {
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
-                self.progress().is_over = true;
+                self.progress.lock().is_over = true;
                 return unanswered;
             };
-            self.progress().note(&group, &delivered);
+            self.progress.lock().note(&group, &delivered);
             match delivered {
                 Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
                     Ok(new) => {
@@ -210,12 +192,12 @@ impl Work {
                 Err(DeliveryError::Stopped) => return unanswered,
                 Err(cause) => {
                     if group.is_depth && matches!(cause, DeliveryError::OverBudget(_)) {
-                        self.progress().shortened = true;
+                        self.progress.lock().shortened = true;
                     }
                     self.sessions.with(|session| session.leave_out(&group, cause.to_string()));
                 }
             }
-            if let Some(cause) = self.sender.target().liveness.hopeless() {
+            if let Some(cause) = self.sender.target.lock().liveness.hopeless() {
                 self.ended.trigger(Reason::GaveUp(cause));
             }
         }
@@ -228,11 +210,11 @@ impl Work {
         group: Arc<Group>,
         exchanges: Vec<Exchange>,
     ) -> Result<Vec<NewlyBroken>, UnansweredGroup> {
-        let doubtful = self.sender.sponsorships().doubtful(&exchanges);
+        let doubtful = self.sender.sponsorships.lock().doubtful(&exchanges);
         if doubtful.is_none() && exchanges.iter().all(is_answered) {
             return Ok(self.judge(&group, &exchanges));
         }
-        let stamp = self.sender.target().liveness.last_stamp();
+        let stamp = self.sender.target.lock().liveness.last_stamp();
         Err(UnansweredGroup { group, exchanges, stamp, doubtful })
     }
 
@@ -250,19 +232,19 @@ impl Work {
     pub(crate) async fn settle(&self, unanswered: &[UnansweredGroup], stopped_answering: bool) {
         let (mut confirmed, mut of_load) = (0, 0);
         let limit = self.sender.transport.limits.timeout;
+        let leave_out = |group: &UnansweredGroup, cause| {
+            self.sessions.with(|session| session.leave_out(&group.group, cause));
+        };
+        let leave_out_timeout = |what| self.sessions.with(|session| session.leave_out_timeout(what));
         for group in unanswered {
-            let after = |stamp| self.sender.target().liveness.is_after_last_answer(stamp, self.sender.jobs());
+            let after =
+                |stamp| self.sender.target.lock().liveness.is_after_last_answer(stamp, self.sender.jobs);
             if stopped_answering && !group.exchanges.iter().all(is_answered) && after(group.stamp) {
-                let cause = "the target stopped answering".to_owned();
-                self.sessions.with(|session| session.leave_out(&group.group, cause));
+                leave_out(group, "the target stopped answering".to_owned());
             } else if let Some(cause) = self.exhausted(group) {
-                self.sessions.with(|session| session.leave_out(&group.group, cause));
+                leave_out(group, cause);
             } else if waited(&group.exchanges).any(|waited| waited < limit) {
-                self.sessions.with(|session| {
-                    session.leave_out_timeout(
-                        "waited for less than many before it, which had none in the whole time",
-                    );
-                });
+                leave_out_timeout("waited for less than many before it, which had none in the whole time");
             } else if !has_timeout(&group.exchanges) || confirmed == TIMEOUTS_CONFIRMED && of_load == 0 {
                 self.judge(&group.group, &group.exchanges);
             } else {
@@ -275,9 +257,12 @@ impl Work {
                     }
                     again => {
                         of_load += 1;
-                        let again =
-                            if again.is_some() { "an answer when sent again" } else { "not sent again" };
-                        self.sessions.with(|session| session.leave_out_timeout(again));
+                        let is_sent = again.is_some();
+                        leave_out_timeout(if is_sent {
+                            "an answer when sent again"
+                        } else {
+                            "not sent again"
+                        });
                     }
                 }
             }
@@ -295,7 +280,7 @@ impl Work {
 
     /// Waits until the worker at this place is needed. Where the rate is limited, few groups are sent at a time: many would all end late.
     async fn turn(&self, place: usize) {
-        while place >= self.needed() && !self.progress().is_over {
+        while place >= self.needed() && !self.progress.lock().is_over {
             tokio::time::sleep(WAITING).await;
         }
     }
@@ -305,7 +290,7 @@ impl Work {
         let Some(interval) = self.sender.pace.interval() else {
             return usize::MAX;
         };
-        let progress = self.progress();
+        let progress = self.progress.lock();
         let took = progress.took.as_micros() / progress.judged.max(1) as u128;
         2 + usize::try_from(2 * took.div_ceil(interval.as_micros().max(1))).unwrap_or(usize::MAX - 2)
     }
@@ -323,14 +308,14 @@ impl Work {
                 }
                 return Some(group);
             }
-            if self.progress().depth_ends.is_some_and(|end| now >= end) {
-                self.progress().shortened = true;
+            if self.progress.lock().depth_ends.is_some_and(|end| now >= end) {
+                self.progress.lock().shortened = true;
                 return None;
             }
             if self.sender.pace.interval().is_none() || !self.is_settled(&group) {
                 return Some(group);
             }
-            self.progress().done += 1;
+            self.progress.lock().done += 1;
         }
     }
 
@@ -346,26 +331,22 @@ impl Work {
         })
     }
 
-    pub(crate) fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
     fn exhausted(&self, group: &UnansweredGroup) -> Option<String> {
-        let cause = self.sender.sponsorships().exhausted(group.doubtful?, self.sender.jobs())?;
+        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful?, self.sender.jobs)?;
         let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
         is_broken.then_some(cause)
     }
 
     fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
         let new = self.sessions.with(|session| session.judge(group, exchanges));
-        self.progress().broken.extend(new.iter().map(|new| new.rule.id));
+        self.progress.lock().broken.extend(new.iter().map(|new| new.rule.id));
         new
     }
 
     /// The rules that are broken so far and not in `reported`.
     pub(crate) fn newly_broken(&self, reported: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
-        let progress = self.progress();
+        let progress = self.progress.lock();
         let rules = self.sessions.empty.rules().iter().copied();
         rules.filter(|rule| progress.broken.contains(rule.id) && !reported.contains(rule.id)).collect()
     }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use paymaster_engine::{
     diagnosis::{
         cause::{Cause, CauseKind},
@@ -68,18 +69,13 @@ impl Matrix {
 
     /// A row for each fault and variant, in the order of their first trials.
     pub fn rows(&self) -> Vec<Row> {
-        let mut rows = Vec::<Row>::new();
-        let mut places = BTreeMap::new();
+        let mut rows = IndexMap::new();
         for trial in &self.trials {
-            let place = *places
-                .entry((trial.deviation.specification().name, trial.deviation.name()))
-                .or_insert_with(|| {
-                    rows.push(Row { deviation: trial.deviation, trials: 0, rules: BTreeMap::new() });
-                    rows.len() - 1
-                });
-            let row = &mut rows[place];
+            let deviation = trial.deviation;
+            let new = || Row { deviation, trials: 0, rules: BTreeMap::new() };
+            let row = rows.entry((deviation.specification().name, deviation.name())).or_insert_with(new);
             row.trials += 1;
-            let rules: Vec<&Rule> = match trial.deviation {
+            let rules: Vec<&Rule> = match deviation {
                 Deviation::Fault(..) => trial.caught_by().collect(),
                 Deviation::Variant(..) => trial.wrongly_broken().collect(),
             };
@@ -87,7 +83,7 @@ impl Matrix {
                 *row.rules.entry(rule.id).or_default() += 1;
             }
         }
-        rows
+        rows.into_values().collect()
     }
 }
 

@@ -13,6 +13,7 @@ pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
 pub use trial::{Deviation, ProfilePart, ProfileParts, Trial, deviations_on_chain, every_deviation};
 
 use std::{
+    collections::BTreeMap,
     num::NonZero,
     sync::{
         Arc,
@@ -21,6 +22,7 @@ use std::{
     thread,
 };
 
+use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::run::{Chain, PlanCache, Suite};
@@ -110,14 +112,14 @@ pub fn run(trials: &Trials<'_>, stop: &Stop, on_trial: &(dyn Fn(&Trial) + Sync))
     let plans = Arc::default();
     // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
     let one = |runtime: &Runtime, taken: usize| {
-        let (deviation, seed, part) = work[work.len() - taken - 1];
+        let planned @ (deviation, ..) = work[work.len() - taken - 1];
         let (first, second) = trials.cases.of(deviation);
         let mut suite = suite(deviation.specification(), &plans);
         suite.chain = trials.chain.map(|on_chain| on_chain.chain.clone());
         let run = |cases| {
             // What ends one trial early, such as its time limit, does not end the others.
             let stop = stop.for_part();
-            runtime.block_on(Trial::run(deviation, seed, part, cases, trials, &suite, &stop))
+            runtime.block_on(Trial::run(planned, cases, trials, &suite, &stop))
         };
         let trial = run(first)?;
         match second {
@@ -143,36 +145,31 @@ fn on_every_core<T: Send>(
     work: &(dyn Fn(&Runtime, usize) -> Result<T, String> + Sync),
     on_done: &(dyn Fn(&T) + Sync),
 ) -> Result<Vec<T>, String> {
-    let next = AtomicUsize::new(0);
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let one_thread = || {
         // Each thread has a runtime of its own, so that server and client of a trial share a core.
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|cause| format!("the runtime: {cause}"))?;
-        let mut done = Vec::new();
         loop {
             let taken = next.fetch_add(1, Ordering::Relaxed);
             if taken >= count || stop.reason().is_some() {
-                return Ok(done);
+                return Ok(());
             }
             let result = work(&runtime, taken)?;
             if stop.reason().is_some() {
-                return Ok(done);
+                return Ok(());
             }
             on_done(&result);
-            done.push((taken, result));
+            done.lock().insert(taken, result);
         }
     };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts = thread::scope(|scope| {
+    thread::scope(|scope| {
         let threads: Vec<_> = (0..cores * THREADS_PER_CORE).map(|_| scope.spawn(one_thread)).collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err("a thread of the selftest failed".to_owned())))
-            .collect::<Result<Vec<_>, _>>()
+        let failed = |_| Err("a thread of the selftest failed".to_owned());
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(failed))
     })?;
-    let mut done: Vec<(usize, T)> = parts.into_iter().flatten().collect();
-    done.sort_by_key(|(taken, _)| *taken);
-    Ok(done.into_iter().map(|(_, result)| result).collect())
+    Ok(done.into_inner().into_values().collect())
 }

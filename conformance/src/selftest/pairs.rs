@@ -5,12 +5,12 @@ use std::sync::Arc;
 use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of};
 
 use crate::{
-    run::{self, ReplayOutcome, RunOutcome, Suite},
+    run::{self, ReplayOutcome, Reporters, RunOutcome, Suite},
     selftest::{
         NamedDefect,
         matrix::named_defects,
         on_every_core, suite,
-        trial::{Silent, serve, server_error, settings},
+        trial::{serve, server_error},
     },
 };
 use paymaster_client::stop::Stop;
@@ -18,7 +18,7 @@ use paymaster_engine::{
     cases::plan::DEFAULT_CASES, session::recheck::Original, specification::Specification,
     verdict::finding::Finding,
 };
-use paymaster_settings::Settings;
+use paymaster_settings::{Embedded, Settings, embedded::profile_of};
 
 /// How many of 100 pairs are two faults that one rule catches.
 const OF_ONE_RULE: usize = 40;
@@ -116,11 +116,9 @@ pub fn run_pairs(
 
 impl PairTrial {
     async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, String> {
-        let config = config();
-        let (embedded, transport) = serve(&config, service(&config, &pair.faults)?, false).await?;
-        let profile = embedded.profile(pair.specification);
-        let settings = settings(&embedded, transport, profile, (seed, DEFAULT_CASES), true);
-        let outcome = run::check(&settings, suite, stop, &mut Silent).await;
+        let run = (seed, DEFAULT_CASES);
+        let (embedded, settings) = serve_with(&pair.faults, pair.specification, run, true).await?;
+        let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
         embedded.stop().await;
         let defects = named_defects(&outcome.summary);
         let names =
@@ -164,10 +162,8 @@ async fn fixed_without(
     seed: u64,
     stop: &Stop,
 ) -> Result<Vec<bool>, String> {
-    let config = config();
-    let (embedded, transport) = serve(&config, service(&config, &[left])?, false).await?;
-    let profile = embedded.profile(outcome.context.specification());
-    let settings = settings(&embedded, transport, profile, (seed, 1), false);
+    let specification = outcome.context.specification();
+    let (embedded, settings) = serve_with(&[left], specification, (seed, 1), false).await?;
     let mut fixed = Vec::new();
     for defect in &outcome.summary.defects {
         let mut is_fixed = true;
@@ -189,14 +185,18 @@ async fn is_broken(finding: &Finding, outcome: &RunOutcome, settings: &Settings,
     !matches!(replayed, ReplayOutcome::Fixed(_))
 }
 
-fn config() -> Config {
+/// Starts a server with these faults, and makes the settings of a run against it.
+async fn serve_with(
+    faults: &[&'static Fault],
+    specification: &Specification,
+    run: (u64, u32),
+    causes: bool,
+) -> Result<(Embedded, Settings), String> {
     let mut config = Config::default();
     // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
     config.signing.enabled = false;
-    config
-}
-
-fn service(config: &Config, faults: &[&'static Fault]) -> Result<InjectedService, String> {
-    let service = Service::new(config).map_err(server_error)?;
-    Ok(InjectedService::from(service).with_faults(faults.iter().copied()))
+    let service = InjectedService::from(Service::new(&config).map_err(server_error)?);
+    let service = service.with_faults(faults.iter().copied());
+    let profile = profile_of(specification, &config, &[]);
+    serve((&config, service, false), profile, run, causes).await
 }

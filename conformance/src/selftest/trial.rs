@@ -28,9 +28,8 @@ use paymaster_settings::{
 };
 
 use crate::{
-    events::Event,
     first_profile::{self, Given},
-    run::{self, Reporter, Suite},
+    run::{self, Reporters, Suite},
     selftest::{
         Trials,
         matrix::{NamedDefect, named_defects},
@@ -48,33 +47,27 @@ pub enum Deviation {
 
 /// Every fault and every variant of the reference server that shows without a chain, by each specification by which it shows.
 pub fn every_deviation() -> Vec<Deviation> {
-    let mut all = with_and_without_chain();
-    all.retain(|deviation| !deviation.is_about_the_chain());
-    all
+    with_and_without_chain().filter(|deviation| !deviation.is_about_the_chain()).collect()
 }
 
 /// The faults that the contracts on a chain show, and the variants of the specification whose data the published contracts read, as far as
 /// their data are signed for those. The data of token mode of the other specification are the server's own.
 pub fn deviations_on_chain() -> Vec<Deviation> {
-    let mut all = with_and_without_chain();
-    all.retain(|deviation| match deviation {
+    let is_tried = |deviation: &Deviation| match deviation {
         Deviation::Fault(..) => deviation.is_about_the_chain(),
         Deviation::Variant(_, variant) => {
             variant.specification.is_some_and(needs_signatures) && deviation.states(Statement::Contract)
         }
-    });
-    all
+    };
+    with_and_without_chain().filter(is_tried).collect()
 }
 
-fn with_and_without_chain() -> Vec<Deviation> {
-    let of = |specification: &&'static Specification| {
-        let (specification, name) = (*specification, specification.name);
-        faults_of(name)
-            .map(|fault| Deviation::Fault(specification, fault))
-            .chain(variants_of(name).map(|variant| Deviation::Variant(specification, variant)))
-            .collect::<Vec<_>>()
-    };
-    SPECIFICATIONS.iter().flat_map(of).collect()
+fn with_and_without_chain() -> impl Iterator<Item = Deviation> {
+    SPECIFICATIONS.iter().copied().flat_map(|specification| {
+        let faults = faults_of(specification.name).map(move |fault| Deviation::Fault(specification, fault));
+        let variants = variants_of(specification.name);
+        faults.chain(variants.map(move |variant| Deviation::Variant(specification, variant)))
+    })
 }
 
 impl Deviation {
@@ -178,19 +171,10 @@ const JOBS: usize = 32;
 const IDLE: Duration = Duration::from_millis(300);
 const IDLE_CLAUSE: &str = "http.idle-connection";
 
-/// A reporter that ignores all events.
-pub(super) struct Silent;
-
-impl Reporter for Silent {
-    fn event(&mut self, _: &Event<'_>) {}
-}
-
 impl Trial {
     /// Runs the whole suite against a server with this deviation.
     pub(super) async fn run(
-        deviation: Deviation,
-        seed: u64,
-        profile_part: ProfilePart,
+        (deviation, seed, profile_part): (Deviation, u64, ProfilePart),
         cases: u32,
         trials: &Trials<'_>,
         suite: &Suite,
@@ -202,15 +186,14 @@ impl Trial {
         if let Some(variant) = deviation.variant() {
             (variant.configure)(&mut config);
         }
-        let service = deviation.service(&config)?;
-        let (embedded, transport) = serve(&config, service, deviation.needs_tcp()).await?;
+        let server = (&config, deviation.service(&config)?, deviation.needs_tcp());
         let profile = profile_part.of(deviation, &config);
-        let mut settings = settings(&embedded, transport, profile, (seed, cases), trials.causes);
+        let (embedded, mut settings) = serve(server, profile, (seed, cases), trials.causes).await?;
         settings.idle = deviation.is_about_idle(&config).then_some(IDLE);
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
         }
-        let outcome = run::check(&settings, suite, stop, &mut Silent).await;
+        let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
         embedded.stop().await;
         let broken = outcome.summary.rules.iter().filter(|outcome| outcome.verdict.is_broken());
         Ok(Self {
@@ -258,10 +241,8 @@ impl Trial {
             return Some(format!("broke {}", wrongly_broken.join(", ")));
         }
         if self.conclusion == Conclusion::CouldNotTest {
-            return Some(format!(
-                "could not be tested: {}",
-                self.cut_short.as_deref().unwrap_or("no reason given")
-            ));
+            let cause = self.cut_short.as_deref().unwrap_or("no reason given");
+            return Some(format!("could not be tested: {cause}"));
         }
         match self.deviation {
             Deviation::Fault(_, fault) if self.caught_by().next().is_none() => {
@@ -275,32 +256,26 @@ impl Trial {
     }
 }
 
-/// Starts a server, and connects to it: over TCP, or through a pipe in memory.
+/// Starts a server of that configuration, over TCP or with a pipe in memory, and makes the settings of a run with this seed and number of
+/// cases against it.
 pub(super) async fn serve(
-    config: &Config,
-    service: InjectedService,
-    needs_tcp: bool,
-) -> Result<(Embedded, Transport), String> {
-    let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
-    if needs_tcp {
-        let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
-        let target = Target::parse(&embedded.url).map_err(server_error)?;
-        return Ok((embedded, Transport::new(target, limits, &[])));
-    }
-    let (embedded, pipe) = Embedded::serve_piped(config, service);
-    let target = Target::parse(&embedded.url).map_err(server_error)?;
-    let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
-    Ok((embedded, Transport::new(target, limits, &[]).with_connector(connector)))
-}
-
-/// The settings of a run with this seed and number of cases against an embedded server.
-pub(super) fn settings(
-    embedded: &Embedded,
-    transport: Transport,
+    (config, service, needs_tcp): (&Config, InjectedService, bool),
     profile: Arc<dyn Knowledge>,
     (seed, cases): (u64, u32),
     causes: bool,
-) -> Settings {
+) -> Result<(Embedded, Settings), String> {
+    let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
+    let target = |embedded: &Embedded| Target::parse(&embedded.url).map_err(server_error);
+    let (embedded, transport) = if needs_tcp {
+        let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
+        let transport = Transport::new(target(&embedded)?, limits, &[]);
+        (embedded, transport)
+    } else {
+        let (embedded, pipe) = Embedded::serve_piped(config, service);
+        let target = target(&embedded)?;
+        let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
+        (embedded, Transport::new(target, limits, &[]).with_connector(connector))
+    };
     let merged = RunArgs {
         common: CommonArgs { seed: Some(seed), ..CommonArgs::default() },
         cases: Some(cases),
@@ -311,7 +286,7 @@ pub(super) fn settings(
     };
     let settings = Settings::new(transport, embedded.url.clone(), profile, &merged);
     // Without causes, a trial only needs to know which rules were broken.
-    Settings { closer_look: causes, ..settings }
+    Ok((embedded, Settings { closer_look: causes, ..settings }))
 }
 
 /// The profile that `init URL` writes.

@@ -106,6 +106,11 @@ impl Counts {
         self.0[state as usize]
     }
 
+    /// The states that any rule has, in the order of the reports, and how many have each.
+    pub fn present(&self) -> impl Iterator<Item = (RuleState, usize)> {
+        RuleState::ALL.into_iter().zip(self.0).filter(|(_, number)| *number > 0)
+    }
+
     /// How many rules there are in all.
     pub fn rules(&self) -> usize {
         self.0.iter().sum()
@@ -119,10 +124,7 @@ impl Counts {
 
     /// `2 broken, 1 warned, 70 passed`. Standings without rules are left out.
     pub fn line(&self) -> String {
-        let parts = RuleState::ALL
-            .into_iter()
-            .filter(|state| self.get(*state) > 0)
-            .map(|state| format!("{} {}", self.get(state), state.word()));
+        let parts = self.present().map(|(state, number)| format!("{number} {}", state.word()));
         parts.collect::<Vec<_>>().join(", ")
     }
 

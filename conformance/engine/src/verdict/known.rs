@@ -20,6 +20,16 @@ pub enum KnownFailureKind {
     Flaky,
 }
 
+impl KnownFailureKind {
+    /// The name of the list in its file and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Failing => "failing",
+            Self::Flaky => "flaky",
+        }
+    }
+}
+
 /// One known failure and its owner. Method, mode and pointer narrow it; each may be left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownFailure {

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
+use indexmap::IndexMap;
 use paymaster_engine::{
     cases::{plan::DEFAULT_CASES, scope::Scope},
     knowledge::Knowledge,
@@ -35,13 +36,13 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     // Wrong arguments are errors before anything is sent.
     let reports = Reports::requested(&args.output)?;
     filter::rules(&args.rules, all_rules())?;
-    block_on(choose_target(args, reports, environment))
+    block_on(check(args, reports, environment))
 }
 
 /// Judges the target that the settings name, or the embedded reference server where they name none.
-async fn choose_target(
+async fn check(
     args: &CheckArgs,
-    reports: Reports,
+    mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, CommandError> {
     let setup = if args.dry_run {
@@ -50,46 +51,33 @@ async fn choose_target(
         which::read(&args.run, args.url.as_deref(), environment).await?
     };
     let specification = setup.profile.known.specification();
-    let standard = Suite::of(specification);
-    let rules = filter::rules(&args.rules, standard.rules.clone())?;
-    let rules = args.chain.applicable(rules)?;
+    let mut suite = Suite::of(specification);
+    suite.rules = args.chain.applicable(filter::rules(&args.rules, suite.rules)?)?;
     let known = KnownFailures::read(&args.output.known, setup.known_failing.as_ref(), specification)?;
-    let suite = Suite {
-        scope: if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules, specification) },
-        rules,
-        fail_fast: args.fail_fast,
-        known: Arc::clone(&known.list),
-        ..standard
-    };
-    let Some(url) = setup.merged.url.clone() else {
-        if args.dry_run {
-            let profile = profile_of(specification, &Config::default(), &[]);
-            return dry_run(&suite, &*profile, &setup.merged, args.quick);
-        }
-        let embedded =
-            Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
-        let setup = setup.for_embedded(&*embedded.profile(specification));
-        return judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
-    };
-    if args.dry_run {
-        // An unusable URL is an error even when nothing is sent.
-        setup.target(&url)?;
-        return dry_run(&suite, &*setup.profile.known, &setup.merged, args.quick);
+    if !args.rules.is_empty() {
+        suite.scope = Scope::of_rules(&suite.rules, specification);
     }
-    judge(setup, &url, suite, args, &known, reports, environment).await
-}
-
-async fn judge(
-    setup: Setup,
-    url: &str,
-    mut suite: Suite,
-    args: &CheckArgs,
-    known: &KnownFailures,
-    mut reports: Reports,
-    environment: &Environment,
-) -> Result<u8, CommandError> {
+    (suite.fail_fast, suite.known) = (args.fail_fast, Arc::clone(&known.list));
+    let url = setup.merged.url.clone();
+    if args.dry_run {
+        let profile = match &url {
+            // An unusable URL is an error even when nothing is sent.
+            Some(url) => setup.target(url).map(|_| Arc::clone(&setup.profile.known))?,
+            None => profile_of(specification, &Config::default(), &[]),
+        };
+        return dry_run(&suite, &*profile, &setup.merged, args.quick);
+    }
+    // It serves until the run is over.
+    let embedded;
+    let (setup, url) = if let Some(url) = url {
+        (setup, url)
+    } else {
+        let started = Embedded::start().await;
+        embedded = started.map_err(|cause| format!("the embedded reference server: {cause}"))?;
+        (setup.for_embedded(&*embedded.profile(specification)), embedded.url.clone())
+    };
     let access = args.chain.transport(&setup)?;
-    let RunSetup { mut settings, shown_target: mut place, mut redactor, .. } = setup.settings(url)?;
+    let RunSetup { mut settings, shown_target: mut place, mut redactor, .. } = setup.settings(&url)?;
     if args.quick {
         settings.budget = Some(QUICK.min(settings.time_limit));
     }
@@ -103,7 +91,7 @@ async fn judge(
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let RunOutcome { summary, context } = run::check(&settings, &suite, &stop, &mut listeners).await;
     let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
-    Ok(reports.finish(&finished, known, environment))
+    Ok(reports.finish(&finished, &known, environment))
 }
 
 /// Prints the number of groups and requests of each relation; sends nothing.
@@ -117,27 +105,23 @@ fn dry_run(
     let cases = merged.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = profile.with_chain(on_chain);
-    let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
-    let mut order = Vec::new();
+    let mut relations = IndexMap::<&str, BTreeMap<&str, (usize, usize)>>::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);
     let suite = &suite.with_idle(merged.idle.is_some());
     for group in suite.groups(&*context, seed, cases) {
         groups += 1;
         requests += group.members.len();
-        let relation = group.relation.id;
-        let place = order.iter().position(|known| *known == relation).unwrap_or_else(|| {
-            order.push(relation);
-            order.len() - 1
-        });
         let pair = group.pair.map_or("-", |pair| pair.name);
-        let row = rows.entry((place, relation, pair)).or_default();
+        let row = relations.entry(group.relation.id).or_default().entry(pair).or_default();
         row.0 += 1;
         row.1 += group.members.len();
     }
     let mut text =
         format!("{:<34} {:<20} {:>8} {:>9}\n", "relation", "method and mode", "groups", "requests");
-    for ((_, relation, pair), (groups, requests)) in rows {
-        let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
+    for (relation, rows) in relations {
+        for (pair, (groups, requests)) in rows {
+            let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
+        }
     }
     let rules = count(suite.rules.len() as u128, "rule");
     let _ = writeln!(

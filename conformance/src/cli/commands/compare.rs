@@ -58,11 +58,8 @@ impl Side {
             Self::Report(name, report) => return Ok((name, *report)),
             Self::Target(setup) => setup,
         };
-        let standard = Suite::of(setup.profile.known.specification());
-        let suite = Suite {
-            rules: ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?,
-            ..standard
-        };
+        let mut suite = Suite::of(setup.profile.known.specification());
+        suite.rules = ChainArgs::default().applicable(filter::rules(&args.rules, suite.rules)?)?;
         let url = setup.merged.url.clone().unwrap_or_default();
         let RunSetup { settings, shown_target: place, redactor, .. } = setup.settings(&url)?;
         let stop = stop_at_interrupt();

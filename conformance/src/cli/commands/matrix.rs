@@ -16,8 +16,10 @@ use crate::report::{
     },
     model::Report,
 };
-use paymaster_settings::output;
-use paymaster_settings::{exit, output::report_file};
+use paymaster_settings::{
+    exit,
+    output::{self, report_file},
+};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
@@ -38,18 +40,11 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
     for pair in columns.windows(2) {
         pair[0].run.compared_with(&pair[1].run)?;
     }
-    if args.output.extension().is_some_and(|extension| extension == "md") {
-        write(&args.output, &matrix::markdown(&columns))?;
-        output::print(&format!("wrote {}\n", args.output.display()))?;
-        return Ok(exit::CONFORMS);
-    }
-    write(&args.output, &matrix::page(&columns))?;
-    let folder = match &args.badges {
-        Some(folder) => folder.clone(),
-        None => args.output.parent().map(Path::to_owned).unwrap_or_default(),
-    };
+    let is_markdown = args.output.extension().is_some_and(|extension| extension == "md");
+    write(&args.output, &if is_markdown { matrix::markdown(&columns) } else { matrix::page(&columns) })?;
+    let folder = args.badges.as_deref().or(args.output.parent()).unwrap_or(Path::new(""));
     let mut text = format!("wrote {}\n", args.output.display());
-    for column in &columns {
+    for column in columns.iter().filter(|_| !is_markdown) {
         let path = folder.join(matrix::file(&column.name));
         match badge::svg(&column.run) {
             Ok(badge) => {

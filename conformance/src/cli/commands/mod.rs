@@ -21,7 +21,7 @@ pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandErr
     match &cli.command {
         None => check::run(&cli.check, environment),
         Some(Command::Check(args)) => check::run(args, environment),
-        Some(Command::Rules(args)) => documentation::rules(args),
+        Some(Command::Rules { json }) => documentation::rules(*json),
         Some(Command::Explain { rule }) => documentation::explain(rule),
         Some(Command::Compare(args)) => compare::run(args, environment),
         Some(Command::Matrix(args)) => matrix::run(args),

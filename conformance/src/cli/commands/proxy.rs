@@ -1,6 +1,6 @@
 //! `proxy`: forwards a wallet's traffic to the paymaster and judges it at the same time.
 
-use std::{collections::BTreeSet, net::SocketAddr, time::Instant};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Instant};
 
 use tokio::{net::TcpListener, sync::mpsc};
 
@@ -35,21 +35,20 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         Some(url) => Some(url.as_str()),
         None => environment.get("PAYMASTER_URL")?,
     };
-    let url = named
-        .map(str::to_owned)
-        .or_else(|| options.profile.target.url.clone())
-        .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
+    let url = named.or(options.profile.target.url.as_deref());
+    let url = url.ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?.to_owned();
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
     let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {
         options.redactor.hide(secret);
     }
-    let dialler = Connector::new(&target, &args.trust.trust(), &proxies)?;
+    let connector = Connector::new(&target, &args.trust.trust(), &proxies)?;
     let mut place = options.place(&url)?;
     (place.curl_options, place.connection_warnings) = trust_notes(&args.trust, target.is_https());
     let limits = Limits { timeout: args.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() };
     let is_loopback = target.is_loopback();
-    let upstream = Upstream::new(target, dialler, limits);
+    let (relayed, receiver) = mpsc::channel(QUEUE_LENGTH);
+    let upstream = Arc::new(Upstream { target, connector, limits, relayed });
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
     block_on(async {
@@ -58,11 +57,10 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         let traffic = TrafficSession::open(options, place, &args.judging)?;
         announce(address, &shown);
         let stop = stop_at_interrupt();
-        let (sender, receiver) = mpsc::channel(QUEUE_LENGTH);
         let started = Instant::now();
         // The judge ends when the relay, the only sender, has ended.
         let ((), (traffic, skipped)) = tokio::join!(
-            relay::serve(listener, upstream, sender, &stop),
+            relay::serve(listener, upstream, &stop),
             judge(traffic, receiver, is_loopback, paint),
         );
         Ok::<_, CommandError>(traffic.close(skipped, started.elapsed(), environment))

@@ -78,12 +78,9 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
 /// The chain of the trials, where one is given.
 async fn chain_of(args: &SelftestArgs) -> Result<Option<OnChain>, CommandError> {
     let Some(url) = &args.chain.rpc_url else { return Ok(None) };
-    let Some(path) = &args.server_config else {
-        return Err(
-            "--rpc-url wants --server-config PATH: which contracts of the reference server are on that chain"
-                .into(),
-        );
-    };
+    let path = args.server_config.as_ref().ok_or(
+        "--rpc-url wants --server-config PATH: which contracts of the reference server are on that chain",
+    )?;
     let config = Config::load(path).map_err(|cause| format!("--server-config: {cause}"))?;
     let target = Target::parse(url).map_err(|cause| format!("--rpc-url: {cause}"))?;
     let transport = Transport::new(target, Limits::default(), &[]);

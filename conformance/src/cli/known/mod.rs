@@ -8,6 +8,7 @@ use std::{
 };
 
 use chrono::{NaiveDate, Utc};
+use indexmap::IndexSet;
 use paymaster_client::files;
 use paymaster_engine::{
     rules::Violation,
@@ -67,17 +68,67 @@ impl KnownFailures {
         let Some(new) = &self.update else {
             return code;
         };
-        let path = self.path.clone().unwrap_or_else(|| DEFAULT_PATH.into());
-        match write(&path, new, &self.list, summary, strictness) {
+        match self.write(new, summary, strictness) {
             Ok(message) => {
                 output::eprint(&format!("{message}\n"));
                 code
             }
             Err(cause) => {
-                output::error(&cause.message);
+                output::error(&cause);
                 exit::USAGE
             }
         }
+    }
+
+    /// Adds entries for what failed and is not listed. Returns a message for the user.
+    fn write(&self, args: &KnownArgs, summary: &Summary, strictness: Strictness) -> Result<String, String> {
+        let path = self.path.as_deref().unwrap_or(Path::new(DEFAULT_PATH));
+        let new: Vec<&Key> = summary
+            .places
+            .iter()
+            .filter(|key| {
+                let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
+                outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
+            })
+            // Expired entries are not added again: their owner decides.
+            .filter(|key| !self.list.entries.iter().any(|entry| entry.matches(key)))
+            .collect();
+        if new.is_empty() {
+            return Ok(format!("{}: nothing to write", path.display()));
+        }
+        let mut text = match files::read_text(path, files::WRITTEN_BY_HAND) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
+            Err(cause) => return Err(at(path)(cause)),
+        };
+        let expires = args.expires.unwrap_or_else(|| in_90_days(self.list.today));
+        let owner = args.owner.clone().or_else(|| ask("Who owns these entries? "));
+        let mut unexplained = 0;
+        for key in &new {
+            let finding = summary.findings.iter().find(|finding| finding.key() == **key);
+            let reason = args.reason.clone().or_else(|| ask(&question(key, finding)));
+            unexplained += usize::from(reason.is_none() || owner.is_none());
+            let flaky = finding.is_some_and(Finding::is_flaky);
+            let kind = if flaky { KnownFailureKind::Flaky } else { KnownFailureKind::Failing };
+            // The blocks of both lists may be in any order, so each is appended and the existing bytes stay.
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            let row = row(key, reason, owner.clone(), expires);
+            text = format!("{text}\n[[{}]]\n{row}", kind.name());
+        }
+        text.parse::<DocumentMut>()
+            .map_err(|cause| format!("{}: entries cannot be added to this list: {cause}", path.display()))?;
+        report_file::write(path, &text).map_err(at(path))?;
+        let written = format!("{}: wrote {}", path.display(), count(new.len()));
+        Ok(if unexplained == 0 {
+            written
+        } else {
+            format!(
+                "{written}; {} still without explanation: replace each {PLACEHOLDER}, or the list is refused",
+                count(unexplained)
+            )
+        })
     }
 }
 
@@ -88,62 +139,6 @@ fn in_90_days(today: NaiveDate) -> NaiveDate {
 /// The beginning of a new file.
 const HEAD: &str = "# Known failures of paymaster-conformance. [[failing]] fails in every run, [[flaky]] in some. method, mode and pointer narrow\n\
                     # an entry. What passes, matches nothing or is past its expiry fails the run.\n";
-
-/// Adds entries for what failed and is not listed. Returns a message for the user.
-pub(super) fn write(
-    path: &Path,
-    entries: &KnownArgs,
-    known: &KnownFailureList,
-    summary: &Summary,
-    strictness: Strictness,
-) -> Result<String, CommandError> {
-    let new: Vec<&Key> = summary
-        .places
-        .iter()
-        .filter(|key| {
-            let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
-            outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
-        })
-        // Expired entries are not added again: their owner decides.
-        .filter(|key| !known.entries.iter().any(|entry| entry.matches(key)))
-        .collect();
-    if new.is_empty() {
-        return Ok(format!("{}: nothing to write", path.display()));
-    }
-    let mut text = match files::read_text(path, files::WRITTEN_BY_HAND) {
-        Ok(text) => text,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
-        Err(cause) => return Err(at(path)(cause).into()),
-    };
-    let expires = entries.expires.unwrap_or_else(|| in_90_days(known.today));
-    let owner = entries.owner.clone().or_else(|| ask("Who owns these entries? "));
-    let mut unexplained = 0;
-    for key in &new {
-        let finding = summary.findings.iter().find(|finding| finding.key() == **key);
-        let reason = entries.reason.clone().or_else(|| ask(&question(key, finding)));
-        unexplained += usize::from(reason.is_none() || owner.is_none());
-        let flaky = finding.is_some_and(Finding::is_flaky);
-        let kind = if flaky { KnownFailureKind::Flaky } else { KnownFailureKind::Failing };
-        // The blocks of both lists may be in any order, so each is appended and the existing bytes stay.
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push('\n');
-        text.push_str(&block(kind, &row(key, reason, owner.clone(), expires)));
-    }
-    text.parse::<DocumentMut>()
-        .map_err(|cause| format!("{}: entries cannot be added to this list: {cause}", path.display()))?;
-    report_file::write(path, &text).map_err(at(path))?;
-    let written = format!("{}: wrote {}", path.display(), count(new.len()));
-    Ok(if unexplained == 0 {
-        written
-    } else {
-        format!(
-            "{written}; {} still without explanation: replace each {PLACEHOLDER}, or the list is refused",
-            count(unexplained)
-        )
-    })
-}
 
 fn count(number: usize) -> String {
     if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
@@ -164,14 +159,6 @@ fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveD
     let expires = expires.to_string();
     row["expires"] = expires.parse::<Datetime>().map_or_else(|_| value(&expires), value);
     row
-}
-
-fn block(kind: KnownFailureKind, row: &Table) -> String {
-    let name = match kind {
-        KnownFailureKind::Failing => "failing",
-        KnownFailureKind::Flaky => "flaky",
-    };
-    format!("[[{name}]]\n{row}")
 }
 
 fn question(key: &Key, finding: Option<&Finding>) -> String {
@@ -238,7 +225,8 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
     {
         for row in rows {
             let at = row.rule.span().start;
-            let entry = entry(kind, row, text, specification)?;
+            let refused = |Refusal(at, message)| ContentsError::at(text, at, message);
+            let entry = entry(kind, row, specification).map_err(refused)?;
             if entries.iter().any(|known| known.scope() == entry.scope()) {
                 let message = format!("{} is listed twice: delete one", entry.scope());
                 return Err(ContentsError::at(text, at, message));
@@ -249,30 +237,30 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
     Ok(entries)
 }
 
-fn entry(
-    kind: KnownFailureKind,
-    row: Row,
-    text: &str,
-    specification: &Specification,
-) -> Result<KnownFailure, ContentsError> {
+/// What is wrong at a byte offset of a file.
+struct Refusal(usize, String);
+
+impl Refusal {
+    fn at<T>(value: &Spanned<T>, message: impl Into<String>) -> Self {
+        Self(value.span().start, message.into())
+    }
+}
+
+fn entry(kind: KnownFailureKind, row: Row, specification: &Specification) -> Result<KnownFailure, Refusal> {
     let rule = specification.find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
         let hint = did_you_mean(id, specification.rules().map(|rule| rule.id));
-        refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
+        Refusal::at(&row.rule, format!("there is no rule `{id}`{hint}"))
     })?;
-    let method = named(row.method, text, &specification.methods())?;
-    let mut modes = Vec::new();
-    for (parameter, value) in specification.kinds.iter().filter_map(|kind| kind.selector) {
-        if parameter == MODE && !modes.contains(&value) {
-            modes.push(value);
-        }
-    }
-    let selected = named(row.mode, text, &modes)?;
+    let method = named(row.method, &specification.methods())?;
+    let selectors = specification.kinds.iter().filter_map(|kind| kind.selector);
+    let modes = selectors.filter(|(parameter, _)| *parameter == MODE).map(|(_, mode)| mode);
+    let modes: Vec<&str> = modes.collect::<IndexSet<_>>().into_iter().collect();
+    let selected = named(row.mode, &modes)?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
     {
-        return Err(refusal(
-            text,
+        return Err(Refusal::at(
             pointer,
             "a pointer begins with `/`, as in /result/feeQuotes/*/symbol, or is empty for the answer as a whole",
         ));
@@ -283,44 +271,32 @@ fn entry(
         method,
         selected,
         pointer: row.pointer.map(Spanned::into_inner),
-        reason: written(row.reason, text, "reason", "say why this failure is accepted for now")?,
-        owner: written(row.owner, text, "owner", "say who owns it")?,
-        expires: date(&row.expires, text)?,
+        reason: written(row.reason, "reason", "say why this failure is accepted for now")?,
+        owner: written(row.owner, "owner", "say who owns it")?,
+        expires: date(&row.expires)?,
     })
 }
 
 /// The one of the known names that a row has.
-fn named(
-    name: Option<Spanned<String>>,
-    text: &str,
-    known: &[&'static str],
-) -> Result<Option<&'static str>, ContentsError> {
+fn named(name: Option<Spanned<String>>, known: &[&'static str]) -> Result<Option<&'static str>, Refusal> {
     let Some(name) = name else { return Ok(None) };
     let found = known.iter().copied().find(|known| known == name.get_ref());
-    found.map(Some).ok_or_else(|| {
-        let message = format!("`{}` is none of {}", name.get_ref(), known.join(" or "));
-        refusal(text, &name, &message)
-    })
+    found
+        .map(Some)
+        .ok_or_else(|| Refusal::at(&name, format!("`{}` is none of {}", name.get_ref(), known.join(" or "))))
 }
 
-fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, ContentsError> {
+fn written(value: Spanned<String>, key: &str, advice: &str) -> Result<String, Refusal> {
     let content = value.get_ref().trim();
     if content.is_empty() || content.starts_with(PLACEHOLDER) {
-        return Err(refusal(text, &value, &format!("the {key} is missing: {advice}")));
+        return Err(Refusal::at(&value, format!("the {key} is missing: {advice}")));
     }
     Ok(value.into_inner())
 }
 
-fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, ContentsError> {
-    value
-        .get_ref()
-        .to_string()
-        .parse()
-        .map_err(|_| refusal(text, value, "expires is a date without a time, as in 2027-01-31"))
-}
-
-fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ContentsError {
-    ContentsError::at(text, value.span().start, message)
+fn date(value: &Spanned<Datetime>) -> Result<NaiveDate, Refusal> {
+    let date = value.get_ref().to_string().parse();
+    date.map_err(|_| Refusal::at(value, "expires is a date without a time, as in 2027-01-31"))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use indexmap::IndexSet;
 use maud::{Markup, html};
-use paymaster_schemas::find_clause;
+use paymaster_schemas::{Section, find_clause};
 
 use crate::report::{
     comparison::badge,
@@ -81,7 +82,6 @@ pub(crate) fn page(columns: &[Column]) -> String {
 /// The same in Markdown: the totals, and the clauses in which the reports differ, each with its text.
 pub(crate) fn markdown(columns: &[Column]) -> String {
     let rows = rows(columns);
-    let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
     let line = |first: &str, cells: &mut dyn Iterator<Item = String>| {
         format!("| {first} | {} |\n", cells.collect::<Vec<_>>().join(" | "))
     };
@@ -91,10 +91,7 @@ pub(crate) fn markdown(columns: &[Column]) -> String {
     };
     let mut text = format!("{} side by side.\n", words::count(columns.len() as u128, "implementation"));
     text.push_str(&named("clauses"));
-    let counts: Vec<Counts> = columns
-        .iter()
-        .map(|column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run))))
-        .collect();
+    let counts: Vec<Counts> = columns.iter().map(|column| counts(&rows, column)).collect();
     for state in RuleState::ALL {
         if counts.iter().any(|counts| counts.get(state) > 0) {
             text.push_str(&line(
@@ -135,11 +132,9 @@ fn rows(columns: &[Column]) -> Rows<'_> {
     let mut rows = Rows::new();
     for column in columns {
         for rule in &column.run.rules {
-            let key = (column.run.specification.name.as_str(), sections::key(&rule.section));
-            let (_, clauses) = rows.entry(key).or_insert((&rule.section, Vec::new()));
-            if !clauses.contains(&rule.clause.as_str()) {
-                clauses.push(&rule.clause);
-            }
+            let key = (column.run.specification.name.as_str(), Section::order(&rule.section));
+            let (_, clauses) = rows.entry(key).or_insert((&rule.section, IndexSet::new()));
+            clauses.insert(&rule.clause);
         }
     }
     rows
@@ -178,17 +173,25 @@ fn head(column: &Column) -> Markup {
 }
 
 /// The clauses by section, as the table has them.
-type Rows<'a> = BTreeMap<(&'a str, Vec<u32>), (&'a str, Vec<Clause<'a>>)>;
+type Rows<'a> = BTreeMap<(&'a str, Vec<u32>), (&'a str, IndexSet<Clause<'a>>)>;
+
+/// The states of the clauses in a report.
+fn states<'a>(rows: &'a Rows<'_>, column: &'a Column) -> impl Iterator<Item = RuleState> + 'a {
+    rows.values().flat_map(|(_, clauses)| clauses).filter_map(|clause| state(clause, &column.run))
+}
+
+fn counts(rows: &Rows<'_>, column: &Column) -> Counts {
+    Counts::of_states(states(rows, column))
+}
 
 /// The row with the number of clauses of each state, for each report and for all of them.
 fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {
-    let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
-    let of = |column: &Column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run)));
-    let all = columns.iter().flat_map(|column| clauses().filter_map(|clause| state(clause, &column.run)));
+    let clauses = rows.values().flat_map(|(_, clauses)| clauses);
+    let all = columns.iter().flat_map(|column| states(rows, column));
     html! {
         tr.totals {
-            th scope="row" { (words::count(clauses().count() as u128, "clause")) }
-            @for column in columns { td { (tally(&of(column))) } }
+            th scope="row" { (words::count(clauses.count() as u128, "clause")) }
+            @for column in columns { td { (tally(&counts(rows, column))) } }
             td { (tally(&Counts::of_states(all))) }
         }
     }
@@ -198,9 +201,8 @@ fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {
 fn tally(counts: &Counts) -> Markup {
     html! {
         ul {
-            @for state in RuleState::ALL {
-                @let number = counts.get(state);
-                @if number > 0 { li title=(state.word()) { (mark(state)) " " (number) span.quiet { " " (state.word()) } } }
+            @for (state, number) in counts.present() {
+                li title=(state.word()) { (mark(state)) " " (number) span.quiet { " " (state.word()) } }
             }
         }
     }

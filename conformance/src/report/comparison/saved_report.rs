@@ -34,14 +34,14 @@ impl Report {
             _ if value["log"]["version"].is_string() => something_else("a HAR file"),
             _ if value["runs"].is_array() => something_else("a SARIF log"),
             other if other.starts_with("paymaster-report/") => format!(
-                "the report is `{other}`, and this version reads `{READS}`: run again, or use the version that wrote it"
+                "the report is `{other}`, and this version reads `{}`: run again, or use the version that wrote it",
+                machine::FORMAT
             ),
             _ => something_else("not a report of paymaster-conformance"),
         })
     }
 }
 
-const READS: &str = machine::FORMAT;
 const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
 
 fn first_line(bytes: &[u8]) -> Option<Value> {

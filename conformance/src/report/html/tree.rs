@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use paymaster_schemas::Basis;
+use paymaster_schemas::{Basis, Section};
 
 use crate::report::{
     counts::{Counts, RuleState},
@@ -24,7 +24,7 @@ impl Page<'_> {
         let mut sections: BTreeMap<Vec<u32>, (&str, Vec<&JudgedRule>)> = BTreeMap::new();
         for rule in &report.rules {
             let (_, rules) =
-                sections.entry(sections::key(&rule.section)).or_insert((&rule.section, Vec::new()));
+                sections.entry(Section::order(&rule.section)).or_insert((&rule.section, Vec::new()));
             rules.push(rule);
         }
         html! {
@@ -51,12 +51,9 @@ impl Page<'_> {
         html! {
             div.filters role="group" aria-label="Filters" {
                 div.chips role="group" aria-label="By verdict" {
-                    @for state in RuleState::ALL {
-                        @let number = self.verdict.counts.get(state);
-                        @if number > 0 {
-                            button type="button" aria-pressed="false" data-filter="state" data-value=(state.name()) {
-                                (mark(state)) (state.word()) " " span.number { (number) }
-                            }
+                    @for (state, number) in self.verdict.counts.present() {
+                        button type="button" aria-pressed="false" data-filter="state" data-value=(state.name()) {
+                            (mark(state)) (state.word()) " " span.number { (number) }
                         }
                     }
                 }
@@ -80,10 +77,8 @@ impl Page<'_> {
     fn tally(&self, rules: &[&JudgedRule]) -> Markup {
         let counts = Counts::of_states(rules.iter().map(|rule| self.report.state(rule)));
         html! {
-            @for state in RuleState::ALL {
-                @if counts.get(state) > 0 {
-                    span.part-count { (mark(state)) (counts.get(state)) " " (state.word()) }
-                }
+            @for (state, number) in counts.present() {
+                span.part-count { (mark(state)) (number) " " (state.word()) }
             }
         }
     }
@@ -132,12 +127,10 @@ impl Page<'_> {
 }
 
 fn word(rule: &JudgedRule, state: RuleState) -> &'static str {
-    if rule.verdict == Verdict::Flaky {
-        return "flaky";
-    }
-    match state {
-        RuleState::Broken => "failed",
-        other => other.word(),
+    match (rule.verdict, state) {
+        (Verdict::Flaky, _) => "flaky",
+        (_, RuleState::Broken) => "failed",
+        (_, state) => state.word(),
     }
 }
 

@@ -47,12 +47,12 @@ pub(crate) fn failing(report: &Report) -> String {
 
 /// Every exchange, written as it ends.
 pub(crate) fn all() -> Box<dyn ReportLog> {
-    Box::new(All { entries: None })
+    Box::new(All { separator: None })
 }
 
 struct All {
-    /// The number of entries written; none before the head is written.
-    entries: Option<usize>,
+    /// What stands before the next entry; none before the head is written.
+    separator: Option<&'static str>,
 }
 
 impl ReportLog for All {
@@ -76,10 +76,10 @@ impl ReportLog for All {
 
 impl All {
     fn begin(&mut self, target: &str, out: &mut dyn Write) -> io::Result<()> {
-        if self.entries.is_some() {
+        if self.separator.is_some() {
             return Ok(());
         }
-        self.entries = Some(0);
+        self.separator = Some("");
         let page = Head { target, own_headers: &[] }.page(SystemTime::now());
         let creator = json!(Tool::this());
         write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":[")
@@ -94,9 +94,7 @@ impl All {
         let head = Head { target, own_headers: &maker.own_headers() };
         let exchange = maker.exchange(&sent.exchange);
         let entry = head.entry(&exchange, began.unwrap_or(sent.ended), comment.trim_end());
-        let first = self.entries == Some(0);
-        self.entries = self.entries.map(|number| number + 1);
-        write!(out, "{}\n{entry}", if first { "" } else { "," })
+        write!(out, "{}\n{entry}", self.separator.replace(",").unwrap_or_default())
     }
 }
 
@@ -141,16 +139,10 @@ impl Head<'_> {
                 json!({"name": name, "value": value})
             })
             .collect();
-        let mut headers = match &exchange.headers {
-            Some(headers) => json!(headers),
-            None => json!([
-                {"name": "content-type", "value": "application/json"},
-                {"name": "accept", "value": "application/json"},
-            ]),
-        };
-        if let Some(headers) = headers.as_array_mut() {
-            headers.extend(self.own_headers.iter().map(|header| json!(header)));
-        }
+        let plain = |name: &str| Header { name: name.to_owned(), value: "application/json".to_owned() };
+        let plain = || ["content-type", "accept"].map(plain).to_vec();
+        let mut headers = exchange.headers.clone().unwrap_or_else(plain);
+        headers.extend_from_slice(self.own_headers);
         // HAR defines base64 for responses only; custom members begin with an underscore.
         let data = with_text(json!({"mimeType": "application/json"}), &exchange.request, "_encoding");
         json!({
@@ -172,34 +164,34 @@ impl Head<'_> {
     }
 
     fn response(&self, exchange: &Exchanged) -> Value {
-        let none = json!({"size": 0, "mimeType": "x-unknown"});
-        let (status, version, headers, content, size) = match &exchange.answer {
-            Ok(Response { status, headers, body }) => {
-                let kind = headers.iter().find(|header| header.name == "content-type");
-                let kind = kind.map_or("x-unknown", |header| header.value.as_str());
-                let content = json!({"size": body.bytes, "mimeType": kind});
-                let content = with_text(content, body, "encoding");
-                (*status, self.version(), headers.as_slice(), content, json!(body.bytes))
-            }
-            Err(_) => (0, "", &[][..], none, json!(-1)),
-        };
-        let reason = hyper::StatusCode::from_u16(status).ok();
-        let mut response = json!({
-            "status": status,
-            "statusText": reason.and_then(|status| status.canonical_reason()).unwrap_or_default(),
-            "httpVersion": version,
+        let mut value = json!({
+            "status": 0,
+            "statusText": "",
+            "httpVersion": "",
             "cookies": [],
-            "headers": headers,
-            "content": content,
+            "headers": [],
+            "content": {"size": 0, "mimeType": "x-unknown"},
             "redirectURL": "",
             "headersSize": -1,
-            "bodySize": size,
+            "bodySize": -1,
         });
-        // The form in which Chromium writes a request without response.
-        if let Err(failure) = &exchange.answer {
-            response["_error"] = failure.as_str().into();
+        match &exchange.answer {
+            Ok(Response { status, headers, body }) => {
+                let reason = hyper::StatusCode::from_u16(*status).ok();
+                let kind = headers.iter().find(|header| header.name == "content-type");
+                let kind = kind.map_or("x-unknown", |header| header.value.as_str());
+                value["status"] = json!(status);
+                value["statusText"] =
+                    json!(reason.and_then(|status| status.canonical_reason()).unwrap_or_default());
+                value["httpVersion"] = json!(self.version());
+                value["headers"] = json!(headers);
+                value["content"] = with_text(json!({"size": body.bytes, "mimeType": kind}), body, "encoding");
+                value["bodySize"] = json!(body.bytes);
+            }
+            // The form in which Chromium writes a request without response.
+            Err(failure) => value["_error"] = json!(failure),
         }
-        response
+        value
     }
 }
 
@@ -230,11 +222,10 @@ fn about(finding: &Finding, attempt: usize, member: usize) -> String {
 }
 
 fn comment(report: &Report) -> String {
-    let mut text = format!("{} · {}", report.verdict_line().heading(), report.counts().line());
-    for warning in &report.warnings {
-        text = format!("{text}; warning: {warning}");
-    }
-    format!("{text}; specification {}", report.details.specification)
+    let (heading, counts) = (report.verdict_line().heading(), report.counts().line());
+    let warnings = report.warnings.iter().map(|warning| format!("; warning: {warning}"));
+    let warnings = warnings.collect::<Vec<_>>().concat();
+    format!("{heading} · {counts}{warnings}; specification {}", report.details.specification)
 }
 
 #[cfg(test)]

@@ -41,32 +41,24 @@ pub(crate) fn uri(path: &str) -> String {
 
 /// The texts of the request that a profile may have, the most telling first.
 fn values(finding: &Finding, places: Places) -> Vec<String> {
-    let mut values = Vec::new();
     let members = finding.cause.iter().flat_map(Cause::members);
-    for value in members.filter_map(|member| member.failing.as_ref()) {
-        texts(value, &mut values);
-    }
-    values.retain(|value| value.len() >= SHORTEST_VALUE);
+    let failing = members.filter_map(|member| member.failing.as_ref()).flat_map(texts);
     let body = finding.group.members.get(finding.violation.member);
     let request = body.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
-    let mut named = Vec::new();
-    for pointer in [places.terms, places.party] {
-        if let Some(value) = request.as_ref().and_then(|request| request.pointer(pointer)) {
-            texts(value, &mut named);
-        }
-    }
-    values.extend(
-        named.into_iter().filter(|value| value.starts_with("0x") && value.parse::<Address>().is_ok()),
-    );
-    values
+    let named = [places.terms, places.party].map(|pointer| request.as_ref()?.pointer(pointer));
+    let named = named.into_iter().flatten().flat_map(texts);
+    failing
+        .filter(|value| value.len() >= SHORTEST_VALUE)
+        .chain(named.filter(|value| value.starts_with("0x") && value.parse::<Address>().is_ok()))
+        .collect()
 }
 
-fn texts(value: &Value, all: &mut Vec<String>) {
+fn texts(value: &Value) -> Vec<String> {
     match value {
-        Value::String(text) => all.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| texts(item, all)),
-        Value::Object(members) => members.values().for_each(|member| texts(member, all)),
-        _ => {}
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Object(members) => members.values().flat_map(texts).collect(),
+        _ => Vec::new(),
     }
 }
 

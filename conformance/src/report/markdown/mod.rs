@@ -240,7 +240,7 @@ fn exchange(
     }
     if let Some(exchange) = answered {
         let as_received = || cut(&escape_controls(&exchange.line()), LONGEST_ANSWER);
-        let answer = exchange.marked(pointer, true, 0, 100).unwrap_or_else(as_received);
+        let answer = exchange.marked(pointer, true, 0).unwrap_or_else(as_received);
         let _ = write!(text, "\n{}\n\n{}", titles[1], fenced("", &answer));
     }
     text

@@ -2,7 +2,7 @@
 //! repeat it.
 
 use crate::report::{
-    model::{Contrast, Defect, Exchanged, Finding, JudgedRule},
+    model::{Defect, Exchanged, Finding, JudgedRule},
     terminal::{Page, WIDTH},
     text::{compact, words},
 };
@@ -82,17 +82,14 @@ fn write_exchanges(page: &mut Page<'_>, finding: &Finding) {
     if let (Some(cause), Some(contrast)) = (&finding.details.cause, &finding.details.contrast)
         && !cause.right.is_empty()
     {
-        let text = format!("{}: {}", escape_controls(&cause.right), contrast_answer(contrast));
+        let answer = contrast.exchanges.get(contrast.member).map(Exchanged::line).unwrap_or_default();
+        let answer = compact::cut(&escape_controls(&answer), LONGEST_ANSWER / 2);
+        let text = format!("{}: {answer}", escape_controls(&cause.right));
         row(page, if cause.compares { "other" } else { "right" }, &text);
     }
     if let Some(client) = finding.request().and_then(|request| request.client.as_ref()) {
         row(page, "headers", &format!("those of {client}"));
     }
-}
-
-fn contrast_answer(contrast: &Contrast) -> String {
-    let answer = contrast.exchanges.get(contrast.member).map(Exchanged::line);
-    compact::cut(&escape_controls(&answer.unwrap_or_default()), LONGEST_ANSWER / 2)
 }
 
 /// The rules, a line each: id, section, basis and statement; and what to change.
@@ -186,7 +183,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     }
     if let Some(exchange) = finding.exchanges.get(number) {
         let pointer = is_wrong.then_some(finding.pointer.as_str());
-        match exchange.marked(pointer, page.extent.verbose, COLUMN, WIDTH) {
+        match exchange.marked(pointer, page.extent.verbose, COLUMN) {
             Some(answer) => page.out.line(&format!("  {:<11}{answer}", "answer")),
             None => row(page, "answer", &compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
         }

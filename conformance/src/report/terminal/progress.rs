@@ -73,11 +73,8 @@ fn pace(groups: usize, at_most: usize, sent: usize, elapsed: Duration) -> String
     let (rate, left) =
         (sent as f64 / seconds, seconds * at_most.saturating_sub(groups) as f64 / groups as f64);
     let left = time(Duration::from_secs_f64(left.round()));
-    if rate < 10.0 {
-        format!(" at {rate:.1} a second, at most {left} left")
-    } else {
-        format!(" at {rate:.0} a second, at most {left} left")
-    }
+    let decimals = usize::from(rate < 10.0);
+    format!(" at {rate:.decimals$} a second, at most {left} left")
 }
 
 impl Reporter for Progress {

@@ -50,7 +50,7 @@ fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> O
     });
     let findings = finished.summary.findings.iter().zip(&report.findings).enumerate();
     let example = findings
-        .filter(|(_, (finding, _))| is_contradiction(finding, &statement))
+        .filter(|(_, (finding, _))| contradicts(finding, &statement) == Some(true))
         .find_map(|(number, (_, made))| Some((number, made.exchange()?)));
     let defect = example.and_then(|(number, _)| report.defect_of(number));
     let shows = defect.map(|defect| format!(" ({} shows it)", defect.label)).unwrap_or_default();
@@ -62,16 +62,13 @@ fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> O
     })
 }
 
-/// Whether the answer of a finding contradicts the statement.
-fn is_contradiction(finding: &Finding, statement: &Statement) -> bool {
-    let contradicts = || {
-        let exchange = finding.exchanges.get(finding.violation.member)?;
-        let request: Value = serde_json::from_slice(&exchange.request).ok()?;
-        let response = exchange.outcome.as_ref().ok()?;
-        let answer: Value = serde_json::from_slice(&response.body).ok()?;
-        Some((statement.is_contradicted)(&request, &answer))
-    };
-    contradicts() == Some(true)
+/// Whether the answer of a finding contradicts the statement; none where there is no such answer.
+fn contradicts(finding: &Finding, statement: &Statement) -> Option<bool> {
+    let exchange = finding.exchanges.get(finding.violation.member)?;
+    let request: Value = serde_json::from_slice(&exchange.request).ok()?;
+    let response = exchange.outcome.as_ref().ok()?;
+    let answer: Value = serde_json::from_slice(&response.body).ok()?;
+    Some((statement.is_contradicted)(&request, &answer))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use indexmap::IndexMap;
+
 use crate::report::{
     Finished,
     counts::RuleState,
@@ -73,7 +75,7 @@ pub(crate) struct NotJudged<'a> {
     /// `2 rules not applicable: they were not judged`.
     pub(crate) title: String,
     /// The rules, as [`progress`] writes them, grouped by what would make them conclusive, or by why they were not judged.
-    pub(crate) by_reason: Vec<(&'a str, Vec<&'a JudgedRule>)>,
+    pub(crate) by_reason: IndexMap<&'a str, Vec<&'a JudgedRule>>,
 }
 
 /// The rules that were not judged, by their verdict. None of a target that could not be tested: the verdict has the only reason.
@@ -86,13 +88,9 @@ pub(crate) fn not_judged(report: &Report) -> Vec<NotJudged<'_>> {
     let all = verdicts.into_iter().filter(|_| !report.is_untested()).map(|(verdict, meaning)| {
         let rules = report.rules.iter().filter(|rule| rule.verdict == verdict);
         let title = format!("{} {meaning}", count(rules.clone().count() as u128, "rule"));
-        let mut by_reason: Vec<(&str, Vec<&JudgedRule>)> = Vec::new();
+        let mut by_reason: IndexMap<&str, Vec<&JudgedRule>> = IndexMap::new();
         for rule in rules {
-            let reason = rule.reason.as_deref().unwrap_or_default();
-            match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, rules)) => rules.push(rule),
-                None => by_reason.push((reason, vec![rule])),
-            }
+            by_reason.entry(rule.reason.as_deref().unwrap_or_default()).or_default().push(rule);
         }
         NotJudged { verdict, title, by_reason }
     });

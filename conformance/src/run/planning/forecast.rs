@@ -25,7 +25,8 @@ pub(crate) struct Forecast<'a> {
     /// When the run started.
     pub(crate) started: Instant,
     suite: &'a Suite,
-    context: Arc<dyn Knowledge>,
+    /// What is known about the target.
+    pub(crate) context: Arc<dyn Knowledge>,
     /// Requests that were sent before the plan.
     before: usize,
     cost: Option<Cost>,
@@ -59,11 +60,6 @@ impl<'a> Forecast<'a> {
         let budget =
             self.reported.as_ref().filter(|last| !last.too_long).map_or(stated, |last| last.time_limit);
         self.started + of_plan(budget)
-    }
-
-    /// What is known about the target.
-    pub(crate) fn context(&self) -> Arc<dyn Knowledge> {
-        Arc::clone(&self.context)
     }
 
     /// The estimate to report: the first one after a rate limit is known, and each later one that differs much from the last, with the

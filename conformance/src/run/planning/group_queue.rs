@@ -3,8 +3,9 @@
 //! A plan depends only on context, seed and number of cases. A cache of plans lets runs against several servers share one, where the same
 //! is known about them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use paymaster_engine::{
     cases::{case::Group, scope::Scope},
     knowledge::Knowledge,
@@ -119,7 +120,7 @@ impl PartialEq for PlanKey {
 impl PlanCache {
     /// The groups of the plan, where it is cached.
     pub(crate) fn find(&self, key: &PlanKey) -> Option<Arc<[Arc<Group>]>> {
-        let mut plans = self.lock();
+        let mut plans = self.0.lock();
         let index = plans.iter().position(|(known, _)| known == key)?;
         plans[index..].rotate_left(1);
         plans.last().map(|(_, groups)| Arc::clone(groups))
@@ -127,17 +128,13 @@ impl PlanCache {
 
     /// Adds a complete plan.
     pub(crate) fn insert(&self, key: PlanKey, groups: Vec<Arc<Group>>) {
-        let mut plans = self.lock();
+        let mut plans = self.0.lock();
         // Another run may have added the same plan meanwhile.
         plans.retain(|(known, _)| *known != key);
         if plans.len() == CAPACITY {
             plans.remove(0);
         }
         plans.push((key, groups.into()));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<CachedPlan>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Simulates returned operations on a chain, with `eth_call` over the client's transport and within its limits.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use alloy_primitives::Address;
 use bytes::Bytes;
@@ -21,16 +21,19 @@ struct Node {
 }
 
 /// Why a chain cannot be used. The message shows no path of the node's URL.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ChainError {
     /// The node at this host and port did not answer as a JSON-RPC node does.
+    #[error("the chain at {address}: {cause}")]
     Node {
         /// Host and port.
         address: String,
         /// What went wrong.
+        #[source]
         cause: NodeError,
     },
     /// There is no contract at the address of the entry point.
+    #[error("the chain at {address} has no contract at {entry_point}")]
     NoEntryPoint {
         /// Host and port of the node.
         address: String,
@@ -39,34 +42,17 @@ pub enum ChainError {
     },
 }
 
-impl fmt::Display for ChainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Node { address, cause } => write!(f, "the chain at {address}: {cause}"),
-            Self::NoEntryPoint { address, entry_point } => {
-                write!(f, "the chain at {address} has no contract at {entry_point}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ChainError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Node { cause, .. } => Some(cause),
-            Self::NoEntryPoint { .. } => None,
-        }
-    }
-}
-
 /// Why a call to a node has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NodeError {
     /// There was no HTTP response.
+    #[error("{0}")]
     Unanswered(Failure),
     /// The response is not what a JSON-RPC node returns; the text says how.
+    #[error("{0}")]
     Unreadable(String),
     /// The node returned an error object, or null, for this method.
+    #[error("{method} was not answered: {error}")]
     Refused {
         /// The method.
         method: String,
@@ -74,18 +60,6 @@ pub enum NodeError {
         error: Value,
     },
 }
-
-impl fmt::Display for NodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unanswered(failure) => write!(f, "{failure}"),
-            Self::Unreadable(cause) => f.write_str(cause),
-            Self::Refused { method, error } => write!(f, "{method} was not answered: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for NodeError {}
 
 impl Chain {
     /// The chain behind a transport. Checks that a contract is deployed at the address of the entry point, where one is given.
@@ -101,7 +75,7 @@ impl Chain {
         node.facts.chain = node.chain_id().await.map_err(failed)?;
         if let Some(entry_point) = entry_point {
             let params = json!([entry_point.to_string(), "latest"]);
-            let code = node.value(&mut PooledConnection::default(), "eth_getCode", &params).await;
+            let code = node.value("eth_getCode", &params).await;
             if code.map_err(failed)?.as_str().is_none_or(|code| code.len() <= "0x".len()) {
                 return Err(ChainError::NoEntryPoint { address, entry_point });
             }
@@ -129,20 +103,14 @@ impl Chain {
 
 impl Node {
     async fn chain_id(&self) -> Result<u64, NodeError> {
-        let value = self.value(&mut PooledConnection::default(), "eth_chainId", &json!([])).await?;
-        let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
-        digits
-            .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        let value = self.value("eth_chainId", &json!([])).await?;
+        let number = value.as_str().and_then(|text| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok());
+        number
             .ok_or_else(|| NodeError::Unreadable("eth_chainId is answered with no number in hex".to_owned()))
     }
 
-    async fn value(
-        &self,
-        connection: &mut PooledConnection,
-        method: &str,
-        params: &Value,
-    ) -> Result<Value, NodeError> {
-        let body = self.request(connection, method, params).await?;
+    async fn value(&self, method: &str, params: &Value) -> Result<Value, NodeError> {
+        let body = self.request(&mut PooledConnection::default(), method, params).await?;
         let mut reply: Value = serde_json::from_slice(&body)
             .map_err(|_| NodeError::Unreadable("the answer is not that of a JSON-RPC node".to_owned()))?;
         match reply["result"].take() {

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash},
     sync::Arc,
 };
 
@@ -188,7 +188,7 @@ impl Comparison {
         let of_sign = self.seen.iter().filter(has_sign);
         let each = of_sign.flat_map(|seen| seen.values.iter().map(|value| (*value, seen.kind.name)));
         let (of_kinds, of_all): (BTreeSet<_>, BTreeSet<_>) = each.map(|each| (each, each.0)).unzip();
-        let tried = count(of_kinds.len() + of_all.len());
+        let tried = u32::try_from(of_kinds.len() + of_all.len()).map_or(f64::MAX, f64::from);
         let mut best: Option<(usize, Key, RefusedValue)> = None;
         for (way, (name, value)) in (0..4).flat_map(|way| values.iter().map(move |own| (way, own))) {
             let key = keys(kind, name, value)[way];
@@ -223,13 +223,11 @@ impl Comparison {
     fn of_value(&self, key: Key, sign: &str) -> Option<OfValue> {
         let places: Vec<usize> = self.places(key).collect();
         let mut of_value = OfValue::default();
-        let mut kinds = Vec::new();
+        let mut kinds = BTreeSet::new();
         for place in &places {
             let seen = &self.seen[*place];
             let refused = seen.refused.as_ref().filter(|refused| refused.sign == sign)?;
-            if !kinds.contains(&seen.kind) {
-                kinds.push(seen.kind);
-            }
+            kinds.insert(seen.kind);
             of_value.requests.insert(refused.request);
             of_value.waited |= refused.waited;
             if refused.neighbour == Some(true) {
@@ -307,13 +305,7 @@ fn keys(kind: Kind, name: &str, value: &str) -> [Key; 4] {
 }
 
 fn hash(value: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-fn count(number: usize) -> f64 {
-    u32::try_from(number).map_or(f64::MAX, f64::from)
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 #[cfg(test)]

@@ -86,31 +86,20 @@ const MOST_WAITED: Duration = Duration::from_secs(5);
 const MOST_GIVEN_UP: u32 = 3;
 
 /// Why the requests of a group were not all answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
     /// The run ended first.
+    #[error("the run was over")]
     Stopped,
     /// The target answered 429 or 503 each time.
+    #[error("the target asked to wait again and again")]
     Throttled,
     /// What the group asks the target to pay for is more than the run may still ask for.
+    #[error("the run may get no more than {0} (operations.max-sponsorships, max-cost)")]
     OverBudget(SpendingLimits),
     /// No connection could be made, for this cause; nothing was sent.
+    #[error("no connection: {0}")]
     Unreachable(String),
-}
-
-impl std::error::Error for DeliveryError {}
-
-impl fmt::Display for DeliveryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stopped => f.write_str("the run was over"),
-            Self::Throttled => f.write_str("the target asked to wait again and again"),
-            Self::OverBudget(limits) => {
-                write!(f, "the run may get no more than {limits} (operations.max-sponsorships, max-cost)")
-            }
-            Self::Unreachable(cause) => write!(f, "no connection: {cause}"),
-        }
-    }
 }
 
 /// The exchanges of one group, one for each request.
@@ -370,6 +359,7 @@ impl Attempts {
 }
 
 /// The way of one group from its first request to answers that are judged.
+#[derive(Default)]
 pub(super) struct Delivery {
     /// Whether what may come from load or an outage is checked. Otherwise it is an answer like every other.
     checks: bool,
@@ -387,7 +377,9 @@ pub(super) struct Delivery {
 }
 
 /// What a group waits for: its exchanges among others, that no other request is in flight, or the exchanges of a check.
+#[derive(Default)]
 enum Phase {
+    #[default]
     Start,
     Among,
     /// The exchanges were refused as in an outage.
@@ -431,16 +423,7 @@ pub(super) enum Step {
 
 impl Delivery {
     pub(super) fn new(checks: bool) -> Self {
-        Self {
-            checks,
-            watched: false,
-            jobs: 0,
-            outages: 0,
-            closed: 0,
-            waited: 0,
-            neighbour: None,
-            phase: Phase::Start,
-        }
+        Self { checks, ..Self::default() }
     }
 
     /// Decides what to do next. `came` is what the last step brought: the exchanges of each copy of the group, or the one of the probe.
@@ -548,8 +531,9 @@ impl Delivery {
             return self.after_sending(target, refused, false);
         }
         let pause = FIRST_PAUSE * 2_u32.pow(pauses);
-        let status = probe.and_then(status);
-        target.effects.push(Effect::Report(Notice::Outage { pause, status }));
+        let came = probe.and_then(status).map_or("nothing".to_owned(), |status| status.to_string());
+        let reason = format!("the target answered {came} to a request that was served before");
+        target.effects.push(Effect::Report(Notice::Waiting { pause, reason, is_asked_for: false }));
         self.probe(target, pauses + 1, refused)
     }
 
@@ -595,7 +579,7 @@ impl Delivery {
         mut came: Vec<Vec<Exchange>>,
     ) -> Step {
         let next = match stage {
-            LoadStage::Alone { .. } if came.iter().any(|came| has(came, |excuse| excuse.may_be_load)) => {
+            LoadStage::Alone { .. } if came.iter().any(|came| may_be_of_load(came)) => {
                 *target.alone_too.entry(check.sign).or_default() += 1;
                 let exchanges = came.pop().unwrap_or_default();
                 if let Some(is_served) = self.neighbour.take() {
@@ -628,7 +612,7 @@ impl Delivery {
                 }
             }
             LoadStage::Copies => {
-                let errors = came.iter().filter(|came| has(came, |excuse| excuse.may_be_load)).count();
+                let errors = came.iter().filter(|came| may_be_of_load(came)).count();
                 let groups = Arc::strong_count(&target.with_excuse) - 1;
                 let times = match errors {
                     0 if groups > 1 => times_alone(groups, target.jobs),
@@ -671,9 +655,9 @@ fn times_alone(errors: usize, copies: usize) -> Option<usize> {
     (errors > 0).then(|| (EXPECTED_ALONE * copies).div_ceil(errors))
 }
 
-/// Whether there is such an excuse in the exchanges, whatever is known of the target.
-fn has(exchanges: &[Exchange], kind: impl Fn(&Excuse) -> bool) -> bool {
-    exchanges.iter().any(|exchange| kind(&Excuse::of(exchange)))
+/// Whether one of the exchanges may come from load, whatever is known of the target.
+fn may_be_of_load(exchanges: &[Exchange]) -> bool {
+    exchanges.iter().any(|exchange| Excuse::of(exchange).may_be_load)
 }
 
 fn status(exchange: &Exchange) -> Option<u16> {

@@ -2,13 +2,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, SystemTime},
 };
 
 use futures_util::future::join_all;
+use parking_lot::Mutex;
 use paymaster_client::{
     http::transport::{PooledConnection, Transport},
     memory::{MemoryLimit, MemoryPermit},
@@ -16,16 +17,11 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::{
-    cases::{
-        case::{Group, Member, Order, Role},
-        protocol::keeps_idle,
-    },
-    specification::Specification,
-    spending::SpendingLimits,
+use paymaster_engine::cases::{
+    case::{Group, Order, Role},
+    protocol::keeps_idle,
 };
 use paymaster_exchange::{Exchange, Failure, RequestBody, Stage};
-use paymaster_settings::DEFAULT_SPECIFICATION;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
@@ -44,19 +40,19 @@ use crate::{
 /// What the sender reports while it sends.
 #[derive(Debug)]
 pub(crate) enum Notice {
-    /// The target asked for a pause, with this HTTP status.
-    Throttled { pause: Duration, status: u16 },
-    /// The target refuses what it served before, with this HTTP status.
-    Outage { pause: Duration, status: Option<u16> },
+    /// The run waits for this reason: the target asked for a pause, or else refuses what it served before.
+    Waiting { pause: Duration, reason: String, is_asked_for: bool },
     /// The target refused requests while others were in flight: fewer are sent at a time from now on.
     Overloaded(Overload),
     /// An exchange ended. Sent only when a reporter wants exchanges.
     Exchanged(Box<SentExchange>),
 }
 
-/// Within which bounds the answers to a group are read.
+/// A group that is being sent, and within which bounds its answers are read.
 #[derive(Clone, Copy)]
-struct Within<'a> {
+struct Outgoing<'a> {
+    group: &'a Group,
+    sending: Sending,
     share: &'a MemoryPermit,
     patience: Patience,
 }
@@ -66,9 +62,11 @@ pub(crate) struct Sender {
     pub(crate) transport: Transport,
     pub(crate) stop: Stop,
     pub(crate) pace: Pace,
-    jobs: usize,
+    /// How many exchanges may run at the same time, unless the target is overloaded by them.
+    pub(crate) jobs: usize,
     slots: Slots,
-    target: Mutex<TargetState>,
+    /// What the exchanges so far have shown of the target.
+    pub(crate) target: Mutex<TargetState>,
     /// Whether error answers are checked for overload and outages. Otherwise they are answers like every other.
     pub(crate) checks: bool,
     /// How long a connection is kept idle where a group asks for it.
@@ -82,7 +80,8 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
-    sponsorships: Mutex<Sponsorships>,
+    /// What the target was asked to pay for.
+    pub(crate) sponsorships: Mutex<Sponsorships>,
     in_flight: InFlightCount,
 }
 
@@ -116,6 +115,7 @@ impl Sender {
         stop: Stop,
         pace: Pace,
         jobs: usize,
+        sponsorships: Sponsorships,
     ) -> (Self, mpsc::UnboundedReceiver<Notice>) {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         let (notices, receiver) = mpsc::unbounded_channel();
@@ -135,30 +135,9 @@ impl Sender {
             reports_exchanges: false,
             chain: None,
             in_flight: InFlightCount::default(),
-            sponsorships: Mutex::new(Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())),
+            sponsorships: Mutex::new(sponsorships),
         };
         (sender, receiver)
-    }
-
-    /// How many exchanges may run at the same time, unless the target is overloaded by them.
-    pub(crate) fn jobs(&self) -> usize {
-        self.jobs
-    }
-
-    /// The same, for requests of this specification, which may ask for no more than these limits allow.
-    pub(crate) fn within(mut self, specification: &'static Specification, limits: SpendingLimits) -> Self {
-        self.sponsorships = Mutex::new(Sponsorships::new(specification, limits));
-        self
-    }
-
-    /// What the target was asked to pay for.
-    pub(crate) fn sponsorships(&self) -> MutexGuard<'_, Sponsorships> {
-        self.sponsorships.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What the exchanges so far have shown of the target.
-    pub(crate) fn target(&self) -> MutexGuard<'_, TargetState> {
-        self.target.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The most requests that were in flight at a time.
@@ -205,10 +184,10 @@ impl Sender {
         patience: Patience,
         share: &mut MemoryPermit,
     ) -> Delivered {
-        let reserved = self.sponsorships().reserve(group).map_err(DeliveryError::OverBudget)?;
+        let reserved = self.sponsorships.lock().reserve(group).map_err(DeliveryError::OverBudget)?;
         let delivered = self.deliver_unbounded(group, order, patience, share).await;
         let exchanges = delivered.as_deref().unwrap_or_default();
-        self.sponsorships().settle(reserved, exchanges);
+        self.sponsorships.lock().settle(reserved, exchanges);
         delivered
     }
 
@@ -228,7 +207,7 @@ impl Sender {
             }
             came = match step {
                 Step::Done(delivered) => {
-                    let target = self.target();
+                    let target = self.target.lock();
                     return delivered.map(|mut exchanges| {
                         for exchange in &mut exchanges {
                             exchange.refused_value = target.comparison.value(exchange);
@@ -238,10 +217,10 @@ impl Sender {
                 }
                 Step::Send(sending @ Sending::Among { .. }) => {
                     if let Some((_, slots)) = alone.take() {
-                        let jobs = self.target().jobs;
+                        let jobs = self.target.lock().jobs;
                         self.slots.give_back(slots, jobs);
                     }
-                    vec![self.send_among(group, order, Within { share, patience }, sending).await]
+                    vec![self.send_among(order, Outgoing { group, sending, share, patience }).await]
                 }
                 Step::Send(sending @ Sending::Alone { copies, kept, after }) => {
                     self.sleep(after).await?;
@@ -249,9 +228,8 @@ impl Sender {
                     let copies = (0..copies).map(async |_| {
                         let (mut connection, own) = (PooledConnection::default(), self.share());
                         let share = if copies == 1 { share } else { &own };
-                        let delivered = self
-                            .send_in_turn(&mut connection, group, Within { share, patience }, sending)
-                            .await;
+                        let outgoing = Outgoing { group, sending, share, patience };
+                        let delivered = self.send_in_turn(&mut connection, outgoing).await;
                         (connection, delivered)
                     });
                     let (connections, delivered): (Vec<_>, Vec<_>) =
@@ -263,7 +241,7 @@ impl Sender {
                     // What the holders of slots may wait for.
                     *share = self.share();
                     if alone.is_none() {
-                        let with_excuse = Arc::clone(&self.target().with_excuse);
+                        let with_excuse = Arc::clone(&self.target.lock().with_excuse);
                         let (slots, _) =
                             self.slots.acquire(usize::MAX).await.ok_or(DeliveryError::Stopped)?;
                         alone = Some((with_excuse, slots));
@@ -281,32 +259,27 @@ impl Sender {
     }
 
     /// Sends the members of a group while other groups are sent.
-    async fn send_among(
-        &self,
-        group: &Group,
-        order: Order,
-        within: Within<'_>,
-        sending: Sending,
-    ) -> Delivered {
+    async fn send_among(&self, order: Order, outgoing: Outgoing<'_>) -> Delivered {
+        let members = outgoing.group.members.len();
         let wanted = match order {
             Order::Sequential => 1,
-            Order::Concurrent => group.members.len(),
+            Order::Concurrent => members,
         };
         let (_slots, width) = self.slots.acquire(wanted).await.ok_or(DeliveryError::Stopped)?;
         if width == 1 {
             let mut connection = self.take_connection();
-            let exchanges = self.send_in_turn(&mut connection, group, within, sending).await?;
+            let exchanges = self.send_in_turn(&mut connection, outgoing).await?;
             self.return_connection(connection);
             return Ok(exchanges);
         }
-        let mut exchanges = Vec::with_capacity(group.members.len());
-        let numbers: Vec<usize> = (0..group.members.len()).collect();
+        let mut exchanges = Vec::with_capacity(members);
+        let numbers: Vec<usize> = (0..members).collect();
         for chunk in numbers.chunks(width.min(self.pace.burst())) {
             // At once, so that they overlap at the target.
             self.turns(chunk.len()).await?;
             let sending = chunk.iter().map(|number| async {
                 let mut connection = self.take_connection();
-                let exchange = self.send(&mut connection, group, *number, within, sending, true).await;
+                let exchange = self.send(&mut connection, outgoing, *number, true).await;
                 self.return_connection(connection);
                 exchange
             });
@@ -318,13 +291,8 @@ impl Sender {
     }
 
     /// Sends the members of a group one after the other, each after the answer to the one before.
-    async fn send_in_turn(
-        &self,
-        connection: &mut PooledConnection,
-        group: &Group,
-        within: Within<'_>,
-        sending: Sending,
-    ) -> Delivered {
+    async fn send_in_turn(&self, connection: &mut PooledConnection, outgoing: Outgoing<'_>) -> Delivered {
+        let group = outgoing.group;
         let mut exchanges = Vec::with_capacity(group.members.len());
         for (number, member) in group.members.iter().enumerate() {
             if keeps_idle(group.relation) {
@@ -333,7 +301,7 @@ impl Sender {
                     _ => *connection = PooledConnection::default(),
                 }
             }
-            let mut exchange = self.send(connection, group, number, within, sending, false).await?;
+            let mut exchange = self.send(connection, outgoing, number, false).await?;
             if let (Some(chain), Some(simulation)) = (&self.chain, group.relation.simulation) {
                 exchange.on_chain = chain.simulate(&exchange, simulation).await;
             }
@@ -345,24 +313,21 @@ impl Sender {
     async fn send(
         &self,
         connection: &mut PooledConnection,
-        group: &Group,
+        outgoing: Outgoing<'_>,
         number: usize,
-        within: Within<'_>,
-        sending: Sending,
         mut has_turn: bool,
     ) -> Result<Exchange, DeliveryError> {
-        let member = &group.members[number];
-        let mut attempts = Attempts::new(sending);
+        let mut attempts = Attempts::new(outgoing.sending);
         loop {
             if !std::mem::take(&mut has_turn) {
                 self.turns(1).await?;
             }
             let in_flight = InFlight::begin(&self.in_flight);
-            let exchange = self.exchange(connection, member, within).await;
+            let exchange = self.exchange(connection, outgoing, number).await;
             drop(in_flight);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
-            self.report(&exchange, group, number);
+            self.report(&exchange, outgoing.group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
             }
@@ -388,8 +353,9 @@ impl Sender {
                     if self.pace.pause(came, pause, &self.stop)
                         && let Ok(response) = &exchange.outcome
                     {
+                        let reason = format!("the target answered {}", response.status);
                         // The receiver may be gone: the pause is kept all the same.
-                        let _ = self.notices.send(Notice::Throttled { pause, status: response.status });
+                        let _ = self.notices.send(Notice::Waiting { pause, reason, is_asked_for: true });
                     }
                     if self.stop.reason().is_some() {
                         return Err(DeliveryError::Stopped);
@@ -402,11 +368,12 @@ impl Sender {
     async fn exchange(
         &self,
         connection: &mut PooledConnection,
-        member: &Member,
-        Within { share, patience }: Within<'_>,
+        Outgoing { group, share, patience, .. }: Outgoing<'_>,
+        number: usize,
     ) -> Exchange {
+        let member = &group.members[number];
         let limit = self.transport.limits.timeout;
-        let after = self.target().liveness.wait(patience, limit);
+        let after = self.target.lock().liveness.wait(patience, limit);
         let exchange = connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share);
         if after == limit {
             return exchange.await;
@@ -422,7 +389,7 @@ impl Sender {
 
     /// Calls a state machine, and does what it asks for beside its next step.
     fn decide<T>(&self, machine: impl FnOnce(&mut TargetState) -> T) -> T {
-        let mut target = self.target();
+        let mut target = self.target.lock();
         let decision = machine(&mut target);
         for effect in target.effects.drain(..) {
             match effect {
@@ -476,18 +443,16 @@ impl Sender {
 
     /// Closes the connections that no request uses.
     pub(crate) fn close_idle(&self) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.clear();
+        self.idle.lock().clear();
     }
 
     fn take_connection(&self) -> PooledConnection {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.pop().unwrap_or_default()
+        self.idle.lock().pop().unwrap_or_default()
     }
 
     /// Keeps a connection for other groups. There are never more than exchanges at the same time.
     fn return_connection(&self, connection: PooledConnection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         if idle.len() < self.slots.jobs() {
             idle.push(connection);
         }

@@ -15,16 +15,20 @@ use tokio::{
     time::Instant,
 };
 
-use super::{liveness::Patience, sender::Sender};
+use super::{liveness::Patience, sender::Sender, sponsorships::Sponsorships};
 use paymaster_client::{
     http::transport::{Limits, Transport},
     network::{connector::Connector, target::Target},
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::cases::{case::Group, plan::plan};
+use paymaster_engine::{
+    cases::{case::Group, plan::plan},
+    spending::SpendingLimits,
+};
 use paymaster_exchange::Failure;
 use paymaster_fee_quote::target::context::Context;
+use paymaster_settings::DEFAULT_SPECIFICATION;
 
 /// A target that takes this many connections at a time, and answers its requests with these statuses, then with 200.
 #[derive(Clone)]
@@ -55,7 +59,8 @@ impl Scripted {
         let connector = Connector::in_process(&target, Arc::new(connect));
         let transport = Transport::new(target, Limits::default(), &[]).with_connector(connector);
         let pace = Pace::new(None, None, Instant::now() + Duration::from_mins(5));
-        Sender::new(transport, Stop::default(), pace, jobs).0
+        let unlimited = Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default());
+        Sender::new(transport, Stop::default(), pace, jobs, unlimited).0
     }
 
     async fn serve(self, mut stream: DuplexStream) {
@@ -160,5 +165,5 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
     for exchanges in delivered {
         assert_eq!(exchanges.unwrap()[0].outcome.as_ref().unwrap().status, 200);
     }
-    assert_eq!(sender.target().overload.as_ref().unwrap().jobs, 3);
+    assert_eq!(sender.target.lock().overload.as_ref().unwrap().jobs, 3);
 }

@@ -3,12 +3,12 @@
 
 mod specification;
 
-use std::fmt::Write as _;
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
+use indexmap::IndexSet;
 use paymaster_engine::{rules::Rule, specification::Specification};
-use paymaster_schemas::{Basis, Clause, Reading, sections::anchor};
+use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
 use paymaster_settings::{SPECIFICATIONS, exit, output, settings::environment::VARIABLES};
 
 use crate::{
@@ -61,30 +61,22 @@ pub(crate) fn run(folder: &Path) -> Result<u8, CommandError> {
 }
 
 fn reference(of: &Specification) -> String {
-    let mut text = format!(
-        "# Clauses and rules\n\nEvery testable statement of the [specification]({}) (a *clause*), and the rules that judge it. \
-         `paymaster-conformance explain ID` prints the same.\n\n| basis | what it means for a run |\n|---|---|\n",
-        sections::page("specification", of)
-    );
-    text.extend(Basis::ALL.map(|basis| format!("| {basis} | {} |\n", cost(basis))));
     let mut by_section: BTreeMap<Vec<u32>, Vec<&Clause>> = BTreeMap::new();
     for clause in of.definition.clauses() {
-        by_section.entry(sections::key(clause.section)).or_default().push(clause);
+        by_section.entry(Section::order(clause.section)).or_default().push(clause);
     }
-    text.push_str("\n## Clauses by section\n\n| section | clauses |\n|---|---|\n");
-    for own in by_section.values() {
+    let sections = by_section.values().map(|own| {
         let link = |clause: &&Clause| format!("[{}](#{})", clause.id, anchor(clause.id));
         let links: Vec<String> = own.iter().map(link).collect();
-        let _ = writeln!(text, "| {} | {} |", specification::link(own[0].section, of), links.join(", "));
-    }
-    let mut needs: Vec<&str> = Vec::new();
-    for need in of.rules().map(|rule| rule.advice.text()) {
-        if !need.is_empty() && !needs.contains(&need) {
-            needs.push(need);
-        }
-    }
-    text.push_str("\n## What rules need\n\nWhat helps where a rule stays inconclusive; each rule below names its number.\n\n");
-    text.extend((1..).zip(&needs).map(|(place, need)| format!("{place}. {need}\n")));
+        format!("| {} | {} |", specification::link(own[0].section, of), links.join(", "))
+    });
+    let needs: IndexSet<&str> =
+        of.rules().map(|rule| rule.advice.text()).filter(|need| !need.is_empty()).collect();
+    let mut text = include_str!("docs/reference.md")
+        .replace("{specification}", &sections::page("specification", of))
+        .replace("{bases}", &lines(Basis::ALL.map(|basis| format!("| {basis} | {} |", cost(basis)))))
+        .replace("{sections}", &lines(sections))
+        .replace("{needs}", &lines((1..).zip(&needs).map(|(place, need)| format!("{place}. {need}"))));
     let mut group = "";
     for clause in of.definition.clauses() {
         let own = clause.id.split('.').next().unwrap_or_default();
@@ -97,7 +89,12 @@ fn reference(of: &Specification) -> String {
     text
 }
 
-fn of_clause(clause: &Clause, needs: &[&str], of: &Specification) -> String {
+/// Lines of a page, without the end of the last one.
+fn lines(all: impl IntoIterator<Item = String>) -> String {
+    all.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+fn of_clause(clause: &Clause, needs: &IndexSet<&str>, of: &Specification) -> String {
     let Clause { id, basis, text: statement, .. } = clause;
     let mut text =
         format!("\n### {id}\n\n{}, {basis}. {statement}\n\n", specification::link(clause.section, of));
@@ -110,9 +107,9 @@ fn of_clause(clause: &Clause, needs: &[&str], of: &Specification) -> String {
 }
 
 /// A rule in one paragraph: what judges it, what it needs, by its number, and what to do where it is broken.
-fn of_rule(rule: &Rule, needs: &[&str]) -> String {
+fn of_rule(rule: &Rule, needs: &IndexSet<&str>) -> String {
     let (id, how, times) = (rule.id, how_judged(rule), count(rule.quota, "time"));
-    let place = needs.iter().position(|need| *need == rule.advice.text());
+    let place = needs.get_index_of(rule.advice.text());
     let need = place.map(|place| format!("; needs [{}](#what-rules-need)", place + 1)).unwrap_or_default();
     let hint =
         if rule.hint.is_empty() { String::new() } else { format!(". When it is broken: {}", rule.hint) };
@@ -120,10 +117,7 @@ fn of_rule(rule: &Rule, needs: &[&str]) -> String {
 }
 
 fn dialect(of: &Specification) -> String {
-    let mut text = "# Dialect: what the specification leaves open\n\nEach point below has several lawful readings. Discovery finds the one \
-                    that the target uses. The run then writes its requests in this reading and reports it. No reading fails a run. If the \
-                    profile pins a reading, the run uses it and tries no other.\n"
-        .to_owned();
+    let mut text = include_str!("docs/dialect.md").to_owned();
     for reading in of.definition.readings {
         let Reading { id, question, why, .. } = reading;
         let link = specification::link(reading.section, of);
@@ -142,47 +136,18 @@ fn dialect(of: &Specification) -> String {
     text
 }
 
-/// The verdicts and their meanings.
-const VERDICTS: &str = "
-Every report begins with a verdict and its limits:
-
-| verdict | meaning | code |
-|---|---|---|
-| `CONFORMS` | all rules ran; every stated rule passed or does not apply | 0 |
-| `CONFORMS but for 3 known failures` | the same, except for rules on the list of known failures | 0 |
-| `NOTHING BROKEN in what was judged: 27 of 81 rules` | `--rule` excluded rules, or `--allow-incomplete` accepts inconclusive rules | 0 |
-| `VIOLATIONS: 2 rules broken` | rules that fail the run were broken | 1 |
-| `KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry expired` | no other rule is broken; entries expired, pass now, or match nothing | 1 |
-| `COULD NOT TEST` | the run has no information about the target | 3 |
-| `INCOMPLETE: nothing broken in what was judged: 27 of 81 rules` | stated rules stayed inconclusive, or the run was cut short | 4 |
-| `INCOMPLETE: no request got a result; ...` | the target refused every valid request; the code is 4 with `--allow-incomplete` too | 4 |
-
-If no valid request is answered by the service and no rule can be judged, the run ends with 3. `matrix` writes no badge for a run with
-`--rule`.
-";
-
 fn codes() -> String {
-    let mut text = "# Exit codes, environment, reports\n\n## Exit codes\n\nThe same for every command.\n\n| code | meaning |\n|---|---|\n"
-        .to_owned();
-    text.extend(exit::TABLE.iter().map(|(code, meaning)| format!("| {code} | {meaning} |\n")));
-    text.push_str(VERDICTS);
-    text.push_str("\n## Environment\n\nFlags win over the environment, the environment over the configuration file.\n\n");
-    text.push_str(VALUES);
-    text.push_str("\n| variable | meaning |\n|---|---|\n");
-    let row = |(name, meaning): &(&str, &str)| format!("| `{name}` | {} |\n", meaning.replace('|', "\\|"));
-    text.extend(VARIABLES.iter().map(row));
-    text.push_str("\n## Reports\n\n`--report FORMAT=PATH`, repeatable; `-` is standard output.\n\n| format | what it is |\n|---|---|\n");
-    text.extend(FORMATS.iter().map(|format| format!("| `{}` | {} |\n", format.name, format.about)));
-    text
+    let codes = exit::TABLE.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
+    let row = |(name, meaning): &(&str, &str)| format!("| `{name}` | {} |", meaning.replace('|', "\\|"));
+    let formats = FORMATS.iter().map(|format| format!("| `{}` | {} |", format.name, format.about));
+    include_str!("docs/codes.md")
+        .replace("{codes}", &lines(codes))
+        .replace("{variables}", &lines(VARIABLES.iter().map(row)))
+        .replace("{formats}", &lines(formats))
 }
 
-/// What a value means that is empty or not UTF-8, and when the embedded server is the target.
-const VALUES: &str = "A used variable ends the command with 2 if it is not UTF-8, or if it begins with `PAYMASTER_` and is empty or blank: a secret that a CI\nsystem does not have becomes such a variable. Any other empty variable counts as not set. A variable that an argument overrides is not used.\n\nThe embedded reference server is the target only if there is neither an argument, nor `PAYMASTER_URL`, nor `target.url` in the profile. Every\nreport then has a warning (`embedded` in JSON), and `matrix` makes no badge of it.\n";
-
 fn commands() -> String {
-    let mut text = "# Commands\n\nThis page has the output of `--help`. `paymaster-conformance completions SHELL` prints a completion script, \
-                    `paymaster-conformance man FOLDER` writes man pages.\n"
-        .to_owned();
+    let mut text = include_str!("docs/commands.md").to_owned();
     let whole = Cli::command().term_width(WIDTH);
     let mut names: Vec<&str> = EXAMPLES.iter().map(|(name, ..)| *name).collect();
     names.dedup();
@@ -196,18 +161,8 @@ fn commands() -> String {
 }
 
 fn profile(of: &Specification) -> String {
-    let mut text = format!(
-        "# The profile: `paymaster.toml`\n\nThe profile describes a target. `paymaster-conformance init` writes the file below. Every key is \
-         optional. Discovery finds a missing value where a request can show it. Otherwise the rules that need the value stay inconclusive, \
-         and the report names the key to write.\n\n\
-         ```toml\n{}```\n\n## Ordinary sizes\n\nThe specification shows no limits. Where the profile promises results, the \
-         target must serve requests up to these sizes, which are what wallets send. It may refuse larger ones, unless `[limits]` promises \
-         more. The report lists how it answers them.\n\n| may be refused | reason |\n|---|---|\n",
-        template(of)
-    );
-    let sizes = (of.page.ordinary_sizes)();
-    text.extend(sizes.into_iter().map(|(size, reason)| format!("| {size} | {reason} |\n")));
-    text
+    let sizes = (of.page.ordinary_sizes)().into_iter().map(|(size, reason)| format!("| {size} | {reason} |"));
+    include_str!("docs/profile.md").replace("{file}", &template(of)).replace("{sizes}", &lines(sizes))
 }
 
 #[cfg(test)]

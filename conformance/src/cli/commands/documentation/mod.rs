@@ -8,23 +8,24 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit,
-    output::{self},
-    wrapped,
+    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit, output, wrapped,
 };
 use serde_json::json;
 
 use crate::{
-    cli::{args::RulesArgs, process::CommandError},
-    report::text::sections,
+    cli::process::CommandError,
+    report::{
+        terminal::{Lines, WIDTH},
+        text::{sections, words::count},
+    },
 };
 
 pub(super) mod docs;
 
 /// `rules`: every rule in a table.
-pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
+pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
     let rules = all_rules();
-    if args.json {
+    if as_json {
         let rows: Vec<_> = rules
             .iter()
             .map(|rule| {
@@ -51,9 +52,6 @@ pub(super) fn rules(args: &RulesArgs) -> Result<u8, CommandError> {
     output::print(&text)?;
     Ok(exit::CONFORMS)
 }
-
-/// The widest line, in columns.
-const WIDTH: usize = 100;
 
 /// Runs the command.
 pub(super) fn explain(id: &str) -> Result<u8, CommandError> {
@@ -118,22 +116,18 @@ pub(crate) fn how_judged(rule: &Rule) -> String {
 
 fn about_rule(rule: &Rule) -> String {
     let how = how_judged(rule);
-    let mut text = format!("\nrule {}\n", rule.id);
-    let times = crate::report::text::words::count(rule.quota, "time");
-    let quota = format!("after it was exercised and held {times}");
+    let quota = format!("after it was exercised and held {}", count(rule.quota, "time"));
+    let mut lines = Lines::default();
+    lines.part(&format!("rule {}", rule.id));
     for (name, content) in [
         ("judged", how.as_str()),
         ("passes", quota.as_str()),
         ("when inconclusive", rule.advice.text()),
         ("when broken", rule.hint),
     ] {
-        if content.is_empty() {
-            continue;
-        }
-        for (number, line) in wrapped(content, WIDTH - 20).iter().enumerate() {
-            let head = if number == 0 { name } else { "" };
-            let _ = writeln!(text, "  {head:<17} {line}");
+        if !content.is_empty() {
+            lines.hanging(&format!("  {name:<17} "), 20, content);
         }
     }
-    text
+    lines.0
 }

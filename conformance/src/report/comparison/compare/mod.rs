@@ -78,14 +78,9 @@ pub(crate) struct Comparison<'a> {
 
 /// Compares a run with an earlier one.
 pub(crate) fn compare<'a>(before: &'a Report, after: &'a Report) -> Comparison<'a> {
-    let mut changes = Vec::new();
-    let mut alike = 0;
-    for rule in &after.rules {
-        match change(before, after, before.rule(&rule.id), rule) {
-            Some(change) => changes.push(change),
-            None => alike += 1,
-        }
-    }
+    let mut changes: Vec<Change<'_>> =
+        after.rules.iter().filter_map(|rule| change(before, after, rule)).collect();
+    let alike = after.rules.len() - changes.len();
     let gone = before.rules.iter().filter(|rule| after.rule(&rule.id).is_none());
     changes.extend(gone.map(|rule| Change {
         kind: ChangeKind::InOneReport,
@@ -117,8 +112,7 @@ impl<'a> Comparison<'a> {
     /// Whether something fails the second run that did not fail the first.
     pub(crate) fn is_worse(&self) -> bool {
         let fails = |change: &Change<'_>| {
-            let now = change.after.map(|rule| self.after.state(rule));
-            now == Some(RuleState::Broken)
+            change.after.is_some_and(|rule| self.after.state(rule) == RuleState::Broken)
         };
         self.count(ChangeKind::New) > 0 || self.of(ChangeKind::NewPointer).any(fails)
     }
@@ -148,12 +142,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn change<'a>(
-    before: &Report,
-    after: &Report,
-    old: Option<&'a JudgedRule>,
-    new: &'a JudgedRule,
-) -> Option<Change<'a>> {
+fn change<'a>(before: &'a Report, after: &Report, new: &'a JudgedRule) -> Option<Change<'a>> {
+    let old = before.rule(&new.id);
     let now = after.state(new);
     let was = old.map(|rule| before.state(rule));
     let places = if now.is_broken() { new_places(before, after, &new.id) } else { Vec::new() };

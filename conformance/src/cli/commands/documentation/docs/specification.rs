@@ -104,22 +104,14 @@ fn form_of(own: &Value, of: &Specification) -> String {
     if let Some(document) = referred(&own["items"]) {
         return format!("of {}", link_to(document, of));
     }
-    let mut parts = Vec::new();
-    if let Some(count) = own.get("maxItems") {
-        parts.push(format!("{count} elements"));
-    }
-    if let Some(pattern) = own["pattern"].as_str() {
-        parts.push(format!("`{}`", pattern.replace('|', "\\|")));
-    }
-    if own.get("minLength").is_some() {
-        parts.push("not empty".to_owned());
-    }
-    match (own.get("minimum"), own.get("maximum")) {
-        (Some(least), Some(most)) => parts.push(format!("{least} to {most}")),
-        (Some(least), None) => parts.push(format!("{least} or more")),
-        _ => {}
-    }
-    parts.join(", ")
+    let most = own.get("maximum").map_or(" or more".to_owned(), |most| format!(" to {most}"));
+    let parts = [
+        own.get("maxItems").map(|count| format!("{count} elements")),
+        own["pattern"].as_str().map(|pattern| format!("`{}`", pattern.replace('|', "\\|"))),
+        own.get("minLength").map(|_| "not empty".to_owned()),
+        own.get("minimum").map(|least| format!("{least}{most}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// A link to where the page describes a document.
@@ -137,7 +129,7 @@ fn link_to(document: &Document, of: &Specification) -> String {
 
 fn required(document: &Document, member: &str, of: &Specification) -> String {
     let whole = schema(document.name);
-    if names(&whole["required"], member) {
+    if whole["required"].as_array().is_some_and(|names| names.iter().any(|name| name == member)) {
         return "yes".to_owned();
     }
     let branches = whole["oneOf"].as_array().into_iter().flatten();
@@ -146,10 +138,6 @@ fn required(document: &Document, member: &str, of: &Specification) -> String {
         return format!("exactly one of {}", joined(one_of));
     }
     (of.page.required)(document, member)
-}
-
-fn names(list: &Value, member: &str) -> bool {
-    list.as_array().is_some_and(|list| list.iter().any(|name| name == member))
 }
 
 pub(super) fn joined<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
