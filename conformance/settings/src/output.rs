@@ -8,6 +8,8 @@ pub mod terminal;
 
 use std::io::{self, IsTerminal, Write};
 
+use terminal_size::terminal_size_of;
+
 use crate::{
     output::terminal::Paint,
     settings::environment::{self, Environment},
@@ -41,4 +43,10 @@ pub fn error(cause: &str) {
 pub fn paint(environment: &Environment, to_stderr: bool) -> Paint {
     let is_terminal = if to_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
     Paint { colours: is_terminal && !environment::declines_colours(environment) }
+}
+
+/// How many columns a line of an output has: those of the terminal, from 60 to `most`; `most` where it is none.
+pub fn columns(to_stderr: bool, most: usize) -> usize {
+    let size = if to_stderr { terminal_size_of(io::stderr()) } else { terminal_size_of(io::stdout()) };
+    size.map_or(most, |(width, _)| usize::from(width.0).clamp(60.min(most), most))
 }

@@ -22,7 +22,7 @@ use crate::{
         formats::{self, FORMATS, Format, Render},
         model::Report,
         replay_file,
-        terminal::{self, Extent},
+        terminal::{self, Extent, WIDTH},
     },
     run::Reporter,
 };
@@ -106,7 +106,8 @@ impl Reports {
     fn write(self, whole: &Report, environment: &Environment) -> Vec<String> {
         let mut errors = Vec::new();
         let stdout_taken = self.requested.iter().any(|report| report.destination == Destination::Stdout);
-        let text = terminal::render(whole, self.extent, output::paint(environment, stdout_taken));
+        let (paint, width) = (output::paint(environment, stdout_taken), output::columns(stdout_taken, WIDTH));
+        let text = terminal::render(whole, self.extent, paint, width);
         if stdout_taken {
             output::eprint(&text);
         } else if let Err(cause) = output::print(&text) {

@@ -289,6 +289,7 @@ mod tests {
                 &sample.report(),
                 terminal::Extent { verbose: true, ..Default::default() },
                 paint,
+                terminal::WIDTH,
             ),
         );
         let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.report()).unwrap()));

@@ -586,6 +586,7 @@ mod tests {
             &report,
             terminal::Extent { verbose: true, ..Default::default() },
             Paint::default(),
+            terminal::WIDTH,
         )];
         texts.extend(FORMATS.iter().map(|format| format.render(&report).unwrap()));
         texts.extend((0..report.findings.len()).map(|number| {

@@ -126,7 +126,11 @@ pub async fn check(
     }
     coverage.extend(sender.target.lock().absences());
     let in_flight = sender.most_in_flight();
-    if settings.jobs > 1 && in_flight > 0 && (sender.pace.interval().is_some() || in_flight == 1) {
+    if settings.jobs > 1
+        && in_flight > 0
+        && judged > 0
+        && (sender.pace.interval().is_some() || in_flight == 1)
+    {
         coverage.push(format!("requests in flight at a time: at most {in_flight}"));
     }
     if settings.jobs > 1 && in_flight == 1 {

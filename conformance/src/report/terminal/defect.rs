@@ -3,7 +3,7 @@
 
 use crate::report::{
     model::{Defect, Exchanged, Finding, JudgedRule},
-    terminal::{Page, WIDTH},
+    terminal::Page,
     text::{compact, words},
 };
 use paymaster_settings::{escape_controls, wrapped};
@@ -47,9 +47,10 @@ pub(crate) fn headline(page: &mut Page<'_>, defect: &Defect) {
     let flaky = if defect.fails && is_flaky { "FLAKY " } else { "" };
     let label = format!("{flaky}{}", defect.label.to_uppercase());
     let painted = if defect.fails { page.paint.bad(&label) } else { page.paint.odd(&label) };
-    let longest = if defect.fails || page.extent.verbose { usize::MAX } else { 2 * WIDTH - label.len() - 24 };
+    let longest =
+        if defect.fails || page.extent.verbose { usize::MAX } else { 2 * page.out.width - label.len() - 24 };
     let headline = beginning_of(escape_controls(&defect.headline), longest);
-    for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
+    for (place, line) in wrapped(&format!("{label}  {headline}"), page.out.width - 2).iter().enumerate() {
         match line.strip_prefix(&label) {
             Some(rest) if place == 0 => page.out.line(&format!("{painted}{rest}")),
             _ => page.out.line(&format!("  {line}")),
@@ -123,7 +124,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     // Not in columns: `reproduced 3/3` is one phrase.
     page.out.hanging("  ", COLUMN, &words::seen(finding));
     match &finding.curl {
-        Some(line) if page.extent.verbose || line.len() + COLUMN <= WIDTH => {
+        Some(line) if page.extent.verbose || line.len() + COLUMN <= page.out.width => {
             page.out.line(&format!("  cURL       {line}"));
         }
         Some(line) => {
@@ -159,14 +160,14 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     let head = if of == 1 { "request" } else { "" };
     match serde_json::from_str::<Value>(&request.body.text) {
         Ok(value) if !is_about_writing => {
-            let whole = compact::pretty_marked(&value, &marks, COLUMN, WIDTH);
+            let whole = compact::pretty_marked(&value, &marks, COLUMN, page.out.width);
             let params = value["params"].as_array().map_or(0, Vec::len);
             let params: Vec<String> = (0..params).map(|place| format!("/params/{place}")).collect();
             let params: Vec<&str> = params.iter().map(String::as_str).collect();
             let shown = if page.extent.verbose {
                 whole.clone()
             } else {
-                compact::folded(&value, &marks, &params, COLUMN, WIDTH)
+                compact::folded(&value, &marks, &params, COLUMN, page.out.width)
             };
             page.out.line(&format!("  {head:<11}{shown}"));
             let lines = whole.lines().count().saturating_sub(shown.lines().count());

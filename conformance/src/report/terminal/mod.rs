@@ -11,7 +11,7 @@ use clap::Args;
 use paymaster_engine::verdict::conclusion::{Conclusion, Verdict};
 use paymaster_settings::{Paint, escape_controls, wrapped};
 
-/// The widest line, in columns. With `-v`, cURL lines may be longer: they must work as printed.
+/// The widest line, in columns, where the terminal is not narrower. With `-v`, cURL lines may be longer: they must work as printed.
 pub(crate) const WIDTH: usize = 100;
 
 /// How much of the report is shown.
@@ -28,14 +28,14 @@ pub(crate) struct Extent {
     pub(crate) observed: bool,
 }
 
-/// The report.
-pub(crate) fn render(report: &Report, extent: Extent, paint: Paint) -> String {
-    let mut page = Page { report, extent, paint, out: Lines::default() };
+/// The report in lines of at most so many columns.
+pub(crate) fn render(report: &Report, extent: Extent, paint: Paint, width: usize) -> String {
+    let mut page = Page { report, extent, paint, out: Lines { width, ..Lines::default() } };
     page.verdict();
     if extent.quiet {
         let failing = report.defects.iter().filter(|defect| defect.fails);
         failing.for_each(|defect| defect::headline(&mut page, defect));
-        return page.out.0;
+        return page.out.text;
     }
     page.conditions();
     page.defects(true);
@@ -47,7 +47,7 @@ pub(crate) fn render(report: &Report, extent: Extent, paint: Paint) -> String {
     }
     page.next();
     page.rest();
-    page.out.0
+    page.out.text
 }
 
 /// A report that is being written.
@@ -59,14 +59,23 @@ pub(crate) struct Page<'a> {
 }
 
 /// Text for a terminal.
-#[derive(Default)]
-pub(crate) struct Lines(pub(crate) String);
+pub(crate) struct Lines {
+    pub(crate) text: String,
+    /// The widest line, in columns.
+    pub(crate) width: usize,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self { text: String::new(), width: WIDTH }
+    }
+}
 
 impl Lines {
     /// Adds a line.
     pub(crate) fn line(&mut self, text: &str) {
-        self.0.push_str(text.trim_end());
-        self.0.push('\n');
+        self.text.push_str(text.trim_end());
+        self.text.push('\n');
     }
 
     /// Adds an empty line, and the first line of a part.
@@ -78,7 +87,7 @@ impl Lines {
     /// Adds a text behind a head of `width` letters. Its further lines are indented by as many.
     pub(crate) fn hanging(&mut self, head: &str, width: usize, text: &str) {
         let indent = " ".repeat(width);
-        for (number, line) in wrapped(text, WIDTH - width).into_iter().enumerate() {
+        for (number, line) in wrapped(text, self.width - width).into_iter().enumerate() {
             self.line(&format!("{}{line}", if number == 0 { head } else { &indent }));
         }
     }
@@ -95,10 +104,10 @@ impl Page<'_> {
             }
             Conclusion::NothingBroken | Conclusion::Incomplete => self.paint.odd(headline),
         };
-        let mut text = wrapped(&report.verdict_line().heading(), WIDTH).join("\n");
+        let mut text = wrapped(&report.verdict_line().heading(), self.out.width).join("\n");
         let target = &report.target;
         let last = text.lines().last().unwrap_or_default();
-        if last.len() + 2 + target.chars().count() > WIDTH {
+        if last.len() + 2 + target.chars().count() > self.out.width {
             text.push('\n');
         }
         self.out.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
@@ -263,7 +272,7 @@ mod tests {
     use crate::report::sample::{self, Sample};
 
     fn shown(sample: &Sample) -> String {
-        render(&sample.report(), Extent::default(), Paint::default())
+        render(&sample.report(), Extent::default(), Paint::default(), WIDTH)
     }
 
     #[test]
@@ -274,7 +283,7 @@ mod tests {
             ("violations_quiet", Extent { quiet: true, ..Extent::default() }),
             ("violations_verbose", Extent { verbose: true, ..Extent::default() }),
         ] {
-            let text = render(&sample.report(), extent, Paint::default());
+            let text = render(&sample.report(), extent, Paint::default(), WIDTH);
             assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
             insta::assert_snapshot!(name, text);
         }
@@ -288,10 +297,11 @@ mod tests {
             let own: Vec<_> = blocks.iter().filter(|block| block.starts_with(head)).collect();
             assert!(!own.is_empty() && own.iter().all(|block| block.lines().count() <= most), "{text}");
         }
-        assert!(
-            text.lines().all(|line| line.chars().count() <= WIDTH || line.starts_with("  replay")),
-            "{text}"
-        );
+        for width in [72, WIDTH] {
+            let text = render(&sample::violations().report(), Extent::default(), Paint::default(), width);
+            let is_whole = |line: &str| line.starts_with("  replay") || line.chars().count() <= width;
+            assert!(text.lines().all(is_whole), "{text}");
+        }
     }
 
     #[test]
@@ -329,8 +339,8 @@ mod tests {
     #[test]
     fn colours_change_no_text() {
         let sample = sample::violations();
-        let plain = render(&sample.report(), Extent::default(), Paint::default());
-        let painted = render(&sample.report(), Extent::default(), Paint { colours: true });
+        let plain = render(&sample.report(), Extent::default(), Paint::default(), WIDTH);
+        let painted = render(&sample.report(), Extent::default(), Paint { colours: true }, WIDTH);
         let mut bare = String::new();
         let mut rest = painted.as_str();
         while let Some((before, after)) = rest.split_once('\u{1b}') {

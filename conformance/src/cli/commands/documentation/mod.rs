@@ -129,5 +129,5 @@ fn about_rule(rule: &Rule) -> String {
             lines.hanging(&format!("  {name:<17} "), 20, content);
         }
     }
-    lines.0
+    lines.text
 }

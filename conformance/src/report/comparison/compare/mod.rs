@@ -256,7 +256,7 @@ pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Pain
         let next = "one of the runs could not test its target, so there is nothing to compare: run it again";
         page.out.line("");
         page.out.hanging("Next: ", 6, next);
-        return page.out.0;
+        return page.out.text;
     }
     for (kind, of_runs, of_targets) in KINDS {
         page.rules(kind, if names.targets { of_targets } else { of_runs });
@@ -265,7 +265,7 @@ pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Pain
     page.differences("Behaviour, where the specification leaves it open", &comparison.behaviour);
     let alike = words::count(comparison.alike as u128, "other rule");
     page.out.line(&format!("\n{alike} alike"));
-    page.out.0
+    page.out.text
 }
 
 struct Page<'a> {
