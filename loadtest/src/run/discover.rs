@@ -17,7 +17,8 @@ use super::{RunError, target_check};
 use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
-/// target answers none of the first requests, or if it is a public one that must not get so many `requests` per second (`None`: no limit).
+/// target answers none of the first requests, if what answers is no such service, or if it is a public one that must not get so many
+/// `requests` per second (`None`: no limit).
 pub(crate) async fn discover(
     target: &TargetSettings,
     requests: Option<f64>,
@@ -33,8 +34,11 @@ pub(crate) async fn discover(
     let mut connection = PooledConnection::default();
     let mut answers = Vec::new();
     let (mut answered, mut responded, mut failure) = (false, false, None);
-    let mut rounds_sent = 0;
+    let (mut rounds_sent, mut is_silent) = (0, false);
     while let Some(round) = rounds.next_round(answers) {
+        if is_silent {
+            break;
+        }
         answers = Vec::new();
         for group in round {
             let mut exchanges = Vec::new();
@@ -55,17 +59,16 @@ pub(crate) async fn discover(
         }
         rounds_sent += 1;
         // A first round that fails is sent once more, unless nobody is there.
-        if !answered && (rounds_sent > 1 || !responded) {
-            return Err(RunError::NoAnswer {
-                target: target.shown_target.clone(),
-                cause: failure.unwrap_or_else(|| "nothing was sent".to_owned()),
-            });
-        }
+        is_silent = !answered && (rounds_sent > 1 || !responded);
     }
     let seconds = began.elapsed().as_secs_f64();
     let (discovery, _) = rounds.finish(target.profile.specification());
-    let (known, _) = discovery.finish();
-    Ok((known, DiscoveryCost { requests, seconds }))
+    let (known, access) = discovery.finish();
+    let silence = || is_silent.then(|| failure.unwrap_or_else(|| "nothing was sent".to_owned()));
+    match access.denied().or_else(silence) {
+        Some(cause) => Err(RunError::NoAnswer { target: target.shown_target.clone(), cause }),
+        None => Ok((known, DiscoveryCost { requests, seconds })),
+    }
 }
 
 /// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]). Adds what it sent to `requests`.

@@ -51,12 +51,12 @@ pub enum RunError {
     /// goose could not execute the run.
     #[error("{0}")]
     Refused(String),
-    /// The target did not answer the requests of discovery.
+    /// The target did not answer the requests of discovery, or is another service.
     #[error("{target}: {cause}")]
     NoAnswer {
         /// The URL of the target, with secrets redacted.
         target: String,
-        /// The last failure, or the HTTP status.
+        /// The last failure or the HTTP status, or what shows that it is another service.
         cause: String,
     },
     /// The signal came before the load.

@@ -318,6 +318,23 @@ fn a_target_that_refuses_every_request_could_not_be_tested() {
     assert!(err.contains("HTTP 403"), "{err}");
 }
 
+#[test]
+fn a_target_that_answers_no_json_rpc_could_not_be_tested() {
+    for (kind, body) in [("text/html", "<!doctype html>"), ("application/json", r#"{"status":"ok"}"#)] {
+        let length = body.len();
+        let url = serve(move |_, _| {
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}")
+        });
+        for specification in ["fee-quote", "erc-7677"] {
+            let (Finished { code, out, err }, _) = load(&[&url, "-d", "1s", "--spec", specification]);
+            assert_eq!((code, &*out), (3, ""), "{err}");
+            let said = "no answer is one of JSON-RPC: is this the URL of the service? It answers HTTP 200, ";
+            assert!(err.contains(&format!("could not test: {url}: {said}")), "{err}");
+            assert!(err.contains(&format!("(content type {kind})")), "{err}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_a_report() {
