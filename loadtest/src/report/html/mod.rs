@@ -182,7 +182,7 @@ mod tests {
     fn the_page_has_no_references_and_texts_of_the_target_are_escaped() {
         let page = render(&fixtures::failed(), None).unwrap();
         assert!(page.contains("FAILED: 2 thresholds missed"));
-        assert_eq!(page.matches("<figure class=\"plot\">").count(), 4);
+        assert_eq!(page.matches("<figure class=\"plot\">").count(), 3);
         assert!(page.contains("&lt;b&gt;") && !page.contains('\u{1b}'));
         for outside in [" src=", "@import", "url(", "<link", "fetch(", " style="] {
             assert!(!page.contains(outside), "{outside}");
@@ -207,6 +207,17 @@ mod tests {
         };
         let page = render(&merged, None).unwrap();
         assert!(page.contains("<dt>merged</dt><dd><code>paymaster-loadtest worker</code></dd>"));
+    }
+
+    #[test]
+    fn the_warm_up_is_named_only_where_there_was_one() {
+        let mut summary = fixtures::passed();
+        for expected in [false, true] {
+            let page = render(&summary, None).unwrap();
+            assert_eq!(page.contains("The time counts from the end of the warm-up."), expected);
+            assert!(page.contains("Each step is the mean of 1 s. Point at a plot"), "{page}");
+            summary.figures.warm_up.add(Outcome::Good);
+        }
     }
 
     #[test]
