@@ -35,10 +35,8 @@ pub(crate) async fn discover(
     let mut answers = Vec::new();
     let (mut answered, mut responded, mut failure) = (false, false, None);
     let (mut rounds_sent, mut is_silent) = (0, false);
-    while let Some(round) = rounds.next_round(answers) {
-        if is_silent {
-            break;
-        }
+    // The last answers of a silent target are learned too: they may show what it is.
+    while let Some(round) = rounds.next_round(answers).filter(|_| !is_silent) {
         answers = Vec::new();
         for group in round {
             let mut exchanges = Vec::new();
