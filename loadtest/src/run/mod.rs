@@ -160,8 +160,9 @@ fn judged(
     run: &RunState,
     broken: Option<&ThresholdResult>,
 ) -> RunSummary {
+    let [after, all] = [run.ran_for(), run.clock.length].map(|time| seconds(time.as_secs_f64()));
     summary.cut_short = match run.ended() {
-        Some(EndReason::Interrupted) => Some("interrupted".to_owned()),
+        Some(EndReason::Interrupted) => Some(format!("interrupted after {after} of {all}")),
         Some(EndReason::TargetStopped) => Some(run.liveness.outage(run.ran_for())),
         // The requests in progress were completed, so that nothing of the verdict is excused by the early end.
         Some(EndReason::TimeElapsed | EndReason::RequestBudget | EndReason::ThresholdBroken) | None => None,
@@ -179,7 +180,6 @@ fn judged(
     }
     let mut summary = summary.judged(results);
     if let Some(ThresholdResult { threshold, observed, .. }) = ended_by {
-        let after = seconds(run.ran_for().as_secs_f64());
         summary.cut_short = Some(format!("--abort-on '{threshold}' was broken after {after}: {observed}"));
     }
     summary
