@@ -9,7 +9,7 @@ use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
 };
-use paymaster_engine::{knowledge::Knowledge, session::discovery::Rounds};
+use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
 use paymaster_exchange::{Exchange, RequestBody};
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
@@ -46,7 +46,8 @@ pub(crate) async fn discover(
                 match &exchange.outcome {
                     Ok(response) => {
                         responded = true;
-                        answered |= response.body.first() == Some(&b'{');
+                        let is_json = response.body.first() == Some(&b'{');
+                        answered |= is_json || Answer::of(&exchange).resembles_json_rpc();
                         failure.get_or_insert_with(|| format!("HTTP {}", response.status));
                     }
                     Err(cause) => failure = Some(cause.to_string()),

@@ -340,6 +340,15 @@ fn a_target_that_answers_no_json_rpc_could_not_be_tested() {
     }
 }
 
+#[test]
+fn a_target_whose_answers_resemble_json_rpc_is_judged() {
+    for fault in ["byte-order-mark", "answer-in-array"] {
+        let (Finished { code, out, err }, _) = load(&["--max-requests", "40", "--fault", fault]);
+        assert_eq!(code, 1, "{fault}: {out}{err}");
+        assert!(out.contains(" answers were wrong (1 rule); 2 thresholds missed"), "{fault}: {out}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_a_report() {
