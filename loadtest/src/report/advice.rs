@@ -1,10 +1,17 @@
 //! Advice: what to do after a run with these results.
 
+use std::collections::BTreeSet;
+
+use paymaster_settings::specifications::find_rule;
+
 use crate::{
     figures::outcome::Outcome,
     results::summary::{RunSummary, RunVerdict},
+    text::count,
 };
-use paymaster_settings::specifications::find_rule;
+
+/// Most rules whose hints are shown.
+const EXPLAINED: usize = 5;
 
 /// The advice, the most useful first.
 pub fn next(summary: &RunSummary) -> Vec<String> {
@@ -13,14 +20,14 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
     if summary.verdict == RunVerdict::CouldNotTest {
         advice.push("check the address, the headers and the log of the target; `paymaster-conformance URL` shows more of a single exchange".to_owned());
     }
-    let mut explained = std::collections::BTreeSet::new();
-    for wrong in &summary.figures.wrong {
-        if let Some(rule) = find_rule(&wrong.key.rule)
-            && explained.insert(rule.id)
-            && explained.len() <= 3
-        {
+    let mut explained = BTreeSet::new();
+    for rule in summary.figures.wrong.iter().filter_map(|wrong| find_rule(&wrong.key.rule)) {
+        if explained.insert(rule.id) && explained.len() <= EXPLAINED {
             advice.push(format!("{}: {} (`paymaster-conformance explain {}`)", rule.id, rule.hint, rule.id));
         }
+    }
+    if let Some(more @ 1..) = explained.len().checked_sub(EXPLAINED) {
+        advice.push(format!("and {} of the wrong answers above", count(more as u64, "more rule")));
     }
     if counts.of(Outcome::RpcError) > 0 {
         advice.push("JSON-RPC errors for operations that the profile does not promise a result for: add operations that the target accepts to the profile (operations.sponsorable, or accepts = \"any\"), or allow errors (--threshold 'error-rate<100%')".to_owned());
@@ -43,4 +50,40 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
         );
     }
     advice
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_settings::specifications::SPECIFICATIONS;
+
+    use super::*;
+    use crate::report::fixtures;
+
+    #[test]
+    fn up_to_five_rules_are_explained_and_the_others_counted() {
+        let mut summary = fixtures::failed();
+        let first = summary.figures.wrong[0].clone();
+        let rules = SPECIFICATIONS.iter().flat_map(|specification| specification.rules());
+        let ids: Vec<&str> = rules.map(|rule| rule.id).filter(|id| find_rule(id).is_some()).collect();
+        for (broken, explained, more) in [
+            (1, 1, None),
+            (5, 5, None),
+            (6, 5, Some("and 1 more rule of the wrong answers above")),
+            (8, 5, Some("and 3 more rules of the wrong answers above")),
+        ] {
+            // Each rule is broken in two scenarios.
+            let kinds = ids[..broken].iter().flat_map(|id| [(id, "a"), (id, "b")]);
+            let kinds = kinds.map(|(id, label)| {
+                let mut kind = first.clone();
+                (kind.key.rule, kind.key.label) = ((*id).to_owned(), label.to_owned());
+                kind
+            });
+            summary.figures.wrong = kinds.collect();
+            let advice = next(&summary);
+            let hints = advice.iter().filter(|line| line.contains("(`paymaster-conformance explain "));
+            assert_eq!(hints.count(), explained, "{advice:?}");
+            let found = advice.iter().find(|line| line.starts_with("and "));
+            assert_eq!(found.map(String::as_str), more);
+        }
+    }
 }

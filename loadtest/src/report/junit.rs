@@ -101,6 +101,8 @@ mod tests {
             assert!(xml.replace("&apos;", "'").contains(part), "{part}: {xml}");
         }
         let xml = render(&fixtures::failed(), None).unwrap();
+        assert!(xml.contains("FAILED: 40 of 990 answers were wrong (1 rule); 2 thresholds missed"), "{xml}");
+        assert!(xml.contains("name=\"error-rate&lt;1%\""), "{xml}");
         assert_eq!(xml.matches("fee-quote.maxGasFee in ").count(), 3 * 2, "{xml}");
         assert_eq!(xml.matches(": 40 answers (").count(), 3 * 2, "{xml}");
     }

@@ -21,7 +21,7 @@ pub(super) fn render(
     comparison: Option<&RunComparison>,
 ) -> Result<String, ReportError> {
     let mut out = String::new();
-    writeln!(out, "# Load test: {}\n\nTarget: `{}`", verdict(summary), code(&summary.target))?;
+    writeln!(out, "# Load test: {}\n\nTarget: `{}`", escaped(&verdict(summary)), code(&summary.target))?;
     let began = date(summary.began).map(|date| format!("began {date}"));
     for line in outcome(summary).into_iter().chain(began) {
         writeln!(out, "\n{}", escaped(&line))?;
@@ -107,11 +107,17 @@ mod tests {
     #[test]
     fn texts_of_the_target_are_escaped() {
         let page = render(&fixtures::failed(), None).unwrap();
-        assert!(page.starts_with("# Load test: FAILED: 2 thresholds missed\n"), "{page}");
+        assert!(
+            page.starts_with(
+                "# Load test: FAILED: 40 of 990 answers were wrong (1 rule); 2 thresholds missed\n"
+            ),
+            "{page}"
+        );
         // In backticks nothing is markup.
         assert!(page.contains("- got `\"0.25\" <b>\\u{1b}[31m`") && !page.contains('\u{1b}'), "{page}");
         assert_eq!(page.matches("<b>").count(), page.matches("- got `").count(), "{page}");
         assert!(page.contains("| wrong-rate\\<=0% (default) | "), "{page}");
+        assert!(page.contains("| error-rate (wrong or failed) \\<1% (default) | "), "{page}");
         assert!(
             page.contains("\nbegan 2026-03-01 12:00:00 UTC\n")
                 && page

@@ -1,28 +1,58 @@
 //! Sentences that several reports share.
 
+use std::collections::BTreeSet;
+
+use paymaster_settings::escape_controls;
+
 use crate::{
     figures::{arrivals::ArrivalCounts, outcome::Outcome},
-    results::summary::{ModelName, RunSummary, RunVerdict},
+    results::{
+        summary::{ModelName, RunSummary, RunVerdict},
+        threshold::Threshold,
+    },
     text::{count, duration, latency, number, rate, seconds, share},
 };
 
-/// The verdict, with the number of missed thresholds and, if the requested rate was not reached, both rates. A run that passed says what
-/// was judged, and that no threshold limited the latency if none did.
+/// A longer reason for an early end, in bytes, has a line of its own below the verdict.
+const LONGEST_REASON: usize = 160;
+
+/// The verdict and why: wrong answers and the number of missed thresholds, the reason of an early end and, if the requested rate was not
+/// reached, both rates. A run that passed says what was judged, and that no threshold limited the latency if none did.
 pub(super) fn verdict(summary: &RunSummary) -> String {
     let missed = summary.thresholds.iter().filter(|judged| !judged.met).count() as u64;
     let missed = format!("{} missed", count(missed, "threshold"));
-    let (word, missed) = match summary.verdict {
-        RunVerdict::Passed => ("PASSED", None),
-        RunVerdict::Failed => ("FAILED", Some(missed)),
-        RunVerdict::Incomplete => ("INCOMPLETE", None),
-        RunVerdict::CouldNotTest => ("COULD NOT TEST", None),
+    let (word, mut details) = match summary.verdict {
+        RunVerdict::Passed => ("PASSED", Vec::new()),
+        RunVerdict::Failed => ("FAILED", wrong(summary).into_iter().chain([missed]).collect()),
+        RunVerdict::Incomplete => {
+            ("INCOMPLETE", early_end(summary, true).map(escape_controls).into_iter().collect())
+        }
+        RunVerdict::CouldNotTest => ("COULD NOT TEST", Vec::new()),
     };
-    let mut details: Vec<String> = missed.into_iter().chain(shortfall(summary)).collect();
+    details.extend(shortfall(summary));
     if summary.verdict == RunVerdict::Passed {
         details.push(correctness(summary));
         details.extend(missing_latency_threshold(summary));
     }
     if details.is_empty() { word.to_owned() } else { format!("{word}: {}", details.join("; ")) }
+}
+
+/// How many answers were wrong, and how many rules they break; none if all were right.
+fn wrong(summary: &RunSummary) -> Option<String> {
+    let total = summary.figures.total(None);
+    let wrong = total.counts.of(Outcome::Wrong);
+    let noun = if total.judged < total.counts.answered() { "judged answer" } else { "answer" };
+    let were = if wrong == 1 { "was" } else { "were" };
+    let rules: BTreeSet<&String> = summary.figures.wrong.iter().map(|kind| &kind.key.rule).collect();
+    let (all, rules) = (count(total.judged, noun), count(rules.len() as u64, "rule"));
+    (wrong > 0).then(|| format!("{} of {all} {were} wrong ({rules})", number(wrong)))
+}
+
+/// Why the run ended early, if that stands in the verdict, or below it.
+pub(super) fn early_end(summary: &RunSummary, in_verdict: bool) -> Option<&str> {
+    let is_incomplete = summary.verdict == RunVerdict::Incomplete;
+    let is_in_verdict = |why: &str| is_incomplete && why.len() <= LONGEST_REASON;
+    summary.cut_short.as_deref().filter(|why| is_in_verdict(why) == in_verdict)
 }
 
 /// How many of the judged answers were right.
@@ -42,18 +72,13 @@ fn correctness(summary: &RunSummary) -> String {
 
 /// That no threshold limited the latency of all requests, with the median; none if one did.
 fn missing_latency_threshold(summary: &RunSummary) -> Option<String> {
-    let mut limits = summary
-        .thresholds
-        .iter()
-        .map(|result| &result.threshold)
-        .filter(|threshold| threshold.limits_latency())
-        .peekable();
-    let some = limits.peek().is_some();
-    if limits.any(|threshold| threshold.scope().is_none()) {
+    let limits = summary.thresholds.iter().map(|result| &result.threshold);
+    let scopes: Vec<_> = limits.filter(|limit| limit.limits_latency()).map(Threshold::scope).collect();
+    if scopes.contains(&None) {
         return None;
     }
     let median = summary.figures.total(None).latency.percentile(50.0)?;
-    let of = if some { " for all requests" } else { "" };
+    let of = if scopes.is_empty() { "" } else { " for all requests" };
     Some(format!("no latency threshold was given{of}, p50 was {}", duration(median)))
 }
 
@@ -62,7 +87,8 @@ pub(super) fn outcome(summary: &RunSummary) -> Vec<String> {
     let total = summary.figures.total(None);
     let (all, answered, wrong) =
         (total.counts.all(), total.counts.answered(), total.counts.of(Outcome::Wrong));
-    let mut lines: Vec<String> = summary.cut_short.iter().map(|why| format!("cut short: {why}")).collect();
+    let mut lines: Vec<String> =
+        early_end(summary, false).iter().map(|why| format!("cut short: {why}")).collect();
     if all == 0 {
         lines.push("nothing was measured".to_owned());
         return lines;
@@ -119,14 +145,12 @@ pub(super) fn in_no_figure(summary: &RunSummary) -> Vec<String> {
         0 => String::new(),
         wrong => format!(", {} of them wrong", number(wrong)),
     };
-    [
+    let both = [
         (discovery.requests, format!("of discovery, in {time} before the load, are in no figure")),
         (warm_up.all(), format!("of the warm-up are in no figure{wrong}")),
-    ]
-    .into_iter()
-    .filter(|(requests, _)| *requests > 0)
-    .map(|(requests, what)| format!("{} {what}", count(requests, "request")))
-    .collect()
+    ];
+    let sent = both.into_iter().filter(|(requests, _)| *requests > 0);
+    sent.map(|(requests, what)| format!("{} {what}", count(requests, "request"))).collect()
 }
 
 /// The arrivals of the open model and how they ended; `None` in the closed model.
@@ -156,7 +180,7 @@ mod tests {
     use crate::{
         figures::{Figures, Sample, cpu::GeneratorUsage},
         report::fixtures,
-        results::threshold::{Threshold, judge_all},
+        results::threshold::judge_all,
     };
 
     /// A run of ten answers after 2.3 s each.
@@ -208,6 +232,35 @@ mod tests {
         assert_eq!(verdict(&fixtures::unreachable()), "COULD NOT TEST");
     }
 
+    #[test]
+    fn a_run_that_failed_says_how_many_answers_were_wrong() {
+        let mut summary = fixtures::failed();
+        assert_eq!(verdict(&summary), "FAILED: 40 of 990 answers were wrong (1 rule); 2 thresholds missed");
+        let mut other = summary.figures.wrong[0].clone();
+        other.key.rule = "answer.id".to_owned();
+        summary.figures.wrong.push(other);
+        let label = summary.figures.labels.get_mut("quote-erc20").unwrap();
+        label.judged -= 100;
+        assert_eq!(
+            verdict(&summary),
+            "FAILED: 40 of 890 judged answers were wrong (2 rules); 2 thresholds missed"
+        );
+    }
+
+    #[test]
+    fn a_short_reason_of_an_early_end_stands_in_the_verdict_and_a_long_one_below() {
+        let incomplete = |why: &str| {
+            let summary =
+                RunSummary { cut_short: Some(why.to_owned()), ..slow(&["p95<5s"], 10, 0) }.judged(Vec::new());
+            (verdict(&summary), outcome(&summary).remove(0))
+        };
+        let (first, below) = incomplete("interrupted after 4.7 s of 30 s \u{1b}");
+        assert_eq!(first, "INCOMPLETE: interrupted after 4.7 s of 30 s \\u{1b}");
+        assert!(!below.contains("cut short"), "{below}");
+        let long = "worker a was lost; ".repeat(10);
+        assert_eq!(incomplete(&long), ("INCOMPLETE".to_owned(), format!("cut short: {long}")));
+    }
+
     /// 450 journeys at 45 a second. The last one begins after 11.66 s: 900 answers, which are 77 a second.
     #[test]
     fn a_rate_that_was_not_reached_fails_unless_the_generator_was_slow() {
@@ -243,7 +296,7 @@ mod tests {
         // The arrivals in progress were dropped.
         let mut interrupted = overload(400, 20);
         interrupted.cut_short = Some("interrupted".to_owned());
-        assert_eq!(judged(interrupted), "INCOMPLETE");
+        assert_eq!(judged(interrupted), "INCOMPLETE: interrupted");
         // From 95 % on it does not fail, and below 99 % it is stated.
         let mut close = overload(400, 20);
         close.figures.arrivals.last_begun = 10.4;

@@ -1,12 +1,15 @@
 //! The tables of a report: every format that people read shows the same rows in the same words.
 
+use std::collections::BTreeMap;
+
 use crate::{
-    figures::{histogram::PERCENTILES, outcome::Outcome},
+    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
     report::{phrases::in_no_figure, workers},
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
+    scenarios::scenarios as all_scenarios,
     text::{latency, number, rate, share},
 };
 
@@ -71,7 +74,7 @@ pub(super) fn thresholds(summary: &RunSummary) -> Table {
     let rows = judged.map(|judged| {
         let note = if judged.by_default { " (default)" } else { "" };
         let met = if judged.met { toned(Tone::Good, "met") } else { toned(Tone::Bad, "missed") };
-        [plain(format!("{}{note}", judged.threshold)), plain(&judged.observed), met]
+        [plain(judged.threshold.for_people() + note), plain(&judged.observed), met]
     });
     table("Thresholds", ["threshold", "observed", "result"], rows)
 }
@@ -96,9 +99,11 @@ pub(super) fn compared(comparison: &RunComparison) -> Table {
 /// used.
 pub(super) fn scenarios(summary: &RunSummary) -> Table {
     let total = summary.figures.total(None);
+    let (unsent, nothing) = (unsent_steps(summary), LabelFigures::default());
     let labels = summary.figures.labels.iter().map(|(label, figures)| (label.as_str(), figures));
-    let all = [("all", &total)].into_iter().filter(|_| summary.figures.labels.len() > 1);
-    let rows = labels.chain(all).map(|(label, figures)| {
+    let labels: BTreeMap<_, _> = labels.chain(unsent.keys().map(|label| (*label, &nothing))).collect();
+    let all = (labels.len() > 1).then_some(("all", &total));
+    let rows = labels.into_iter().chain(all).map(|(label, figures)| {
         let wrong = figures.counts.of(Outcome::Wrong);
         let answers = rate(figures.rate(summary.seconds));
         let mut row = vec![plain(label), plain(number(figures.counts.all())), plain(answers)];
@@ -110,7 +115,8 @@ pub(super) fn scenarios(summary: &RunSummary) -> Table {
     });
     let titles = ["scenario", "requests", "rate"].into_iter().map(str::to_owned);
     let titles = titles.chain(PERCENTILES.map(|percent| format!("p{percent}")));
-    let mut notes = in_no_figure(summary);
+    let mut notes: Vec<String> = unsent.values().cloned().collect();
+    notes.extend(in_no_figure(summary));
     notes.extend(workers::generators(&summary.generators, total.counts.all()));
     notes.extend(summary.left_out.iter().map(|cause| format!("left out: {cause}")));
     Table {
@@ -118,5 +124,56 @@ pub(super) fn scenarios(summary: &RunSummary) -> Table {
         columns: titles.chain(["max", "wrong", "failed"].map(str::to_owned)).collect(),
         rows: rows.collect(),
         notes,
+    }
+}
+
+/// The steps of journeys that were never sent because of the answers to the step before, each with what these were.
+fn unsent_steps(summary: &RunSummary) -> BTreeMap<&'static str, String> {
+    let labels = &summary.figures.labels;
+    let steps = all_scenarios().flat_map(|scenario| scenario.labels.windows(2));
+    let unsent = steps.filter(|pair| !labels.contains_key(pair[1])).filter_map(|pair| {
+        let counts = labels.get(pair[0])?.counts;
+        let tokenless = summary.figures.unfinished.min(counts.of(Outcome::Good));
+        let failed = Outcome::all().skip(1).map(|outcome| (counts.of(outcome), outcome.description()));
+        let causes = failed.chain([(tokenless, "without a token")]).filter(|(times, _)| *times > 0);
+        let causes: Vec<String> = causes.map(|(times, what)| format!("{} {what}", number(times))).collect();
+        let why = format!("no usable answer to {} ({})", pair[0], causes.join(", "));
+        (!causes.is_empty()).then(|| (pair[1], format!("{} was never sent: {why}", pair[1])))
+    });
+    unsent.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixtures;
+
+    #[test]
+    fn a_step_that_wrong_answers_kept_from_being_sent_has_a_row_and_a_reason() {
+        let mut summary = fixtures::failed();
+        let sponsor = summary.figures.labels.remove("journey/sponsor").unwrap();
+        let table = scenarios(&summary);
+        let names: Vec<&str> = table.rows.iter().map(|row| &*row[0].text).collect();
+        assert_eq!(names, ["journey/quote", "journey/sponsor", "quote-erc20", "all"]);
+        let cells: Vec<&str> = table.rows[1].iter().map(|cell| &*cell.text).collect();
+        assert_eq!((cells[1], cells[2], cells[3], cells.last()), ("0", "0.0/s", "-", Some(&"0")));
+        let reason =
+            "journey/sponsor was never sent: no usable answer to journey/quote (13 wrong answers, 3 timeouts";
+        assert_eq!(table.notes[0], format!("{reason})"));
+        summary.figures.unfinished = 7;
+        assert_eq!(scenarios(&summary).notes[0], format!("{reason}, 7 without a token)"));
+        summary.figures.labels.insert("journey/sponsor".to_owned(), sponsor);
+        assert_eq!(scenarios(&summary).notes, Vec::<String>::new());
+        assert_eq!(scenarios(&fixtures::passed()).rows.len(), 4);
+    }
+
+    #[test]
+    fn the_row_of_an_error_rate_says_what_it_counts() {
+        let table = thresholds(&fixtures::failed());
+        let names: Vec<&str> = table.rows.iter().map(|row| &*row[0].text).collect();
+        assert_eq!(
+            names,
+            ["p95<200ms", "wrong-rate<=0% (default)", "error-rate (wrong or failed) <1% (default)"]
+        );
     }
 }

@@ -84,6 +84,7 @@ const OPERATORS: [(&str, Ordering, bool); 4] = [
 /// A limit for a metric of a run, for example `p95<200ms for journey`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
+    /// As it was given, with the unit of its value and without superfluous spaces.
     text: String,
     metric: Metric,
     /// The side of the limit on which the value must be.
@@ -108,6 +109,12 @@ impl Threshold {
     /// The scenario or step that it applies to; `None` for all of them.
     pub fn scope(&self) -> Option<&str> {
         self.scope.as_deref()
+    }
+
+    /// Its text, with what an error rate counts.
+    pub(crate) fn for_people(&self) -> String {
+        let counted = if self.metric == Metric::Failed { " (wrong or failed) " } else { "" };
+        self.text.replacen("error-rate", &format!("error-rate{counted}"), 1)
     }
 
     pub fn limits_latency(&self) -> bool {
@@ -216,11 +223,12 @@ impl Threshold {
         }
         let found = OPERATORS.into_iter().find_map(|(sign, side, or_equal)| {
             let (name, value) = rule.split_once(sign)?;
-            Some((name, side, or_equal, value))
+            Some((name.trim(), sign, side, or_equal, value.trim()))
         });
-        let (name, side, or_equal, value) = found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
-        let metric = read_metric(name.trim())?;
-        let limit = read_limit(metric.unit(), value.trim())?;
+        let (name, sign, side, or_equal, value) =
+            found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
+        let metric = read_metric(name)?;
+        let (limit, value) = read_limit(metric.unit(), value)?;
         if side == Ordering::Less && !or_equal && limit <= 0.0 {
             return Err("nothing is less than 0, so it can never be met".to_owned());
         }
@@ -231,8 +239,9 @@ impl Threshold {
         if metric.unit() == Unit::Percent && is_above_all {
             return Err("a share is at most 100 %".to_owned());
         }
-        let (text, scope) = (text.trim().to_owned(), scope.map(str::to_owned));
-        Ok(Self { text, metric, side, or_equal, limit, scope })
+        let of = scope.map(|scope| format!(" for {scope}")).unwrap_or_default();
+        let text = format!("{name}{sign}{value}{of}");
+        Ok(Self { text, metric, side, or_equal, limit, scope: scope.map(str::to_owned) })
     }
 }
 
@@ -253,20 +262,19 @@ fn read_metric(name: &str) -> Result<Metric, String> {
     Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", known.join(", ")))
 }
 
-fn read_limit(unit: Unit, text: &str) -> Result<f64, String> {
-    // A number without a unit is in milliseconds, as in goose.
-    let times = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("", 1e-3)];
-    let time = || times.into_iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)));
-    let (digits, factor, what) = match unit {
-        Unit::Time => {
-            let (digits, seconds) = time().unwrap_or((text, 1e-3));
-            (digits, seconds, "time: write 500us, 200ms or 2s")
-        }
-        Unit::PerSecond => (text, 1.0, "number of answers per second"),
-        Unit::Percent => (text.strip_suffix('%').unwrap_or(text), 1.0, "share: write 1%"),
+/// The limit, and its text with its unit.
+fn read_limit(unit: Unit, text: &str) -> Result<(f64, String), String> {
+    let (default, units, what): (_, &[(&str, f64)], _) = match unit {
+        // A number without a unit is in milliseconds, as in goose.
+        Unit::Time => ("ms", &[("us", 1e-6), ("ms", 1e-3), ("s", 1.0)], "time: write 500us, 200ms or 2s"),
+        Unit::PerSecond => ("", &[("", 1.0)], "number of answers per second"),
+        Unit::Percent => ("%", &[("%", 1.0)], "share: write 1%"),
     };
-    let value = digits.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-    value.map(|value| value * factor).ok_or_else(|| format!("`{text}` is not a {what}"))
+    let text = if text.parse::<f64>().is_ok() { format!("{text}{default}") } else { text.to_owned() };
+    let value =
+        |(sign, factor): &(&str, f64)| Some(text.strip_suffix(sign)?.trim().parse::<f64>().ok()? * factor);
+    let limit = units.iter().find_map(value).filter(|limit| limit.is_finite() && *limit >= 0.0);
+    Ok((limit.ok_or_else(|| format!("`{text}` is not a {what}"))?, text))
 }
 
 impl fmt::Display for Threshold {
@@ -360,6 +368,22 @@ mod tests {
             let threshold: Threshold = text.parse().unwrap();
             let judged = threshold.judge(&figures(), SECOND * 10, false);
             assert_eq!(judged.met, met, "{text}: {}", judged.observed);
+        }
+    }
+
+    #[test]
+    fn a_threshold_is_shown_with_its_unit() {
+        for (given, shown) in [
+            ("p95<200", "p95<200ms"),
+            (" p95 < 1.5 s  for journey ", "p95<1.5 s for journey"),
+            ("max<=500us", "max<=500us"),
+            ("error-rate<1 for journey/quote", "error-rate<1% for journey/quote"),
+            ("wrong-rate<=0%", "wrong-rate<=0%"),
+            ("rps>=200", "rps>=200"),
+        ] {
+            let threshold: Threshold = given.parse().unwrap();
+            assert_eq!(threshold.to_string(), shown);
+            assert_eq!(shown.parse::<Threshold>(), Ok(threshold));
         }
     }
 

@@ -9,7 +9,7 @@ use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
 };
-use paymaster_engine::{knowledge::Knowledge, session::discovery::Rounds};
+use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
 use paymaster_exchange::{Exchange, RequestBody};
 use paymaster_settings::{output as out, settings::Settings as TargetSettings};
 
@@ -17,7 +17,8 @@ use super::{RunError, target_check};
 use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
-/// target answers none of the first requests, or if it is a public one that must not get so many `requests` per second (`None`: no limit).
+/// target answers none of the first requests, if what answers is no such service, or if it is a public one that must not get so many
+/// `requests` per second (`None`: no limit).
 pub(crate) async fn discover(
     target: &TargetSettings,
     requests: Option<f64>,
@@ -33,8 +34,9 @@ pub(crate) async fn discover(
     let mut connection = PooledConnection::default();
     let mut answers = Vec::new();
     let (mut answered, mut responded, mut failure) = (false, false, None);
-    let mut rounds_sent = 0;
-    while let Some(round) = rounds.next_round(answers) {
+    let (mut rounds_sent, mut is_silent) = (0, false);
+    // The last answers of a silent target are learned too: they may show what it is.
+    while let Some(round) = rounds.next_round(answers).filter(|_| !is_silent) {
         answers = Vec::new();
         for group in round {
             let mut exchanges = Vec::new();
@@ -44,7 +46,8 @@ pub(crate) async fn discover(
                 match &exchange.outcome {
                     Ok(response) => {
                         responded = true;
-                        answered |= response.body.first() == Some(&b'{');
+                        let is_json = response.body.first() == Some(&b'{');
+                        answered |= is_json || Answer::of(&exchange).resembles_json_rpc();
                         failure.get_or_insert_with(|| format!("HTTP {}", response.status));
                     }
                     Err(cause) => failure = Some(cause.to_string()),
@@ -55,17 +58,16 @@ pub(crate) async fn discover(
         }
         rounds_sent += 1;
         // A first round that fails is sent once more, unless nobody is there.
-        if !answered && (rounds_sent > 1 || !responded) {
-            return Err(RunError::NoAnswer {
-                target: target.shown_target.clone(),
-                cause: failure.unwrap_or_else(|| "nothing was sent".to_owned()),
-            });
-        }
+        is_silent = !answered && (rounds_sent > 1 || !responded);
     }
     let seconds = began.elapsed().as_secs_f64();
     let (discovery, _) = rounds.finish(target.profile.specification());
-    let (known, _) = discovery.finish();
-    Ok((known, DiscoveryCost { requests, seconds }))
+    let (known, access) = discovery.finish();
+    let silence = || is_silent.then(|| failure.unwrap_or_else(|| "nothing was sent".to_owned()));
+    match access.denied().or_else(silence) {
+        Some(cause) => Err(RunError::NoAnswer { target: target.shown_target.clone(), cause }),
+        None => Ok((known, DiscoveryCost { requests, seconds })),
+    }
 }
 
 /// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]). Adds what it sent to `requests`.

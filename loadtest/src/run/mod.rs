@@ -51,12 +51,12 @@ pub enum RunError {
     /// goose could not execute the run.
     #[error("{0}")]
     Refused(String),
-    /// The target did not answer the requests of discovery.
+    /// The target did not answer the requests of discovery, or is another service.
     #[error("{target}: {cause}")]
     NoAnswer {
         /// The URL of the target, with secrets redacted.
         target: String,
-        /// The last failure, or the HTTP status.
+        /// The last failure or the HTTP status, or what shows that it is another service.
         cause: String,
     },
     /// The signal came before the load.
@@ -160,8 +160,9 @@ fn judged(
     run: &RunState,
     broken: Option<&ThresholdResult>,
 ) -> RunSummary {
+    let [after, all] = [run.ran_for(), run.clock.length].map(|time| seconds(time.as_secs_f64()));
     summary.cut_short = match run.ended() {
-        Some(EndReason::Interrupted) => Some("interrupted".to_owned()),
+        Some(EndReason::Interrupted) => Some(format!("interrupted after {after} of {all}")),
         Some(EndReason::TargetStopped) => Some(run.liveness.outage(run.ran_for())),
         // The requests in progress were completed, so that nothing of the verdict is excused by the early end.
         Some(EndReason::TimeElapsed | EndReason::RequestBudget | EndReason::ThresholdBroken) | None => None,
@@ -179,7 +180,6 @@ fn judged(
     }
     let mut summary = summary.judged(results);
     if let Some(ThresholdResult { threshold, observed, .. }) = ended_by {
-        let after = seconds(run.ran_for().as_secs_f64());
         summary.cut_short = Some(format!("--abort-on '{threshold}' was broken after {after}: {observed}"));
     }
     summary

@@ -240,7 +240,9 @@ fn a_broken_threshold_of_abort_on_ends_the_load_with_a_report() {
         let (Finished { code, out, err }, report) = load(&arguments);
         assert_eq!(code, 1, "{out}{err}");
         assert!(began.elapsed() < Duration::from_mins(1));
-        assert!(out.starts_with("FAILED: 1 threshold missed"), "{out}");
+        let first = out.lines().next().unwrap();
+        assert!(first.starts_with("FAILED: "), "{out}");
+        assert!(first.ends_with(" answers were wrong (1 rule); 1 threshold missed"), "{out}");
         assert!(out.contains("cut short: --abort-on 'wrong-rate<50%' was broken after "), "{out}");
         let of = |text: &str| {
             let mut results = report["thresholds"].as_array().unwrap().iter();
@@ -273,7 +275,10 @@ fn a_broken_threshold_of_abort_on_ends_the_load_with_a_report() {
     let (Finished { code, out, .. }, report) = load(&few);
     assert_eq!((code, count(&report, "good")), (1, 60), "{out}");
     assert!(out.starts_with("FAILED: 1 threshold missed") && !out.contains("cut short"), "{out}");
-    assert!(out.contains("error-rate<1%") && out.contains("error-rate<90%"), "{out}");
+    assert!(
+        out.contains("error-rate (wrong or failed) <1%") && out.contains("error-rate (wrong or failed) <90%"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -318,6 +323,32 @@ fn a_target_that_refuses_every_request_could_not_be_tested() {
     assert!(err.contains("HTTP 403"), "{err}");
 }
 
+#[test]
+fn a_target_that_answers_no_json_rpc_could_not_be_tested() {
+    for (kind, body) in [("text/html", "<!doctype html>"), ("application/json", r#"{"status":"ok"}"#)] {
+        let length = body.len();
+        let url = serve(move |_, _| {
+            format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n{body}")
+        });
+        for specification in ["fee-quote", "erc-7677"] {
+            let (Finished { code, out, err }, _) = load(&[&url, "-d", "1s", "--spec", specification]);
+            assert_eq!((code, &*out), (3, ""), "{err}");
+            let said = "no answer is one of JSON-RPC: is this the URL of the service? It answers HTTP 200, ";
+            assert!(err.contains(&format!("could not test: {url}: {said}")), "{err}");
+            assert!(err.contains(&format!("(content type {kind})")), "{err}");
+        }
+    }
+}
+
+#[test]
+fn a_target_whose_answers_resemble_json_rpc_is_judged() {
+    for fault in ["byte-order-mark", "answer-in-array"] {
+        let (Finished { code, out, err }, _) = load(&["--max-requests", "40", "--fault", fault]);
+        assert_eq!(code, 1, "{fault}: {out}{err}");
+        assert!(out.contains(" answers were wrong (1 rule); 2 thresholds missed"), "{fault}: {out}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_with_a_report() {
@@ -343,7 +374,8 @@ fn an_interrupt_ends_with_a_report() {
         assert!(sent.success());
         let Finished { code, out, err } = child.wait_with_output().unwrap().into();
         assert_eq!(code, 4, "{signal}: {out}{err}");
-        assert!(out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"), "{out}");
+        let first = out.lines().next().unwrap();
+        assert!(first.starts_with("INCOMPLETE: interrupted after ") && first.ends_with(" of 600 s"), "{out}");
         assert!(folder.path().join("report.json").exists());
     }
 }
@@ -381,7 +413,7 @@ fn every_further_interrupt_leaves_the_report_and_the_exit_code_as_they_are() {
     }
     let Finished { code, out, err } = child.wait_with_output().unwrap().into();
     assert_eq!(code, 4, "{out}{err}");
-    assert!(out.contains("cut short: interrupted"), "{out}");
+    assert!(out.starts_with("INCOMPLETE: interrupted after "), "{out}");
     assert!(folder.path().join("report.json").exists());
 }
 

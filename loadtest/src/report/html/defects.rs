@@ -6,7 +6,7 @@ use paymaster_settings::{
     output::{
         page::{code_spans, copyable, expectation, id, side},
         shell::quoted,
-        terminal::cut,
+        terminal::{cut, wrapped},
     },
     specifications::find_rule,
 };
@@ -41,7 +41,7 @@ fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>) -> Markup 
         article.defect id=(format!("defect-{place}")) data-state="broken" {
             h3 {
                 span.number { "Defect " (place) }
-                span.said { "expected " (escape_controls(expected)) "; found: " (cut(&escape_controls(actual), LONGEST_VALUE)) }
+                span.said { "expected " (escape_controls(expected)) "; found: " (short(&escape_controls(actual))) }
                 span.held { (escape_controls(&group.headline(summary.figures.total(None).judged))) }
             }
             dl.what {
@@ -86,6 +86,33 @@ fn example(summary: &RunSummary, curl: &str, kind: &WrongAnswers) -> Markup {
     }
 }
 
+/// A value for a title: cut between words, or in the middle of a long word.
+fn short(value: &str) -> String {
+    match wrapped(value, LONGEST_VALUE).as_slice() {
+        [_] => value.to_owned(),
+        [first, ..] if first.len() > LONGEST_VALUE / 2 && value[first.len()..].starts_with(' ') => {
+            format!("{first} …")
+        }
+        _ => cut(value, LONGEST_VALUE),
+    }
+}
+
 fn place_of(kind: &WrongAnswers) -> &str {
     if kind.key.pointer.is_empty() { "the whole answer" } else { &kind.key.pointer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_cut_between_words_unless_one_word_is_too_long() {
+        let address = format!("0x{}", "5a".repeat(20));
+        let listed = format!("{address}, which is not in tokens");
+        assert_eq!(short(&address), address);
+        assert_eq!(short(&listed), format!("{address}, which is not in …"));
+        for long in [format!("0x{}", "5a".repeat(65)), format!("got 0x{}", "5a".repeat(65))] {
+            assert_eq!(short(&long), cut(&long, LONGEST_VALUE));
+        }
+    }
 }

@@ -15,7 +15,7 @@ use paymaster_settings::{
 
 use super::{
     ReportError, advice,
-    phrases::{arrivals, commands, load, verdict},
+    phrases::{arrivals, commands, early_end, load, verdict},
     tables::{self, Cell, Table, Tone},
     workers,
 };
@@ -90,7 +90,7 @@ fn head(summary: &RunSummary, words: &str) -> Markup {
                 @for (name, command) in commands(summary) { div { dt { (name) } dd { code { (escape_controls(command)) } } } }
             }
             @if let Some(sentence) = arrivals(&summary.figures.arrivals) { p.note { (sentence) } }
-            @if let Some(why) = &summary.cut_short { p.note { b { "Cut short: " } (escape_controls(why)) } }
+            @if let Some(why) = early_end(summary, false) { p.note { b { "Cut short: " } (escape_controls(why)) } }
         },
     )
 }
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn the_page_has_no_references_and_texts_of_the_target_are_escaped() {
         let page = render(&fixtures::failed(), None).unwrap();
-        assert!(page.contains("FAILED: 2 thresholds missed"));
-        assert_eq!(page.matches("<figure class=\"plot\">").count(), 4);
+        assert!(page.contains("FAILED: 40 of 990 answers were wrong (1 rule); 2 thresholds missed"));
+        assert_eq!(page.matches("<figure class=\"plot\">").count(), 3);
         assert!(page.contains("&lt;b&gt;") && !page.contains('\u{1b}'));
         for outside in [" src=", "@import", "url(", "<link", "fetch(", " style="] {
             assert!(!page.contains(outside), "{outside}");
@@ -207,6 +207,17 @@ mod tests {
         };
         let page = render(&merged, None).unwrap();
         assert!(page.contains("<dt>merged</dt><dd><code>paymaster-loadtest worker</code></dd>"));
+    }
+
+    #[test]
+    fn the_warm_up_is_named_only_where_there_was_one() {
+        let mut summary = fixtures::passed();
+        for expected in [false, true] {
+            let page = render(&summary, None).unwrap();
+            assert_eq!(page.contains("The time counts from the end of the warm-up."), expected);
+            assert!(page.contains("Each step is the mean of 1 s. Point at a plot"), "{page}");
+            summary.figures.warm_up.add(Outcome::Good);
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub(super) struct Sample {
     /// Where it begins and ends; the same for a point.
     pub(super) from: f64,
     pub(super) to: f64,
+    /// Whether the run ended in its first half: then it is the mean of a few requests, and only the table has it.
+    pub(super) is_cut: bool,
     /// What the table calls it.
     pub(super) name: String,
     /// In the order of the lines; none where nothing was measured.
@@ -102,7 +104,8 @@ impl Plot {
 
     /// The points of a line.
     fn points(&self, line: usize) -> Vec<(f64, f64)> {
-        let measured = self.samples.iter().filter_map(|sample| Some((sample, sample.values[line]?)));
+        let drawn = self.samples.iter().filter(|sample| !sample.is_cut);
+        let measured = drawn.filter_map(|sample| Some((sample, sample.values[line]?)));
         let places = |Sample { from, to, .. }: &Sample| {
             if self.is_stepped { vec![*from, *to] } else { vec![f64::midpoint(*from, *to)] }
         };
@@ -149,7 +152,7 @@ fn rounded(label: String) -> String {
 }
 
 /// The least and the greatest value; infinite without any.
-fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(super) fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
@@ -184,6 +187,7 @@ mod tests {
         let samples = points.into_iter().map(|(x, y)| Sample {
             from: x,
             to: x,
+            is_cut: false,
             name: format!("at {x}"),
             values: vec![Some(y), None],
         });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use maud::{Markup, html};
 
-use super::plot::{Plot, Sample, Scale, step};
+use super::plot::{Plot, Sample, Scale, ends, step};
 use crate::{
     figures::series::TimeSlot,
     number::float,
@@ -15,6 +15,9 @@ use crate::{
 /// The units of the time axis: up to this many seconds, the length of the unit and its name.
 const UNITS: [(f64, f64, &str); 3] =
     [(180.0, 1.0, "s"), (10_800.0, 60.0, "min"), (f64::INFINITY, 3_600.0, "h")];
+
+/// The users are constant if the fewest are this part of the most: the first ones need a moment to start.
+const CONSTANT: f64 = 0.95;
 
 /// The value of a line in a slot; none where nothing was measured.
 type Value<'a> = Box<dyn Fn(&TimeSlot) -> Option<f64> + 'a>;
@@ -28,7 +31,8 @@ pub(super) fn section(summary: &RunSummary) -> Markup {
         @if !drawn.is_empty() {
             section #plots {
                 h2 { "Plots" }
-                p { "The time counts from the end of the warm-up; each step is the mean of " (step) ". Point at a plot, or move along it with the arrow keys, to read its values." }
+                @if summary.figures.warm_up.all() > 0 { p { "The time counts from the end of the warm-up." } }
+                p { "Each step is the mean of " (step) ". Point at a plot, or move along it with the arrow keys, to read its values." }
                 @for plot in drawn { (plot) }
             }
         }
@@ -57,10 +61,12 @@ fn throughput(summary: &RunSummary) -> Plot {
     }
 }
 
+/// The users, if their number changes: a constant one is stated with the load.
 fn users(summary: &RunSummary) -> Plot {
     let series = &summary.figures.series;
-    let is_known = series.slots.iter().any(|slot| slot.user_ms > 0);
-    let users: Value<'_> = Box::new(move |slot| is_known.then(|| series.users(slot)));
+    let (low, high) = ends(series.whole(shown_time(summary)).iter().map(|slot| series.users(slot)));
+    let is_drawn = low < CONSTANT * high;
+    let users: Value<'_> = Box::new(move |slot| is_drawn.then(|| series.users(slot)));
     Plot {
         title: "Users",
         scale: Scale::Linear(1.0),
@@ -108,6 +114,7 @@ fn distribution(summary: &RunSummary) -> Plot {
             .map(|(percent, latency)| Sample {
                 from: nines(percent),
                 to: nines(percent),
+                is_cut: false,
                 name: format!("p{percent:.3}"),
                 values: vec![Some(latency.as_secs_f64())],
             })
@@ -122,6 +129,7 @@ fn distribution(summary: &RunSummary) -> Plot {
 /// A plot with a sample for each of these slots, without a title.
 fn over_time(summary: &RunSummary, slots: &[TimeSlot], lines: Vec<(&'static str, Value<'_>)>) -> Plot {
     let (each, last) = (f64::from(summary.figures.series.seconds), last(summary));
+    let length = shown_time(summary).as_secs_f64();
     let at = |place: usize| (each * float(place as u64)).min(last);
     let (names, values): (Vec<_>, Vec<_>) = lines.into_iter().unzip();
     let slots = slots.iter().enumerate();
@@ -134,6 +142,7 @@ fn over_time(summary: &RunSummary, slots: &[TimeSlot], lines: Vec<(&'static str,
             .map(|(place, slot)| Sample {
                 from: at(place),
                 to: at(place + 1),
+                is_cut: length < each * (float(place as u64) + 0.5),
                 name: seconds(at(place)),
                 values: values.iter().map(|value| value(slot)).collect(),
             })
@@ -212,8 +221,10 @@ mod tests {
     fn plots_over_time_have_the_same_axis_and_slots() {
         let mut summary = fixtures::failed();
         summary.model.name = ModelName::Open;
-        for slot in &mut summary.figures.series.slots {
+        assert_eq!(users(&summary).figure().0, "", "their number is constant");
+        for (place, slot) in summary.figures.series.slots.iter_mut().enumerate() {
             slot.arrivals = 120;
+            slot.user_ms = 1_000 * (place as u64 + 1);
         }
         let [throughput, users, latency] = [throughput(&summary), users(&summary), latency(&summary)];
         assert_eq!(throughput.x, users.x);
@@ -222,10 +233,28 @@ mod tests {
         let names = |plot: &Plot| plot.samples.iter().map(|sample| sample.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&throughput), names(&users));
         assert!(names(&latency).starts_with(&names(&throughput)));
-        let all = |plot: &Plot, line: usize, expected: f64| {
-            plot.samples.iter().all(|sample| (sample.values[line].unwrap() - expected).abs() < 1e-9)
+        let values = |plot: &Plot, line: usize| -> Vec<f64> {
+            plot.samples.iter().map(|sample| sample.values[line].unwrap().round()).collect()
         };
-        assert!(all(&throughput, 1, 120.0) && all(&users, 0, 10.0));
+        assert_eq!(values(&throughput, 1), [120.0; 10]);
+        assert_eq!(values(&users, 0), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
+    }
+
+    #[test]
+    fn a_last_step_of_less_than_its_half_is_in_the_table_alone() {
+        let mut summary = fixtures::passed();
+        summary.figures.series.record(
+            Duration::from_secs(10),
+            crate::figures::outcome::Outcome::Good,
+            Duration::from_micros(1),
+        );
+        for (seconds, points) in [(10.4, 10), (10.6, 11)] {
+            summary.seconds = seconds;
+            let figure = latency(&summary).figure().0;
+            let line = figure.split(" points=\"").nth(1).unwrap().split('"').next().unwrap();
+            assert_eq!(line.split(' ').count(), points, "{seconds}: {figure}");
+            assert_eq!(figure.matches("<tr data-at").count(), 11, "{seconds}: {figure}");
+        }
     }
 
     #[test]
