@@ -72,8 +72,8 @@ async function load() {
   await run(server, ["--print-profile"]).then(({ stdout }) => writeFile(join(folder, "paymaster.toml"), stdout));
   await ends(0, loadtest, url, "--rate", "40,5s;40,5s;120,5s;120,5s;40,10s", "--arrivals", "poisson", "--users", "20", "-t", "p95<2s", "-o", "report.html");
   const page = await open(pathToFileURL(join(folder, "report.html")).href, 1000);
-  const users = await page.locator("figure").nth(1).boundingBox();
-  await picture(page, "load-report", { x: 0, y: 0, width: 1000, height: users.y + users.height + 16 });
+  const latency = await page.locator("figure").nth(1).boundingBox();
+  await picture(page, "load-report", { x: 0, y: 0, width: 1000, height: latency.y + latency.height + 16 });
 }
 
 /** A conformance run against a server with a fault, and its matrix with one that conforms. */

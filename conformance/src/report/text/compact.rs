@@ -43,7 +43,8 @@ impl Writer<'_> {
         let flat = inline(value);
         let opens = self.marks.iter().any(|mark| *mark != pointer && is_within(mark, pointer));
         // One column is reserved for a comma.
-        if !opens && flat.chars().count() + from < self.width {
+        let mark = if self.folds && self.marks.contains(&pointer) { MARK.len() } else { 0 };
+        if !opens && flat.chars().count() + from + mark < self.width {
             return flat;
         }
         let is_apart = |place: &str| self.marks.iter().chain(self.apart).any(|mark| is_within(mark, place));
@@ -52,7 +53,7 @@ impl Writer<'_> {
             || self.folds && !opens && !children.iter().any(|child| is_apart(&child.place(pointer)))
         {
             return if self.folds {
-                short(value, self.width.saturating_sub(from + MARK.len()))
+                short(value, self.width.saturating_sub(from + MARK.len() + 1))
             } else {
                 flat
             };
