@@ -118,24 +118,7 @@ pub async fn check(
         listener.event(&Event::Found(finding));
     }
     limit.abort();
-    for (protocol, times) in sender.http_versions() {
-        session.observe("behaviour.http-version", protocol.to_string(), times);
-    }
-    if let Some(overload) = &sender.target.lock().overload {
-        session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
-    }
-    coverage.extend(sender.target.lock().absences());
-    let in_flight = sender.most_in_flight();
-    if settings.jobs > 1
-        && in_flight > 0
-        && judged > 0
-        && (sender.pace.interval().is_some() || in_flight == 1)
-    {
-        coverage.push(format!("requests in flight at a time: at most {in_flight}"));
-    }
-    if settings.jobs > 1 && in_flight == 1 {
-        session.judged_alone();
-    }
+    coverage.extend(observe_sending(settings, &sender, &mut session, judged > 0));
     let took = started.elapsed();
     let progress = u32::try_from(before_plan + judged).ok().filter(|_| judged >= ENOUGH);
     let interval = progress.and_then(|requests| took.checked_div(requests));
@@ -164,6 +147,33 @@ pub async fn check(
     summary.coverage = coverage;
     listener.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
+}
+
+/// Observes what the sender saw of the target. Returns what limits the run; requests in flight do so where any of the plan was judged.
+fn observe_sending(
+    settings: &Settings,
+    sender: &Sender,
+    session: &mut Session,
+    has_judged: bool,
+) -> Vec<String> {
+    for (protocol, times) in sender.http_versions() {
+        session.observe("behaviour.http-version", protocol.to_string(), times);
+    }
+    let target = sender.target.lock();
+    if let Some(overload) = &target.overload {
+        session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
+    }
+    let mut limits: Vec<String> = target.absences().into_iter().collect();
+    let in_flight = sender.most_in_flight();
+    if settings.jobs > 1 && in_flight > 0 {
+        if has_judged && (sender.pace.interval().is_some() || in_flight == 1) {
+            limits.push(format!("requests in flight at a time: at most {in_flight}"));
+        }
+        if in_flight == 1 {
+            session.judged_alone();
+        }
+    }
+    limits
 }
 
 /// What sends the requests of a run that began at `started`.
