@@ -27,7 +27,6 @@ use serde_json::{Map, Value, json};
 
 use crate::report::{
     machine::profile_place::ProfilePlace,
-    terminal::WIDTH,
     text::{
         compact::{self, cut},
         contradictions::ShownContradiction,
@@ -425,7 +424,7 @@ impl Report {
             defects: self.defects.iter().filter(|defect| defect.fails).count(),
             left_out: self.left_out,
             no_result: Reached::is_without_result(self.reached.values()),
-            cut_short: self.cut_short.is_some(),
+            cut_short: self.cut_short.clone(),
             unjudged: self.unjudged.iter().map(|unjudged| unjudged.groups).sum(),
             known: self.known_failures.iter().map(|known| known.state).collect(),
         }
@@ -594,14 +593,19 @@ impl Exchanged {
 
     /// The answer on several lines, with the place marked at which it breaks a rule: whole, or the rest folded. None where it is no object,
     /// or the whole answer breaks the rule: it is shown as it was received then.
-    pub(crate) fn marked(&self, pointer: Option<&str>, is_whole: bool, indent: usize) -> Option<String> {
+    pub(crate) fn marked(
+        &self,
+        pointer: Option<&str>,
+        is_whole: bool,
+        (indent, width): (usize, usize),
+    ) -> Option<String> {
         let response = self.answer.as_ref().ok()?;
         let value: Value = serde_json::from_str(&response.body.text).ok().filter(Value::is_object)?;
         let marks: Vec<&str> = pointer.into_iter().collect();
         let text = match is_whole {
             _ if pointer == Some("") => return None,
-            true => compact::pretty_marked(&value, &marks, indent, WIDTH),
-            false => compact::folded(&value, &marks, &["/result", "/error"], indent, WIDTH),
+            true => compact::pretty_marked(&value, &marks, indent, width),
+            false => compact::folded(&value, &marks, &["/result", "/error"], indent, width),
         };
         Some(format!("HTTP {}  {text}", response.status))
     }

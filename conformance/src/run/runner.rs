@@ -91,7 +91,9 @@ pub async fn check(
     }
     let before_plan = sender.pace.sent();
     let (mut plan_end, mut judged, mut coverage, mut last) = (None, 0, Vec::new(), None);
-    let is_no_json_rpc = sent.len() >= ENOUGH_ANSWERS && access.is_no_json_rpc();
+    let answers =
+        sent.iter().flat_map(|(_, exchanges)| exchanges).filter(|exchange| exchange.outcome.is_ok());
+    let is_no_json_rpc = answers.count() >= ENOUGH_ANSWERS && access.is_no_json_rpc();
     if stop.reason().is_none() && !access.is_permanently_denied() && !is_no_json_rpc {
         (plan_end, judged, last) =
             judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut listener).await;

@@ -27,7 +27,10 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
         }
     }
     if let Some(more @ 1..) = explained.len().checked_sub(EXPLAINED) {
-        advice.push(format!("and {} of the wrong answers above", count(more as u64, "more rule")));
+        let more = count(more as u64, "more broken rule");
+        advice.push(format!(
+            "{more}: `paymaster-conformance explain RULE` describes each that the wrong answers above name"
+        ));
     }
     if counts.of(Outcome::RpcError) > 0 {
         advice.push("JSON-RPC errors for operations that the profile does not promise a result for: add operations that the target accepts to the profile (operations.sponsorable, or accepts = \"any\"), or allow errors (--threshold 'error-rate<100%')".to_owned());
@@ -68,8 +71,20 @@ mod tests {
         for (broken, explained, more) in [
             (1, 1, None),
             (5, 5, None),
-            (6, 5, Some("and 1 more rule of the wrong answers above")),
-            (8, 5, Some("and 3 more rules of the wrong answers above")),
+            (
+                6,
+                5,
+                Some(
+                    "1 more broken rule: `paymaster-conformance explain RULE` describes each that the wrong answers above name",
+                ),
+            ),
+            (
+                8,
+                5,
+                Some(
+                    "3 more broken rules: `paymaster-conformance explain RULE` describes each that the wrong answers above name",
+                ),
+            ),
         ] {
             // Each rule is broken in two scenarios.
             let kinds = ids[..broken].iter().flat_map(|id| [(id, "a"), (id, "b")]);
@@ -82,7 +97,7 @@ mod tests {
             let advice = next(&summary);
             let hints = advice.iter().filter(|line| line.contains("(`paymaster-conformance explain "));
             assert_eq!(hints.count(), explained, "{advice:?}");
-            let found = advice.iter().find(|line| line.starts_with("and "));
+            let found = advice.iter().find(|line| line.contains(" more broken rule"));
             assert_eq!(found.map(String::as_str), more);
         }
     }

@@ -19,11 +19,13 @@ const LONGEST_REASON: usize = 160;
 /// The verdict and why: wrong answers and the number of missed thresholds, the reason of an early end and, if the requested rate was not
 /// reached, both rates. A run that passed says what was judged, and that no threshold limited the latency if none did.
 pub(super) fn verdict(summary: &RunSummary) -> String {
-    let missed = summary.thresholds.iter().filter(|judged| !judged.met).count() as u64;
-    let missed = format!("{} missed", count(missed, "threshold"));
+    let missed = || summary.thresholds.iter().filter(|judged| !judged.met);
+    // Wrong answers that every threshold permits are not why a run failed.
+    let wrong = wrong(summary).filter(|_| missed().any(|judged| judged.threshold.counts_wrong_answers()));
+    let missed = format!("{} missed", count(missed().count() as u64, "threshold"));
     let (word, mut details) = match summary.verdict {
         RunVerdict::Passed => ("PASSED", Vec::new()),
-        RunVerdict::Failed => ("FAILED", wrong(summary).into_iter().chain([missed]).collect()),
+        RunVerdict::Failed => ("FAILED", wrong.into_iter().chain([missed]).collect()),
         RunVerdict::Incomplete => {
             ("INCOMPLETE", early_end(summary, true).map(escape_controls).into_iter().collect())
         }
@@ -226,6 +228,7 @@ mod tests {
                 "PASSED: 40% of the judged answers were wrong, which a threshold permits",
             ),
             (&["p95<1s"], 10, 0, "FAILED: 1 threshold missed"),
+            (&["p95<1s", "wrong-rate<50%", "error-rate<50%"], 10, 4, "FAILED: 1 threshold missed"),
         ] {
             assert_eq!(verdict(&slow(thresholds, judged, wrong)), expected);
         }

@@ -126,6 +126,11 @@ impl Threshold {
         self.metric == Metric::ReachedRate
     }
 
+    /// Whether wrong answers count for it.
+    pub fn counts_wrong_answers(&self) -> bool {
+        matches!(self.metric, Metric::Failed | Metric::Share(Outcome::Wrong))
+    }
+
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
     pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
         let observed = observe(self.metric, figures, self.scope(), length);
@@ -270,11 +275,11 @@ fn read_limit(unit: Unit, text: &str) -> Result<(f64, String), String> {
         Unit::PerSecond => ("", &[("", 1.0)], "number of answers per second"),
         Unit::Percent => ("%", &[("%", 1.0)], "share: write 1%"),
     };
-    let text = if text.parse::<f64>().is_ok() { format!("{text}{default}") } else { text.to_owned() };
+    let whole = if text.parse::<f64>().is_ok() { format!("{text}{default}") } else { text.to_owned() };
     let value =
-        |(sign, factor): &(&str, f64)| Some(text.strip_suffix(sign)?.trim().parse::<f64>().ok()? * factor);
+        |(sign, factor): &(&str, f64)| Some(whole.strip_suffix(sign)?.trim().parse::<f64>().ok()? * factor);
     let limit = units.iter().find_map(value).filter(|limit| limit.is_finite() && *limit >= 0.0);
-    Ok((limit.ok_or_else(|| format!("`{text}` is not a {what}"))?, text))
+    Ok((limit.ok_or_else(|| format!("`{text}` is not a {what}"))?, whole))
 }
 
 impl fmt::Display for Threshold {

@@ -237,7 +237,7 @@ impl PooledConnection {
             Ok(read) => read.map(Reading::response),
             Err(_) => Err(self.timed_out(after)),
         };
-        if headers.contains_key(TRANSFER_ENCODING) {
+        if headers.contains_key(TRANSFER_ENCODING) && self.protocol == Some(Protocol::Http1) {
             // A server that knows only content-length takes the chunks for its next request, and would answer that too.
             self.connection = None;
         } else if outcome.is_ok()

@@ -21,7 +21,8 @@ pub enum Kinship {
     SameAnswers,
     /// The same members of the request decide in the same way, or the same circumstance does.
     SameCause,
-    /// Both are wrong at the same place of the answer: with values of one JSON type, or because the place is in a value of a wrong type.
+    /// Both are wrong at the same place of the answer: with values of one JSON type, or because the place is in a value of a wrong type. What a
+    /// kind has whole and another in parts is one place.
     SamePlace,
     /// Both have a value of the same type where the same other type is expected.
     SameType,
@@ -257,8 +258,11 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
     };
     let (place, other) = (place(one), place(two));
     let places = one.specification.places;
-    if place != other && places.whole_of(&one.pointer) == places.whole_of(&two.pointer) {
-        return one.failing.is_some() == two.failing.is_some();
+    let wholes = [places.whole_of(&one.pointer), places.whole_of(&two.pointer)];
+    if place != other && wholes[0] == wholes[1] && [&*one.pointer, &*two.pointer].contains(&wholes[0]) {
+        let is_empty = |value: &Option<Value>| value.as_ref().is_none_or(|value| value == "0x");
+        let [own, others] = [one, two].map(|member| (is_empty(&member.failing), is_empty(&member.passing)));
+        return own == others && (own.0 != own.1 || is_same_kind(one, two));
     }
     if place == other {
         return is_same_kind(one, two)
@@ -274,8 +278,7 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
 }
 
 /// Whether two members that break one rule at one place do so for one reason: one member with values of one type, two members that name
-/// tokens or stand in another object of the mode object, one value in two members, two members of one object that are missing or null, or
-/// the letter case in both.
+/// tokens or stand in another object of the mode object, one value in two members, or the letter case in both.
 fn is_same_reason(one: &Difference, two: &Difference) -> bool {
     let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
     let values = |difference: &Difference| -> Vec<String> {
@@ -292,11 +295,7 @@ fn is_same_reason(one: &Difference, two: &Difference) -> bool {
         let (parent, _) = difference.pointer.rsplit_once('/')?;
         (parent.matches('/').count() > 2).then(|| parent.to_owned())
     };
-    let is_nothing = |difference: &Difference| difference.failing.as_ref().is_none_or(Value::is_null);
-    let object =
-        |difference: &Difference| difference.pointer.rsplit_once('/').map(|(object, _)| object.to_owned());
     one.pointer == two.pointer && type_of(one) == type_of(two)
-        || is_nothing(one) && one.failing == two.failing && object(one) == object(two)
         || parent(one).is_some() && parent(one) == parent(two)
         || values(one).iter().any(|value| others.contains(value))
         || [one, two].iter().all(|difference| difference.kind() == DifferenceKind::LetterCase)

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     cause::{Cause, EarlierRequest, Writing, WrongAnswers},
     difference::{Difference, DifferenceKind, Respect},
-    way::Way,
+    way::{Way, WholeAnswer},
 };
 use crate::{cases::case::Role, rules::Check, specification::Places, verdict::finding::Finding};
 
@@ -40,7 +40,9 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     };
     let at = match violation.pointer.as_str() {
         "" => String::new(),
-        "/error" | "/result" if Way::of(finding).whole.is_some() => String::new(),
+        "/error" | "/result" if matches!(Way::of(finding).whole, Some(WholeAnswer::Error(_))) => {
+            String::new()
+        }
         pointer => format!(" at {pointer}"),
     };
     let space = if condition.is_empty() { "" } else { " " };

@@ -19,8 +19,8 @@ pub struct VerdictLine {
     pub left_out: usize,
     /// Whether valid requests were sent and none of them got a result.
     pub no_result: bool,
-    /// Whether the run ended before it completed its plan.
-    pub cut_short: bool,
+    /// Why the run ended before it completed its plan; none where it did complete it.
+    pub cut_short: Option<String>,
     /// How many groups of requests were sent and not judged.
     pub unjudged: usize,
     /// Lines of the profile that the target contradicts from its first answer on, as `tokens.supported[1]`.
@@ -30,9 +30,11 @@ pub struct VerdictLine {
 }
 
 impl VerdictLine {
-    /// `conforms but for 3 known failures`.
+    /// `conforms but for 3 known failures`. Where nothing could be tested, it says why.
     pub fn sentence(&self) -> String {
-        self.conclusion.headline().to_lowercase() + &self.qualification()
+        let why = self.cut_short.as_ref().filter(|_| self.conclusion == Conclusion::CouldNotTest);
+        let why = why.map_or_else(String::new, |cause| format!(": {cause}"));
+        self.conclusion.headline().to_lowercase() + &why + &self.qualification()
     }
 
     /// `CONFORMS but for 3 known failures`.
@@ -103,7 +105,7 @@ impl VerdictLine {
                     let groups = count(self.unjudged as u128, "group");
                     notes.push(format!("{groups} of requests not judged"));
                 }
-                if self.cut_short {
+                if self.cut_short.is_some() {
                     notes.push("the run was cut short".to_owned());
                 }
             }
@@ -158,7 +160,7 @@ mod tests {
             defects: 0,
             left_out: 0,
             no_result: false,
-            cut_short: false,
+            cut_short: None,
             unjudged: 0,
             contradicted: Vec::new(),
             known: Vec::new(),
@@ -186,7 +188,7 @@ mod tests {
             ),
             (
                 VerdictLine {
-                    cut_short: true,
+                    cut_short: Some("no reason".to_owned()),
                     ..line(Conclusion::Conforms, &[passed(79), (Inconclusive, 1), (NotApplicable, 1)])
                 },
                 "conforms; 1 advisory rule not judged; the run was cut short; 1 rule does not apply",
@@ -198,7 +200,12 @@ mod tests {
             ),
             (base(Conclusion::Incomplete), "incomplete: nothing broken in what was judged: 27 of 81 rules"),
             (
-                VerdictLine { no_result: true, unjudged: 2, cut_short: true, ..base(Conclusion::Incomplete) },
+                VerdictLine {
+                    no_result: true,
+                    unjudged: 2,
+                    cut_short: Some("no reason".to_owned()),
+                    ..base(Conclusion::Incomplete)
+                },
                 "incomplete: no request got a result; nothing broken in what was judged: 27 of 81 rules; \
                  2 groups of requests not judged; the run was cut short",
             ),

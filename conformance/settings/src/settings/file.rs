@@ -209,11 +209,16 @@ pub fn parse(
     let known = (specification.read_profile)(text).map_err(|cause| {
         let is_of = |other: &&&'static Specification| ***other != *specification && (other.read_profile)(text).is_ok();
         match (cause.at, SPECIFICATIONS.iter().find(is_of)) {
-            (_, Some(other)) if named.is_none() => ContentsError(format!(
-                "this is a profile of `{0}`, not of `{1}`: for `{0}` give --spec {0}, or write spec = \"{0}\" on its first line; for `{1}` name \
-                 another file with --config",
-                other.name, specification.name
-            )),
+            (Some(at), Some(other)) if named.is_none() => {
+                let what = cause.message.split(',').next().unwrap_or_default();
+                let (other, own) = (other.name, specification.name);
+                let text_of_the_first_line = format!("spec = \"{other}\"");
+                let refused = format!(
+                    "{what}: a profile of `{other}` has it. For that specification give --spec {other}, or write {text_of_the_first_line} on the first \
+                     line; for `{own}` name another file with --config"
+                );
+                ContentsError::at(text, at, refused)
+            }
             (Some(at), _) => ContentsError::at(text, at, suggest(&cause.message)),
             (None, _) => ContentsError(cause.message),
         }
@@ -273,13 +278,16 @@ mod tests {
         let text = "[service]\nentry-points = [\"0.7\"]\n";
         let refusal = parse(text, None).unwrap_err().to_string();
         assert!(
-            refusal.contains("for `erc-7677` give --spec erc-7677, or write spec = \"erc-7677\""),
+            refusal.contains("give --spec erc-7677, or write spec = \"erc-7677\" on the first line"),
             "{refusal}"
         );
         let quotes = "[tokens]\nsupported = []\n";
         let asked = specification("erc-7677").unwrap();
         let refusal = parse(quotes, Some(asked)).unwrap_err().to_string();
-        assert!(refusal.starts_with("this is a profile of `fee-quote`, not of `erc-7677`"), "{refusal}");
+        assert!(
+            refusal.starts_with("line 1, column 2: unknown field `tokens`: a profile of `fee-quote` has it."),
+            "{refusal}"
+        );
         // What no specification knows is a misspelling.
         let refusal = parse("[service]\nentry-pints = [\"0.7\"]\n", Some(asked)).unwrap_err().to_string();
         assert!(refusal.contains("did you mean `entry-points`?"), "{refusal}");

@@ -26,10 +26,10 @@ pub static SPONSORABLE: MissingLine = MissingLine {
 /// Where some are listed: whether others get results too.
 pub static ACCEPTS: MissingLine = MissingLine {
     table: "[operations]",
-    meaning: "that operations which are not listed get results too",
+    meaning: "whether operations that are not listed get results too",
     advice: "say operations.accepts = \"any\" in the profile where every well-formed operation gets a result; or list more operations that the \
              target sponsors, several of each EntryPoint: operations.sponsorable",
-    text: |_| r#"accepts = "any""#.to_owned(),
+    text: |_| r#"accepts = "<any, or listed>""#.to_owned(),
     then: None,
 };
 
@@ -71,4 +71,25 @@ pub(crate) fn unchecked_signatures(knowledge: &dyn Knowledge) -> Option<&'static
     (!Target::of(knowledge).checks_signatures()).then_some(
         "the profile names no contract with its signer whose signatures are checked without a node: contract.kind and contract.signer",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_engine::verdict::profile_line::missing_line;
+
+    use crate::{SPECIFICATION, target::Target};
+
+    #[test]
+    fn where_operations_are_listed_their_line_is_not_asked_for() {
+        let line = |profile: &str| {
+            let target =
+                (SPECIFICATION.read_profile)(&format!("[service]\nchain-id = 1\n{profile}")).unwrap();
+            let rule = SPECIFICATION.find_rule("data.differs").unwrap();
+            missing_line(rule, &*target).map(|line| (line.text)(Target::of(&*target)))
+        };
+        assert!(line("").unwrap().starts_with("sponsorable = "));
+        let listed = r#"[operations]
+            sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1" } }]"#;
+        assert_eq!(line(listed).unwrap(), r#"accepts = "<any, or listed>""#);
+    }
 }

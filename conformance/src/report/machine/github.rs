@@ -1,6 +1,7 @@
 //! Annotations of a GitHub workflow: one workflow command for each defect, and the verdict as a notice.
 
 use crate::report::{machine::profile_place::ProfilePlace, model::Report, text::words};
+use paymaster_engine::verdict::conclusion::Conclusion;
 use paymaster_settings::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.
@@ -8,10 +9,14 @@ const MOST: usize = 10;
 
 /// The workflow commands, one a line.
 pub(crate) fn text(report: &Report) -> String {
+    let of_the_run = |level: &str, text: &String| command(level, "Paymaster conformance", None, &[text]);
     let mut errors = Vec::new();
-    let whole = report.warnings.iter().chain(&report.cut_short);
-    let mut warnings: Vec<String> =
-        whole.map(|text| command("warning", "Paymaster conformance", None, &[text])).collect();
+    let mut warnings: Vec<String> = report.warnings.iter().map(|text| of_the_run("warning", text)).collect();
+    if let Some(cause) = &report.cut_short {
+        let is_error = report.conclusion == Conclusion::CouldNotTest;
+        let (level, list) = if is_error { ("error", &mut errors) } else { ("warning", &mut warnings) };
+        list.push(of_the_run(level, cause));
+    }
     for known in report.stale_and_known().0 {
         let text = format!("known failure {}: {}", known.scope, known.advice);
         errors.push(command("error", "Paymaster conformance", None, &[&text]));
@@ -67,6 +72,16 @@ mod tests {
         let text = text(&sample::violations().report());
         assert!(!text.contains("s3cr3t-key"), "{text}");
         insta::assert_snapshot!("github_violations", text);
+    }
+
+    #[test]
+    fn what_could_not_be_tested_is_an_error() {
+        let mut sample = sample::violations();
+        sample.summary.conclusion = Conclusion::CouldNotTest;
+        sample.summary.cut_short = Some("no connection".to_owned());
+        let report = sample.report();
+        assert!(text(&report).contains("::error title=Paymaster conformance::no connection"));
+        assert!(report.verdict.starts_with("could not test: no connection"), "{}", report.verdict);
     }
 
     #[test]

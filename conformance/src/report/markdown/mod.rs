@@ -8,6 +8,7 @@ use paymaster_settings::escape_controls;
 use crate::report::{
     counts::RuleState,
     model::{Defect, Exchanged, JudgedRule, KnownFailure, Report, Request},
+    terminal::WIDTH,
     text::{
         compact::{self, cut},
         words::{self, NotJudged},
@@ -240,7 +241,7 @@ fn exchange(
     }
     if let Some(exchange) = answered {
         let as_received = || cut(&escape_controls(&exchange.line()), LONGEST_ANSWER);
-        let answer = exchange.marked(pointer, true, 0).unwrap_or_else(as_received);
+        let answer = exchange.marked(pointer, true, (0, WIDTH)).unwrap_or_else(as_received);
         let _ = write!(text, "\n{}\n\n{}", titles[1], fenced("", &answer));
     }
     text

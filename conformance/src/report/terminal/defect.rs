@@ -184,7 +184,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     }
     if let Some(exchange) = finding.exchanges.get(number) {
         let pointer = is_wrong.then_some(finding.pointer.as_str());
-        match exchange.marked(pointer, page.extent.verbose, COLUMN) {
+        match exchange.marked(pointer, page.extent.verbose, (COLUMN, page.out.width)) {
             Some(answer) => page.out.line(&format!("  {:<11}{answer}", "answer")),
             None => row(page, "answer", &compact::cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
         }

@@ -42,7 +42,7 @@ impl Writer<'_> {
     fn pretty(&self, value: &Value, pointer: &str, from: usize, indent: usize) -> String {
         let flat = inline(value);
         let opens = self.marks.iter().any(|mark| *mark != pointer && is_within(mark, pointer));
-        // One column is reserved for a comma.
+        // Folded, a value makes room for its mark. One column is reserved for a comma.
         let mark = if self.folds && self.marks.contains(&pointer) { MARK.len() } else { 0 };
         if !opens && flat.chars().count() + from + mark < self.width {
             return flat;

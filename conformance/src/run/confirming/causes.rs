@@ -223,11 +223,11 @@ impl CauseSearch<'_> {
                     None => {
                         let lost = finding.cause.take();
                         finding.contrast = None;
-                        // What another rule shows of a length or an equality, it shows for every finding that has this cause. A malformed
-                        // request shows nothing of others: it may be refused for what is malformed.
+                        // What another rule shows of a length or an equality, it shows for every finding that has this cause. A request
+                        // of no kind shows nothing of others: it may be refused for what is malformed.
                         let is_of_values = |member: &Difference| member.respect == Respect::Value;
-                        let is_shown = finding.pair.is_some();
-                        if is_shown && !lost.iter().flat_map(Cause::members).all(is_of_values) {
+                        let has_kind = finding.pair.is_some();
+                        if has_kind && !lost.iter().flat_map(Cause::members).all(is_of_values) {
                             for same in findings.iter_mut().filter(|other| other.cause == lost) {
                                 (same.cause, same.contrast) = (None, None);
                             }

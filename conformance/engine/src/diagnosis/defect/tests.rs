@@ -396,18 +396,6 @@ fn one_thing_that_two_kinds_hold_whole_and_as_a_part_is_one_defect() {
 }
 
 #[test]
-fn members_without_which_one_rule_is_broken_are_one_defect() {
-    let without = |name: &str| Some(decides(&format!("/params/0/{name}"), Value::Null, json!("1")));
-    let pair = |rule, two| {
-        [finding("error.code", "/error/code", without("nonce")), finding(rule, "/error/code", two)]
-    };
-    assert_eq!(count_of(&pair("error.code", without("callGasLimit"))), 1);
-    assert_eq!(count_of(&pair("answer.object", without("callGasLimit"))), 2);
-    let with = Some(decides("/params/0/callGasLimit", json!("1"), Value::Null));
-    assert_eq!(count_of(&pair("error.code", with)), 2);
-}
-
-#[test]
 fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
     let headline = |pairs: &[Kind]| {
         let findings: Vec<_> = pairs
