@@ -424,7 +424,7 @@ impl Report {
             defects: self.defects.iter().filter(|defect| defect.fails).count(),
             left_out: self.left_out,
             no_result: Reached::is_without_result(self.reached.values()),
-            cut_short: self.cut_short.clone(),
+            cut_short: self.cut_short.as_deref().map(escape_controls),
             unjudged: self.unjudged.iter().map(|unjudged| unjudged.groups).sum(),
             known: self.known_failures.iter().map(|known| known.state).collect(),
         }

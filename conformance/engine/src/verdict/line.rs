@@ -30,11 +30,9 @@ pub struct VerdictLine {
 }
 
 impl VerdictLine {
-    /// `conforms but for 3 known failures`. Where nothing could be tested, it says why.
+    /// `conforms but for 3 known failures`.
     pub fn sentence(&self) -> String {
-        let why = self.cut_short.as_ref().filter(|_| self.conclusion == Conclusion::CouldNotTest);
-        let why = why.map_or_else(String::new, |cause| format!(": {cause}"));
-        self.conclusion.headline().to_lowercase() + &why + &self.qualification()
+        self.conclusion.headline().to_lowercase() + &self.qualification()
     }
 
     /// `CONFORMS but for 3 known failures`.
@@ -64,7 +62,9 @@ impl VerdictLine {
                 let why = if self.no_result { " no request got a result;" } else { "" };
                 format!(":{why} nothing broken in what was judged{known}: {}", self.share())
             }
-            Conclusion::CouldNotTest => String::new(),
+            Conclusion::CouldNotTest => {
+                self.cut_short.as_ref().map_or_else(String::new, |cause| format!(": {cause}"))
+            }
         };
         for note in self.notes() {
             text = format!("{text}; {note}");

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use maud::html;
+use paymaster_engine::verdict::conclusion::Conclusion;
 use paymaster_settings::escape_controls;
 
 use crate::report::{
@@ -24,7 +25,11 @@ const LONGEST: usize = 60_000;
 /// The page.
 pub(crate) fn text(report: &Report) -> String {
     let counts = report.counts();
-    let (target, verdict, counted) = (code(&report.target), &report.verdict, counts.line());
+    let (target, mut verdict, counted) = (code(&report.target), report.verdict.clone(), counts.line());
+    // What a target answers is quoted: a comment on GitHub would read it as Markdown.
+    if let Some(why) = report.cut_short.as_deref().filter(|_| report.conclusion == Conclusion::CouldNotTest) {
+        verdict = format!("{}\n\n{}", report.conclusion.headline().to_lowercase(), code(why));
+    }
     let rules = words::count(counts.rules() as u128, "rule");
     let (sent, specification) = (words::sent(report), &report.details.specification);
     let mut text =

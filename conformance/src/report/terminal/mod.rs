@@ -33,9 +33,6 @@ pub(crate) fn render(report: &Report, extent: Extent, paint: Paint, width: usize
     let mut page = Page { report, extent, paint, out: Lines { width, ..Lines::default() } };
     page.verdict();
     if extent.quiet {
-        if report.conclusion == Conclusion::CouldNotTest {
-            page.conditions();
-        }
         let failing = report.defects.iter().filter(|defect| defect.fails);
         failing.for_each(|defect| defect::headline(&mut page, defect));
         return page.out.text;

@@ -61,7 +61,9 @@ pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
         report.recorded.iter().flat_map(|recorded| &recorded.skipped).map(|skipped| {
             ("Left out", format!("{}: {}", count(skipped.entries, "exchange"), skipped.reason))
         });
-    let cut_short = report.cut_short.iter().map(|cause| ("Cut short", cause.clone()));
+    // Where nothing could be tested, the verdict says why.
+    let cut_short = report.cut_short.iter().filter(|_| report.conclusion != Conclusion::CouldNotTest);
+    let cut_short = cut_short.map(|cause| ("Cut short", cause.clone()));
     let unjudged = report.unjudged.iter().map(|unjudged| {
         ("Not judged", format!("{}: {}", count(unjudged.groups as u128, "group"), unjudged.reason))
     });
