@@ -114,6 +114,7 @@ fn the_printed_command_writes_the_profile_of_this_server() {
     let profile = std::fs::read_to_string(folder.path().join("reference-profile.toml")).unwrap();
     let mut expected = Config::from_toml(config).unwrap();
     expected.policy.denied_senders.push(denied.to_owned());
-    assert_eq!(profile, to_profile("fee-quote", &expected, &[]).unwrap());
+    let known = to_profile("fee-quote", &expected, &[]).unwrap();
+    assert_eq!(profile, format!("spec = \"fee-quote\"\n\n{known}"));
     assert!(profile.contains("ONE") && profile.contains(denied), "{profile}");
 }

@@ -388,25 +388,30 @@ impl Search<'_> {
     /// differs breaks the rule too; that two amounts are equal, where another amount in both breaks it too. None where none of them does.
     async fn respect(&mut self, subject: Subject, failing: &Value, member: &Difference) -> Option<Respect> {
         const TRIED: usize = 4;
+        const KEPT: usize = 16;
         if let (Some((element, true)), Some(Value::Array(items))) = (member.element(), &member.failing) {
-            let mut others: Vec<Value> = Vec::new();
-            for group in self.material.drawn {
-                let list = group.base.pointer(&member.pointer).and_then(Value::as_array);
-                let mut new =
-                    list.into_iter().flatten().filter(|item| !items.contains(item) && !others.contains(item));
-                others.extend(new.next().cloned());
+            let lists = self.material.drawn.iter().filter_map(|group| group.base.pointer(&member.pointer));
+            let mut unused: Vec<Value> = Vec::new();
+            for item in lists.filter_map(Value::as_array).flatten() {
+                if !items.contains(item) && !unused.contains(item) {
+                    unused.push(item.clone());
+                }
             }
-            others.truncate(TRIED);
+            let others = &unused[..unused.len().min(TRIED)];
             let place = items.iter().position(|item| item == element).unwrap_or_default();
-            let broken = self.broken_with(subject, failing, member, (items, place), &others).await;
+            let broken = self.broken_with(subject, failing, member, (items, place), others).await?;
             // One other element may be right, or wrong, for a reason of its own.
             if broken + 1 < TRIED {
                 return Some(Respect::Value);
             }
             let passing = member.passing.as_ref().and_then(Value::as_array).filter(|items| !items.is_empty());
             let is_kept = match passing {
-                // Where the target keeps its answer under the length, other elements get that of the passing list.
-                Some(items) => self.broken_with(subject, failing, member, (items, 0), &others).await > 1,
+                // Where the target keeps its answer under the length, other elements, and other texts beside the list, get that of the passing list.
+                Some(items) => {
+                    let many: Vec<Value> = [element].into_iter().chain(&unused).take(KEPT).cloned().collect();
+                    self.broken_with(subject, failing, member, (items, 0), &many).await? > 0
+                        || self.is_kept_beside(subject, member.applied(failing)?, member, &unused).await?
+                }
                 None => false,
             };
             return (!is_kept && !self.answers_another_request(failing)).then_some(Respect::Length);
@@ -429,7 +434,8 @@ impl Search<'_> {
         Some(Respect::Value)
     }
 
-    /// With how many of these elements in this place of a list the rule is broken.
+    /// With how many of these elements in this place of a list the rule is broken, or the answer names others than the request, whatever the
+    /// budget; none where one could not be sent.
     async fn broken_with(
         &mut self,
         subject: Subject,
@@ -437,27 +443,32 @@ impl Search<'_> {
         member: &Difference,
         (items, place): (&[Value], usize),
         others: &[Value],
-    ) -> usize {
+    ) -> Option<usize> {
         let mut broken = 0;
         for other in others {
             let mut exchanged = items.to_vec();
             exchanged[place] = other.clone();
-            let exchanged = member.with(failing, Some(&exchanged.into()));
-            broken += usize::from(self.breaks_with(subject, exchanged).await);
+            let exchanged = member.with(failing, Some(&exchanged.into()))?;
+            broken += usize::from(self.is_answered_as_another(subject, exchanged, other).await?);
         }
-        broken
+        Some(broken)
     }
 
     /// Whether what is wrong in a result has a long text that the request does not have: the target may have kept it from another one.
     fn answers_another_request(&self, request: &Value) -> bool {
         const LONG: usize = 16;
-        let Violation { member, pointer, .. } = &self.finding.violation;
-        let answer = self.finding.exchanges.get(*member).map(Answer::of);
-        let document = answer.as_ref().filter(|answer| answer.result().is_some()).and_then(Answer::document);
-        let wrong = document.and_then(|document| document.value.pointer(pointer)).map(Value::to_string);
-        let (wrong, request) =
-            (wrong.unwrap_or_default().to_ascii_lowercase(), request.to_string().to_ascii_lowercase());
-        let mut texts = wrong.split('"').filter(|text| text.len() >= LONG);
+        let exchange = self.finding.exchanges.get(self.finding.violation.member);
+        exchange.is_some_and(|exchange| self.names_others(exchange, request, |text| text.len() >= LONG))
+    }
+
+    /// Whether an answer has a text of this sort, at the place of the violation, that the request does not have.
+    fn names_others(&self, exchange: &Exchange, request: &Value, is_name: impl Fn(&str) -> bool) -> bool {
+        let answer = Answer::of(exchange);
+        let document = answer.document().filter(|_| answer.result().is_some());
+        let place = document.and_then(|document| document.value.pointer(&self.finding.violation.pointer));
+        let lower_case = |value: &Value| value.to_string().to_ascii_lowercase();
+        let (named, request) = (place.map(lower_case).unwrap_or_default(), lower_case(request));
+        let mut texts = named.split('"').filter(|text| is_name(text));
         texts.any(|text| !request.contains(&format!("\"{text}\"")))
     }
 
@@ -469,6 +480,47 @@ impl Search<'_> {
             Some(group) => self.breaks(&group).await.is_some(),
             None => false,
         }
+    }
+
+    /// Whether a passing request gets an answer that is wrong, or names others, with another text in place of one under which a target may keep
+    /// something; none where one could not be sent.
+    async fn is_kept_beside(
+        &mut self,
+        subject: Subject,
+        passing: Value,
+        member: &Difference,
+        unused: &[Value],
+    ) -> Option<bool> {
+        for place in self.places().kept_under.iter().filter(|place| **place != member.pointer) {
+            let own = passing.pointer(place).and_then(Value::as_str).map(str::to_owned);
+            let other =
+                unused.iter().find(|text| text.as_str().map(str::len) == own.as_ref().map(String::len));
+            if let Some(other) = own.and(other) {
+                let request = with_value(&passing, place, Some(other))?;
+                if self.is_answered_as_another(subject, request, other).await? {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+
+    /// Whether the answer to a request breaks the rule, or has a text as long as this one that the request does not have; none where it could not
+    /// be sent.
+    async fn is_answered_as_another(
+        &mut self,
+        subject: Subject,
+        request: Value,
+        text: &Value,
+    ) -> Option<bool> {
+        let group = subject.with(&self.finding.group, request.clone(), self.resender.context)?;
+        self.budget.add(&group);
+        let (exchanges, outcome) = self.resender.send(&group).await.ok()?;
+        let length = text.as_str().map_or(0, str::len);
+        let names_others = exchanges.get(self.finding.violation.member).is_some_and(|exchange| {
+            self.names_others(exchange, &request, |text| length > 0 && text.len() == length)
+        });
+        Some(names_others || matches!(outcome, Outcome::Broken(_)))
     }
 
     /// Moves the values of one difference together. The others have their passing values meanwhile.
