@@ -257,24 +257,32 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
         without_indices(&difference.pointer)
     };
     let (place, other) = (place(one), place(two));
-    let places = one.specification.places;
-    let wholes = [places.whole_of(&one.pointer), places.whole_of(&two.pointer)];
-    if place != other && wholes[0] == wholes[1] && [&*one.pointer, &*two.pointer].contains(&wholes[0]) {
-        let is_empty = |value: &Option<Value>| value.as_ref().is_none_or(|value| value == "0x");
-        let [own, others] = [one, two].map(|member| (is_empty(&member.failing), is_empty(&member.passing)));
-        return own == others && (own.0 != own.1 || is_same_kind(one, two));
-    }
     if place == other {
         return is_same_kind(one, two)
             || is_same_value(one, two)
             || is_beyond(one, two)
             || is_beyond(two, one);
     }
+    if is_whole_of(one, two) || is_whole_of(two, one) {
+        return is_same_presence(one, two);
+    }
     // An operation or a mode object as a whole is no member.
     let is_in_a_member = |pointer: &str| pointer.matches('/').count() > 2;
     is_same_kind(one, two)
         && (encloses(&place, &other) && is_in_a_member(&place)
             || encloses(&other, &place) && is_in_a_member(&other))
+}
+
+/// Whether one member is a thing as a whole, of which the other one is a part, in another kind.
+fn is_whole_of(one: &Difference, two: &Difference) -> bool {
+    one.pointer != two.pointer && one.pointer == one.specification.places.whole_of(&two.pointer)
+}
+
+/// Whether both decide by being there or not, in the same way; or by values, of one kind. Empty bytes are not there.
+fn is_same_presence(one: &Difference, two: &Difference) -> bool {
+    let is_empty = |value: &Option<Value>| value.as_ref().is_none_or(|value| value == "0x");
+    let [own, others] = [one, two].map(|member| (is_empty(&member.failing), is_empty(&member.passing)));
+    own == others && (own.0 != own.1 || is_same_kind(one, two))
 }
 
 /// Whether two members that break one rule at one place do so for one reason: one member with values of one type, two members that name

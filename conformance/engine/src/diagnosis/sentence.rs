@@ -74,7 +74,9 @@ fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
     match first.selector {
         Some((parameter, _)) if is_every && methods.len() * selectors.len() == known.len() => {
             let values: Vec<&str> = selectors.into_iter().flatten().map(|(_, value)| value).collect();
-            format!("{subject} in {parameter} {}", values.join(" and "))
+            let [before @ .., last] = values.as_slice() else { return subject.to_owned() };
+            let and = if before.is_empty() { "" } else { " and " };
+            format!("{subject} in {parameter} {}{and}{last}", before.join(", "))
         }
         Some(_) if selectors.len() == 1 => format!("{subject} {}", first.selection()),
         _ if is_every => format!("{} kinds of {REQUESTS}", known.len()),

@@ -96,15 +96,20 @@ impl Access {
         !self.answered && (by_status || self.is_another_service())
     }
 
+    /// What the target answers where no answer is one of JSON-RPC.
+    fn no_json_rpc(&self) -> Option<&str> {
+        self.other.as_deref().filter(|_| self.answered && !self.is_json_rpc)
+    }
+
     /// Whether the target answers, and never with JSON-RPC.
     pub fn is_no_json_rpc(&self) -> bool {
-        self.answered && self.other.is_some() && !self.is_json_rpc
+        self.no_json_rpc().is_some()
     }
 
     /// Why nothing of the service was tested, and what to check; none when the service answered, or nothing was refused.
     pub fn denied(&self) -> Option<String> {
         if self.answered {
-            let came = self.other.as_ref().filter(|_| !self.is_json_rpc)?;
+            let came = self.no_json_rpc()?;
             return Some(format!(
                 "no answer is one of JSON-RPC: is this the URL of the service? It answers {came}"
             ));

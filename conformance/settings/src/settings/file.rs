@@ -139,7 +139,7 @@ impl ContentsError {
     /// What the parser found in a text: the first line of its message with the nearest known key.
     pub fn of_parser(text: &str, cause: &toml::de::Error) -> Self {
         let place = cause.span().map(|span| place(text, span.start)).unwrap_or_default();
-        Self(place + &suggest(cause.message()))
+        Self(place + &suggest(cause.message(), None))
     }
 }
 
@@ -206,22 +206,17 @@ pub fn parse(
         }
         (asked, named) => asked.or(named).unwrap_or(DEFAULT_SPECIFICATION),
     };
-    let known = (specification.read_profile)(text).map_err(|cause| {
-        let is_of = |other: &&&'static Specification| ***other != *specification && (other.read_profile)(text).is_ok();
-        match (cause.at, SPECIFICATIONS.iter().find(is_of)) {
-            (Some(at), Some(other)) if named.is_none() => {
-                let what = cause.message.split(',').next().unwrap_or_default();
-                let (other, own) = (other.name, specification.name);
-                let text_of_the_first_line = format!("spec = \"{other}\"");
-                let refused = format!(
-                    "{what}: a profile of `{other}` has it. For that specification give --spec {other}, or write {text_of_the_first_line} on the first \
-                     line; for `{own}` name another file with --config"
-                );
-                ContentsError::at(text, at, refused)
-            }
-            (Some(at), _) => ContentsError::at(text, at, suggest(&cause.message)),
-            (None, _) => ContentsError(cause.message),
+    let known = (specification.read_profile)(text).map_err(|cause| match cause.at {
+        Some(at) => {
+            let reads = |other: &&&'static Specification| (other.read_profile)(text).is_ok();
+            let other = SPECIFICATIONS.iter().find(reads).filter(|_| named.is_none());
+            ContentsError::at(
+                text,
+                at,
+                suggest(&cause.message, other.map(|other| (other.name, specification.name))),
+            )
         }
+        None => ContentsError(cause.message),
     })?;
     Ok((TargetProfile { target, known, is_named }, RunTable { load, ..run }))
 }
@@ -241,10 +236,19 @@ fn place(text: &str, offset: usize) -> String {
     format!("line {line}, column {column}: ")
 }
 
-/// The first line of serde's message, with the nearest known key where it is about an unknown one: it lists the known ones in backticks.
-fn suggest(message: &str) -> String {
+/// The first line of serde's message, with the nearest known key where it is about an unknown one: it lists the known ones in backticks. Where
+/// the whole file is a profile of another specification, that is said instead: `other` names this one, and the one that was read.
+fn suggest(message: &str, other: Option<(&str, &str)>) -> String {
     let message = message.lines().next().unwrap_or_default();
-    if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
+    let is_key = message.starts_with("unknown field");
+    if let Some((other, own)) = other.filter(|_| is_key) {
+        let what = message.split(',').next().unwrap_or_default();
+        return format!(
+            "{what}: a profile of `{other}` has it. For that specification give --spec {other}, or write spec = \"{other}\" on the first line; \
+             for `{own}` name another file with --config"
+        );
+    }
+    if !is_key && !message.starts_with("unknown variant") {
         return message.to_owned();
     }
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -288,7 +292,9 @@ mod tests {
             refusal.starts_with("line 1, column 2: unknown field `tokens`: a profile of `fee-quote` has it."),
             "{refusal}"
         );
-        // What no specification knows is a misspelling.
+        // Another mistake than a key is told as it is; what no specification knows is a misspelling.
+        let refusal = parse("[service]\nentry-points = 7\n", Some(asked)).unwrap_err().to_string();
+        assert!(!refusal.contains("a profile of"), "{refusal}");
         let refusal = parse("[service]\nentry-pints = [\"0.7\"]\n", Some(asked)).unwrap_err().to_string();
         assert!(refusal.contains("did you mean `entry-points`?"), "{refusal}");
     }

@@ -78,8 +78,9 @@ mod tests {
     fn what_could_not_be_tested_is_an_error() {
         let mut sample = sample::violations();
         sample.summary.conclusion = Conclusion::CouldNotTest;
-        sample.summary.cut_short = Some("no connection".to_owned());
+        sample.summary.cut_short = Some("no connection \u{1b}[31m".to_owned());
         let report = sample.report();
+        assert!(!report.verdict.contains('\u{1b}'), "{}", report.verdict);
         assert!(text(&report).contains("::error title=Paymaster conformance::no connection"));
         assert!(report.verdict.starts_with("could not test: no connection"), "{}", report.verdict);
     }

@@ -227,6 +227,9 @@ fn what_is_inside_a_value_of_a_wrong_type_is_no_other_defect() {
 fn an_error_where_a_result_is_expected_is_another_defect_than_that_it_is_a_text() {
     let text = json!({"jsonrpc": "2.0", "id": 1, "error": "no"});
     let at = |rule| answered(finding(rule, "/error", None), &text);
+    // Where the whole answer is another one, no place in it is named.
+    let place = |rule| sentence::headline(&at(rule), &BTreeSet::new()).contains(" at /error");
+    assert_eq!(["answer.object", "error.object"].map(place), [false, true]);
     assert_eq!(count_of(&[at("answer.object"), at("error.object")]), 2);
     assert_eq!(count_of(&[at("answer.object"), at("answer.object")]), 1);
 }
