@@ -46,7 +46,6 @@ fn nobody_there_is_3_and_names_the_address() {
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     assert!(out.starts_with("COULD NOT TEST"), "{out}");
     assert!(out.contains(address) && out.contains("refused"), "{out}");
-    assert!(!out.contains("in flight at a time"), "nothing was in flight: {out}");
 }
 
 #[test]

@@ -297,8 +297,14 @@ mod tests {
             let own: Vec<_> = blocks.iter().filter(|block| block.starts_with(head)).collect();
             assert!(!own.is_empty() && own.iter().all(|block| block.lines().count() <= most), "{text}");
         }
+        let mut report = sample::violations().report();
+        for exchange in report.findings.iter_mut().flat_map(|finding| &mut finding.exchanges) {
+            if let Ok(response) = &mut exchange.answer {
+                response.body.text = format!(r#"{{"result":{{"feeQuotes":"{}"}}}}"#, "a".repeat(70));
+            }
+        }
         for width in [72, WIDTH] {
-            let text = render(&sample::violations().report(), Extent::default(), Paint::default(), width);
+            let text = render(&report, Extent::default(), Paint::default(), width);
             let is_whole = |line: &str| line.starts_with("  replay") || line.chars().count() <= width;
             assert!(text.lines().all(is_whole), "{text}");
         }
