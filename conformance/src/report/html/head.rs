@@ -91,7 +91,7 @@ impl Page<'_> {
             }
             Conclusion::Incomplete => "Nothing failed, but not everything could be judged: below is why.",
             Conclusion::CouldNotTest => {
-                "Look at the cause below: whether the target is running, and whether host, port, path, headers and key are right; then run again."
+                "Look at the cause above: whether the target is running, and whether host, port, path, headers and key are right; then run again."
             }
         }
     }
