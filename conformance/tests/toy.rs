@@ -169,6 +169,7 @@ static TOY: Specification = Specification {
     shows_answer: |_| false,
     any_code: |_| false,
     grants: |_| true,
+    refuses_repeats: false,
     asks_for: |_| None,
     excluding_line: |_| None,
     sort_of_kind: |_| "a total",

@@ -62,6 +62,8 @@ pub struct Specification {
     pub any_code: fn(&Call) -> bool,
     /// Whether a result grants what was asked for. A result may also refuse it.
     pub grants: fn(&Value) -> bool,
+    /// Whether a target may refuse what it granted before, when it is asked for it again.
+    pub refuses_repeats: bool,
     /// The line of the profile which says that the target serves calls of no kind but the others; none where no line says so.
     pub excluding_line: fn(&[Kind]) -> Option<&'static str>,
     /// What a request asks the target to pay, in wei, at most; none where it asks for no sponsorship.
@@ -263,6 +265,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     shows_answer: |_| false,
     any_code: |_| false,
     grants: |_| true,
+    refuses_repeats: false,
     asks_for: |_| None,
     excluding_line: |_| None,
     sort_of_kind: |_| "a result",

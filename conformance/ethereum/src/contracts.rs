@@ -65,6 +65,10 @@ pub enum DataError {
     UnknownMode(u8),
     #[error("the signature has {0} bytes, not 65")]
     SignatureLength(usize),
+    #[error("the signature ends with {0}, where v is 27 or 28")]
+    OtherV(u8),
+    #[error("s of the signature is above half the order of the curve, which contracts refuse")]
+    LargeS,
     #[error("no account can be recovered from the signature")]
     Unrecoverable,
 }
@@ -270,18 +274,19 @@ fn recovered(hash: B256, signature: &[u8]) -> Result<Address, DataError> {
         }
         _ => return Err(DataError::SignatureLength(signature.len())),
     };
-    let recover = || {
-        let is_odd = match v {
-            27 => false,
-            28 => true,
-            _ => return None,
-        };
-        let rs = Signature::from_slice(&rs).ok().filter(|rs| rs.normalize_s() == *rs)?;
-        let digest = eip191_hash_message(hash);
-        let key = VerifyingKey::recover_from_prehash(digest.as_slice(), &rs, RecoveryId::new(is_odd, false));
-        Some(Address::from_raw_public_key(&key.ok()?.to_sec1_point(false).as_bytes()[1..]))
+    let is_odd = match v {
+        27 => false,
+        28 => true,
+        v => return Err(DataError::OtherV(v)),
     };
-    recover().ok_or(DataError::Unrecoverable)
+    let rs = Signature::from_slice(&rs).map_err(|_| DataError::Unrecoverable)?;
+    if rs.normalize_s() != rs {
+        return Err(DataError::LargeS);
+    }
+    let digest = eip191_hash_message(hash);
+    let key = VerifyingKey::recover_from_prehash(digest.as_slice(), &rs, RecoveryId::new(is_odd, false))
+        .map_err(|_| DataError::Unrecoverable)?;
+    Ok(Address::from_raw_public_key(&key.to_sec1_point(false).as_bytes()[1..]))
 }
 
 /// Data that are read from the front.
@@ -534,14 +539,14 @@ mod tests {
         assert_eq!(recovered(hash, &good[..63]), Err(DataError::SignatureLength(63)));
         let mut with_small_v = good.clone();
         with_small_v[64] -= 27;
-        assert_eq!(recovered(hash, &with_small_v), Err(DataError::Unrecoverable));
+        assert_eq!(recovered(hash, &with_small_v), Err(DataError::OtherV(with_small_v[64])));
         let large =
             U256::from_be_slice(&hex!("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141"));
         let mut with_large_s = good;
         let s = large - U256::from_be_slice(&with_large_s[32..64]);
         with_large_s[32..64].copy_from_slice(&s.to_be_bytes::<32>());
         with_large_s[64] = 55 - with_large_s[64];
-        assert_eq!(recovered(hash, &with_large_s), Err(DataError::Unrecoverable));
+        assert_eq!(recovered(hash, &with_large_s), Err(DataError::LargeS));
     }
 
     #[test]

@@ -383,6 +383,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         could_be_smaller: false,
         cause: None,
         sought: true,
+        of_sent_values: false,
         contrast: None,
         share: None,
     }

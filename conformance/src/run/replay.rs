@@ -122,7 +122,7 @@ pub async fn replay(
     (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.idle.unwrap_or_default());
     let ways = [false, true]
         .into_iter()
-        .filter(|is_new| !is_new || renewed(group, finding, context.specification()).is_some());
+        .filter(|is_new| !is_new || renewed_for(group, finding, context.specification()).is_some());
     let mut search = Search {
         sender,
         rule,
@@ -230,7 +230,7 @@ impl Search<'_> {
 
     /// The group of the finding as new requests, as far as it can be changed.
     fn new_group(&self) -> Group {
-        let new = renewed(self.group, self.finding, self.context.specification());
+        let new = renewed_for(self.group, self.finding, self.context.specification());
         new.unwrap_or_else(|| self.group.clone())
     }
 
@@ -313,7 +313,14 @@ impl Search<'_> {
             );
         }
         if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
-            return ReplayOutcome::Fixed(tries);
+            return if self.finding.of_sent_values {
+                not_proved(
+                    "in the run, the same requests with other ids and nonces were answered rightly: what was sent before may decide, and a \
+                     replay does not send it. Check the target again",
+                )
+            } else {
+                ReplayOutcome::Fixed(tries)
+            };
         }
         let unproved = self.ways.iter_mut().find_map(|way| way.unproved.take());
         let (reason, answer) = unproved.unwrap_or_default();
@@ -356,17 +363,28 @@ fn not_proved(reason: &str) -> ReplayOutcome {
     ReplayOutcome::NotProved { reason: reason.to_owned(), answer: None }
 }
 
-/// The group with ids and nonces that the target has not seen. Values that are equal stay equal. The members that decide stay as they
-/// are. The sender is another one where the nonce decides, or earlier requests matter. None where no request of the group can be changed.
-fn renewed(group: &Group, finding: &Original, specification: &Specification) -> Option<Group> {
-    const ID: &str = "/id";
-    let Places { once, party, .. } = specification.places;
+/// The group of a finding as new requests: the members that decide stay as they are. The sender is another one where the nonce decides, or
+/// earlier requests matter.
+fn renewed_for(group: &Group, finding: &Original, specification: &Specification) -> Option<Group> {
     let is_kept = |pointer: &str| {
         let decides = |member: &String| member.starts_with(pointer) || pointer.starts_with(member);
         finding.cause.iter().flatten().any(decides) || finding.pointer.starts_with(pointer)
     };
     // A target may count the requests of a sender.
-    let renews_party = is_kept(once) || finding.circumstances.earlier > 0;
+    let renews_party = is_kept(specification.places.once) || finding.circumstances.earlier > 0;
+    renewed(group, &is_kept, renews_party, specification)
+}
+
+/// The group with ids and nonces that the target has not seen, and senders where these are renewed too. Values that are equal stay equal.
+/// None where no request of the group can be changed.
+pub(crate) fn renewed(
+    group: &Group,
+    is_kept: &dyn Fn(&str) -> bool,
+    renews_party: bool,
+    specification: &Specification,
+) -> Option<Group> {
+    const ID: &str = "/id";
+    let Places { once, party, .. } = specification.places;
     let mut new: Vec<(&str, Value, Value)> = Vec::new();
     let mut changed = group.clone();
     for member in &mut changed.members {

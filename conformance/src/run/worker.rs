@@ -10,6 +10,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
     rules::Rule,
     session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
+    spending::Spending,
     verdict::{
         known::KnownFailureList,
         strictness::{Strictness, fails_the_run},
@@ -19,11 +20,12 @@ use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
 
 use crate::run::{
-    planning::group_queue::GroupQueue,
+    planning::{drawn::drawn_calls, group_queue::GroupQueue},
     sending::{
         delivery::DeliveryError,
         liveness::{Patience, is_answered},
         sender::Sender,
+        sponsorships::Doubt,
     },
 };
 
@@ -102,7 +104,7 @@ pub(crate) struct UnansweredGroup {
     exchanges: Vec<Exchange>,
     stamp: u64,
     /// Its place among the requests for a sponsorship, where the target may have stopped sponsoring.
-    doubtful: Option<u64>,
+    doubtful: Option<Doubt>,
 }
 
 /// How many groups with a timeout are seen to have it again. If every group that was sent again had it again, the others are not sent again.
@@ -235,6 +237,13 @@ impl Work {
         let leave_out = |group: &UnansweredGroup, cause| {
             self.sessions.with(|session| session.leave_out(&group.group, cause));
         };
+        let is_open = |group: &UnansweredGroup| {
+            let doubt = group.doubtful.as_ref();
+            doubt.is_some_and(|doubt| self.sender.sponsorships.lock().is_open(doubt, self.sender.jobs))
+        };
+        if unanswered.iter().any(is_open) {
+            self.ask_for_sponsorships().await;
+        }
         let leave_out_timeout = |what| self.sessions.with(|session| session.leave_out_timeout(what));
         for group in unanswered {
             let after =
@@ -275,6 +284,22 @@ impl Work {
             biased;
             () = self.sender.stop.stopped() => None,
             delivered = self.sender.deliver(group) => delivered.ok(),
+        }
+    }
+
+    /// Sends calls that the target may sponsor. Its answers tell a budget that is spent from other refusals.
+    async fn ask_for_sponsorships(&self) {
+        const MOST: usize = 12;
+        let context = self.sessions.empty.context();
+        let specification = context.specification();
+        let calls = drawn_calls(context, MOST as u64).await;
+        let asks = |group: &&Group| {
+            group.members.iter().any(|member| Spending::of_body(&member.body, specification).sponsorships > 0)
+        };
+        for group in calls.iter().filter(asks).take(MOST) {
+            if self.send_again(group).await.is_none() {
+                return;
+            }
         }
     }
 
@@ -333,7 +358,7 @@ impl Work {
 
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
     fn exhausted(&self, group: &UnansweredGroup) -> Option<String> {
-        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful?, self.sender.jobs)?;
+        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful.as_ref()?, self.sender.jobs)?;
         let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
         is_broken.then_some(cause)
     }

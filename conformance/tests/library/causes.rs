@@ -128,7 +128,12 @@ fn half_of_all_requests_have_no_cause() {
 /// One defect, one headline: a fault that breaks several rules is reported once.
 #[test]
 fn a_fault_with_one_cause_is_one_defect() {
-    for (name, defects) in defects_of(&["nonce-zero-refused", "nonce-above-2-64-refused"]) {
+    for (name, defects) in defects_of(&[
+        "nonce-zero-refused",
+        "nonce-above-2-64-refused",
+        "quote-cached-by-operation",
+        "unsupported-token-gets-0x",
+    ]) {
         assert_eq!(defects.len(), 1, "{name}: {defects:#?}");
         assert!(defects[0].rules > 1, "{name}: {defects:#?}");
     }

@@ -508,6 +508,29 @@ fn what_is_broken_now_and_then_is_sent_as_often_as_99_percent_need() {
     assert!(out.starts_with("NOT PROVED") && out.contains("99 % needs"), "{out}");
 }
 
+/// A server that keeps the first answer to the same params, with the id of that request.
+fn keeping_answers() -> Server {
+    let kept = std::sync::Mutex::new(std::collections::HashMap::new());
+    Server::changing(move |_, request, answer| {
+        let mut kept = kept.lock().unwrap();
+        *answer = kept.entry(request["params"].to_string()).or_insert_with(|| answer.clone()).clone();
+    })
+}
+
+/// What a target kept of the requests of a run is gone after it was started again, and nothing is fixed.
+#[test]
+fn what_depends_on_earlier_requests_is_not_said_to_be_fixed() {
+    let folder = tempdir().unwrap();
+    let target = keeping_answers();
+    check(folder.path(), &[&target.url(), "--rule", "answer.id"]);
+    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &keeping_answers().url()]);
+    assert!(
+        !out.contains("FIXED") && out.contains("with other ids and nonces were answered rightly"),
+        "{out}{err}"
+    );
+    assert_ne!(code, 0, "{out}{err}");
+}
+
 /// A server that refuses the bytes that it has seen, and gives every result another id while it is `broken`.
 fn refusing_known_bytes(broken: bool, status: StatusCode) -> Server {
     let seen = std::sync::Mutex::new(std::collections::HashSet::new());

@@ -24,6 +24,12 @@ pub fn with(request: &Value, place: &str, name: &str, value: impl Into<Value>) -
     request
 }
 
+/// The request with its members in the order of a published client: method, params, id, jsonrpc.
+pub fn in_client_order(request: &Value) -> Value {
+    let names = ["method", "params", "id", "jsonrpc"];
+    names.iter().filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone()))).collect()
+}
+
 /// Removes the member `name` from the object at `place`.
 pub fn remove(request: &mut Value, place: &str, name: &str) {
     if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {

@@ -388,6 +388,7 @@ impl FirstViolation {
             could_be_smaller: false,
             cause: None,
             sought: false,
+            of_sent_values: false,
             contrast: None,
             share: None,
         }

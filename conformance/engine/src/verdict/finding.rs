@@ -80,6 +80,8 @@ pub struct Finding {
     pub cause: Option<Cause>,
     /// Whether a cause was looked for. A run does not look for every one where there are many, or where the time for it is over.
     pub sought: bool,
+    /// Whether the requests are answered rightly with other ids and nonces: what was sent before may decide.
+    pub of_sent_values: bool,
     /// The nearest requests that do not break the rule; none where none were found.
     pub contrast: Option<Contrast>,
     /// How many requests of the same method and mode show it; none where that was not counted, as in recorded traffic.

@@ -228,6 +228,7 @@ impl Discovery {
             Trial::UnknownEntryPoint => {}
             Trial::Open(name) => {
                 let seen = if result.is_some() { "served" } else { "refused" };
+                self.target.found.is_final |= result.is_some_and(|result| result["isFinal"] == true);
                 if result.is_some() || is_refused {
                     self.target.found.dialect.insert(name.to_owned(), seen.to_owned());
                 }

@@ -120,8 +120,15 @@ fn operation(rng: &mut TestRng, version: EntryPointVersion, is_cheap: bool) -> M
     let account = *rng.pick(&accounts);
     let context = CallContext { tokens: &[], paymaster: None, most_calls: 4 };
     let call_data = account.call_data(&mut |bound| rng.below(bound), &context).checksummed();
-    // An operation may create its account, or pay a fee, without a call.
-    let call_data = if rng.chance(4) { "0x".to_owned() } else { call_data };
+    // An operation may create its account, or pay a fee, without a call. Accounts that pack their calls have any number of bytes.
+    let call_data = match rng.below(25) {
+        0 => "0x".to_owned(),
+        1 => {
+            let bytes = *rng.pick(&[21, 37, 53, 133]);
+            rng.hex(bytes)
+        }
+        _ => call_data,
+    };
     let sender = rng.hex(20);
     let sender = match sender.parse::<Address>() {
         Ok(address) if rng.chance(50) => address.to_checksum(None),

@@ -95,6 +95,8 @@ pub static SPECIFICATION: Specification = Specification {
     // The text leaves open with which code an EntryPoint is refused.
     any_code: |call| call.known_version().is_none(),
     grants: |_| true,
+    // The text says nothing of quotas.
+    refuses_repeats: true,
     excluding_line: |_| None,
     // A service may reserve money for the data that it signs.
     asks_for: |request| (request["method"] == DATA).then(|| Wei(most_cost(&request["params"][0]))),

@@ -6,13 +6,14 @@ use alloy_primitives::Address;
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
     edit::{
-        alternately, baseline, id_of_any_kind, item_of_round, member, remove, set, with, with_own_id, without,
+        alternately, baseline, id_of_any_kind, in_client_order, item_of_round, member, remove, set, with,
+        with_own_id, without,
     },
     protocol,
 };
 use paymaster_ethereum::{EntryPointVersion, in_capitals};
 use paymaster_schemas::Kind;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     discovery::with_param,
@@ -31,6 +32,7 @@ pub(crate) static RELATIONS: &[&Relation] = &[
     &REFUSED,
     &PAIR,
     &EIGHT_PAIRS,
+    &ENTRY_POINTS,
     &FORMS,
     &ANOTHER_CALL,
     &OTHER_LIMITS,
@@ -91,13 +93,6 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     vec![with_own_id(Role::Call, "", &request)]
 }
 
-/// Members in the order of a published client: method, params, id, jsonrpc.
-fn in_client_order(request: &Value) -> Value {
-    let names = ["method", "params", "id", "jsonrpc"];
-    let members = names.into_iter().filter_map(|name| Some((name.to_owned(), request.get(name)?.clone())));
-    Value::Object(members.collect::<Map<_, _>>())
-}
-
 /// A signature of 65 bytes that recovers to some account, as clients send it before the user signs.
 fn dummy_signature() -> Value {
     json!(format!(
@@ -128,6 +123,12 @@ pub(crate) static REFUSED: Relation = Relation::new(
     },
 );
 
+/// The request with the context of @aa-sdk/core.
+fn with_policy(request: &Value) -> Value {
+    let policy = "5a1c0c3e-0f0b-4d1c-9f0e-2b7c1f6f4a11";
+    with_param(request, 3, json!({ "policyId": policy, "webhookData": "order-1" }))
+}
+
 /// The data request for the operation of a stub request, with ordinary limits of the paymaster.
 fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
     let mut data = with(stub, "", "method", DATA);
@@ -144,11 +145,13 @@ pub(crate) static PAIR: Relation = Relation::new(
     "stub-and-data",
     "stub and data of one operation",
     Bases::These(STUBS),
-    Rounds::scaled(8),
+    Rounds::scaled(10),
     |input, ids| {
         // Bytes and their length may depend on the account and on the context. A target may refuse both.
-        let changed = match (input.round % 4, input.pair.map(version)) {
-            (1, _) if input.base["params"][3] == json!({}) => Some(with_param(input.base, 3, Value::Null)),
+        let has_context = input.base["params"][3] != json!({});
+        let changed = match (input.round % 5, input.pair.map(version)) {
+            (1, _) if !has_context => Some(with_param(input.base, 3, Value::Null)),
+            (3, _) if !has_context => Some(with_policy(input.base)),
             (2, Some(version)) if Target::of(input.context).may_vary() => {
                 Some(of_new_account(input.base, version, input.round))
             }
@@ -157,10 +160,7 @@ pub(crate) static PAIR: Relation = Relation::new(
         let role = if changed.is_some() { Role::Other } else { Role::Baseline };
         let stub = changed.unwrap_or_else(|| input.base.clone());
         let data = data_of(input, &stub);
-        vec![
-            member(role, "the stub request", stub, ids),
-            member(Role::Variant, "the data request", data, ids),
-        ]
+        vec![member(role, "the stub request", stub, ids), member(Role::Call, "the data request", data, ids)]
     },
 )
 .simulated(simulation);
@@ -184,6 +184,28 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
             members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
         }
         members
+    },
+);
+
+/// The same account with every EntryPoint that is served, one after the other.
+pub(crate) static ENTRY_POINTS: Relation = Relation::new(
+    "one-account",
+    "stubs of one account with each EntryPoint that is served",
+    Bases::These(STUBS),
+    Rounds::Fixed(1),
+    |input, ids| {
+        let target = Target::of(input.context);
+        let others = target.sent_versions().filter(|other| Some(*other) != input.pair.map(version));
+        let mut members = vec![member(Role::Other, "the first EntryPoint", input.base, ids)];
+        members.extend(others.filter(|_| target.may_vary()).map(|other| {
+            let request = with_param(input.base, 1, json!(other.address().to_checksum(None)));
+            let request = match other {
+                EntryPointVersion::V06 => with(&request, OPERATION, "initCode", "0x"),
+                _ => without(&request, OPERATION, "initCode"),
+            };
+            member(Role::Other, format!("EntryPoint {other}"), request, ids)
+        }));
+        if members.len() > 1 { members } else { Vec::new() }
     },
 );
 
@@ -685,12 +707,9 @@ pub(crate) struct Probe {
 /// The probes, one a round.
 pub(crate) const OPEN: &[Probe] = &[
     probe("observed.context", "an unknown member of the context", |request| {
-        with(request, "/params/3", "unknownToThisService", "x")
+        with(&in_client_order(request), "/params/3", "id", "unknown to this service")
     }),
-    probe("observed.context", "the context of @aa-sdk/core", |request| {
-        let policy = "5a1c0c3e-0f0b-4d1c-9f0e-2b7c1f6f4a11";
-        with_param(request, 3, json!({ "policyId": policy, "webhookData": "order-1" }))
-    }),
+    probe("observed.context", "the context of @aa-sdk/core", with_policy),
     probe("observed.context", "the context of @biconomy/abstractjs", |request| {
         let account = json!({ "smartAccountInfo": { "name": "BICONOMY", "version": "2.0.0" } });
         let context = json!({

@@ -96,6 +96,7 @@ pub static SPECIFICATION: Specification = Specification {
     shows_answer: call::omits_fee_token,
     any_code: call::is_refused_with_any_code,
     grants: call::grants,
+    refuses_repeats: false,
     asks_for: call::asks_for,
     excluding_line: profile::excluding_line,
     sort_of_kind: call::sort_of_kind,

@@ -18,25 +18,24 @@ use crate::run::{
         diagnose::{Diagnosis, Material, Search},
         resend::{Reproduction, Resender},
     },
+    planning::drawn::drawn_calls,
+    replay::renewed,
     sending::sender::Sender,
 };
 use paymaster_engine::{
-    cases::{case::Group, plan::Plan, protocol::keeps_idle},
+    cases::protocol::keeps_idle,
     diagnosis::{
         cause::Cause,
         difference::{Difference, Respect},
     },
     rules::{Check, Rule},
-    session::{Session, tally::FirstViolation},
+    session::{Session, recheck::Outcome, tally::FirstViolation},
     verdict::finding::{Finding, Key},
 };
 use paymaster_settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.
 const SEARCH_SHARE: u32 = 4;
-
-/// How many calls of each method and mode are drawn, for comparing with: a run that ended early knows few that were right.
-const DRAWN_CALLS: u32 = 6;
 
 /// How often another cause is looked for of a finding that its cause does not explain whole.
 const ROUNDS_OF_OTHERS: usize = 2;
@@ -80,7 +79,7 @@ pub(super) async fn with_causes(
     if findings.is_empty() || !settings.closer_look || settings.shrink_requests == 0 {
         return findings;
     }
-    let drawn = drawn_calls(session, settings.seed.wrapping_add(1)).await;
+    let drawn = drawn_calls(session.context(), settings.seed.wrapping_add(1)).await;
     let search = CauseSearch {
         sender,
         material: Material { session, drawn: &drawn, simplify: suite.simplify },
@@ -96,6 +95,9 @@ pub(super) async fn with_causes(
     let work = async {
         Box::pin(search.find_all(&mut found)).await;
         Box::pin(search.check_all(&mut found, suite, settings)).await;
+        for finding in &mut found {
+            finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
+        }
         for finding in &mut found {
             let every = check::every(finding, session);
             let is_of_all = matches!(every, Some(Cause::Every { pair: None, .. }));
@@ -129,32 +131,6 @@ pub(super) async fn with_causes(
         () = sender.stop.stopped() => findings,
         () = work => found,
     }
-}
-
-/// Calls of every method and mode, first one each with the other version of JSON-RPC. With another seed than that of the run, they are
-/// not the calls of its plan. A plan is not `Send`: it is made on a thread of its own.
-async fn drawn_calls(session: &Session, seed: u64) -> Vec<Group> {
-    let context = std::sync::Arc::clone(session.context());
-    let drawing = tokio::task::spawn_blocking(move || {
-        let drawn: Vec<Group> =
-            Plan::of(&[context.specification().calls], &*context, seed, DRAWN_CALLS).collect();
-        let first_of_pair = drawn.iter().filter(|group| group.round == 0);
-        let mut calls: Vec<Group> = first_of_pair.filter_map(with_other_version).collect();
-        calls.extend(drawn);
-        calls
-    });
-    drawing.await.unwrap_or_default()
-}
-
-/// The same call with the other version of JSON-RPC: most requests of a run have one of them.
-fn with_other_version(group: &Group) -> Option<Group> {
-    let mut changed = group.clone();
-    let member = changed.members.first_mut()?;
-    let mut request: Value = serde_json::from_slice(&member.body).ok()?;
-    let other = if request["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
-    request["jsonrpc"] = other.into();
-    member.body = request.to_string().into();
-    Some(changed)
 }
 
 impl CauseSearch<'_> {
@@ -298,11 +274,40 @@ impl CauseSearch<'_> {
         (other.cause.is_some() && !findings.iter().any(is_known)).then_some(other)
     }
 
+    /// Whether the requests of a finding without a cause are answered rightly each time with other ids and nonces, and wrongly each time as they
+    /// are.
+    async fn depends_on_sent_values(&self, finding: &Finding) -> bool {
+        const TRIED: usize = 4;
+        let is_steady = !finding.attempts.is_empty() && finding.reproduced() == finding.attempts.len();
+        if finding.cause.is_some() || !is_steady || keeps_idle(finding.group.relation) || self.is_spent() {
+            return false;
+        }
+        let key = finding.key();
+        let resender = self.resender(finding.rule, &key);
+        for is_new in (0..TRIED).flat_map(|_| [false, true]) {
+            let new = renewed(&finding.group, &|_| false, false, finding.specification);
+            let group = if is_new { new.as_ref() } else { Some(&finding.group) };
+            let Some(group) = group else { return false };
+            let is_broken = match resender.send(group).await {
+                Ok((_, Outcome::Broken(_))) => true,
+                Ok((_, Outcome::Held)) => false,
+                _ => return false,
+            };
+            if is_broken == is_new {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether the run has sent and waited enough in search of causes.
+    fn is_spent(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0 || Instant::now() >= self.ends || self.waiting.is_spent()
+    }
+
     /// Adds its cause to a finding, where there is one.
     async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
-        let is_spent =
-            self.left.load(Ordering::Relaxed) == 0 || Instant::now() >= self.ends || self.waiting.is_spent();
-        if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || is_spent {
+        if finding.attempts.is_empty() || keeps_idle(finding.group.relation) || self.is_spent() {
             return;
         }
         finding.sought = true;

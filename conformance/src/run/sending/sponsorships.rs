@@ -1,6 +1,6 @@
 //! What a run has asked its target to pay for, the limits on it, and whether the target stopped paying.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use paymaster_engine::{
     cases::case::Group,
@@ -45,6 +45,43 @@ pub(crate) struct Sponsorships {
     /// The ordinary requests for sponsorships that may be granted and were answered, and those until the last grant.
     answered: u64,
     until_granted: u64,
+    /// What became of each operation that was granted, where the target may refuse it later.
+    operations: HashMap<Operation, Repeats>,
+}
+
+/// What a target may know an operation by: its kind, who asks, what is sent once, and what it calls.
+type Operation = [Value; 4];
+
+/// The answers to one operation since it was granted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Repeats {
+    is_refused: bool,
+    /// Whether it was granted again after a refusal.
+    is_served_again: bool,
+}
+
+/// A call that asks for a sponsorship, and its answer.
+#[derive(Debug)]
+struct Asked {
+    spending: Spending,
+    operation: Operation,
+    is_granted: bool,
+    may_be_granted: bool,
+}
+
+impl Asked {
+    fn is_refused(&self) -> bool {
+        !self.is_granted && self.may_be_granted
+    }
+}
+
+/// Why the refusal in a group may say nothing about its requests.
+#[derive(Debug)]
+pub(crate) struct Doubt {
+    /// How many requests for sponsorships were answered until these.
+    place: u64,
+    /// The refused operations.
+    refused: Vec<Operation>,
 }
 
 impl Sponsorships {
@@ -57,6 +94,7 @@ impl Sponsorships {
             granted: 0,
             answered: 0,
             until_granted: 0,
+            operations: HashMap::new(),
         }
     }
 
@@ -81,13 +119,16 @@ impl Sponsorships {
         for exchange in exchanges {
             // Which answer of a batch is to which call may not be certain.
             let is_alone = !exchange.request.starts_with(b"[");
-            for (asked, is_granted, may_be_granted) in self.answers(exchange) {
-                self.answered += u64::from(is_alone && (is_granted || may_be_granted));
-                if is_granted {
-                    granted = granted.plus(asked);
+            for asked in self.answers(exchange) {
+                self.answered += u64::from(is_alone && (asked.is_granted || asked.may_be_granted));
+                if asked.is_granted {
+                    granted = granted.plus(asked.spending);
                     if is_alone {
                         self.until_granted = self.answered;
                     }
+                }
+                if self.specification.refuses_repeats {
+                    self.remember(asked);
                 }
             }
         }
@@ -95,10 +136,20 @@ impl Sponsorships {
         self.spent = self.spent.minus(reserved).plus(granted);
     }
 
-    /// What each call of a request asks for, whether its answer grants it, and whether the target may. In a batch, an answer is found by its id.
-    fn answers(&self, exchange: &Exchange) -> Vec<(Spending, bool, bool)> {
-        let asked = Spending::of_body(&exchange.request, self.specification);
-        if asked.sponsorships == 0 {
+    fn remember(&mut self, asked: Asked) {
+        let is_refused = asked.is_refused();
+        if asked.is_granted {
+            let known = self.operations.entry(asked.operation).or_default();
+            known.is_served_again |= known.is_refused;
+        } else if let Some(known) = self.operations.get_mut(&asked.operation) {
+            known.is_refused |= is_refused;
+        }
+    }
+
+    /// What each call of a request asks for, and its answer. In a batch, an answer is found by its id.
+    fn answers(&self, exchange: &Exchange) -> Vec<Asked> {
+        let spending = Spending::of_body(&exchange.request, self.specification);
+        if spending.sponsorships == 0 {
             return Vec::new();
         }
         let body = exchange.outcome.as_ref().map(|answer| &*answer.body).unwrap_or_default();
@@ -106,23 +157,28 @@ impl Sponsorships {
         let answers = answer.as_array().map_or(std::slice::from_ref(&answer), Vec::as_slice);
         let grants =
             |answer: &Value| answer.as_object().and_then(result_of).is_some_and(self.specification.grants);
-        let of_call = |call: &Call| {
-            let cost = (self.specification.asks_for)(&call.envelope)?;
-            let is_granted = answers.iter().any(|answer| answer["id"] == call.id && grants(answer));
-            Some((Spending { sponsorships: 1, cost }, is_granted, self.may_be_granted(call)))
+        let places = self.specification.places;
+        let asked = |spending, call: Option<&Call>, is_granted| {
+            let of_call = |place| call.and_then(|call| call.envelope.pointer(place)).cloned();
+            let operation = [places.kind, places.party, places.once, places.bytes]
+                .map(|place| of_call(place).unwrap_or_default());
+            let may_be_granted = call.is_some_and(|call| self.may_be_granted(call));
+            Asked { spending, operation, is_granted, may_be_granted }
         };
         match &*ParsedRequest::read(&exchange.request, self.specification) {
             ParsedRequest::Batch(each) => {
                 let calls = each.iter().filter_map(|one| match one {
-                    ParsedRequest::Call(call) => of_call(call),
+                    ParsedRequest::Call(call) => {
+                        let cost = (self.specification.asks_for)(&call.envelope)?;
+                        let is_granted =
+                            answers.iter().any(|answer| answer["id"] == call.id && grants(answer));
+                        Some(asked(Spending { sponsorships: 1, cost }, Some(call), is_granted))
+                    }
                     _ => None,
                 });
                 calls.collect()
             }
-            one => {
-                let may_be_granted = one.valid_call().is_some_and(|call| self.may_be_granted(call));
-                vec![(asked, answers.iter().any(grants), may_be_granted)]
-            }
+            one => vec![asked(spending, one.valid_call(), answers.iter().any(grants))],
         }
     }
 
@@ -141,35 +197,96 @@ impl Sponsorships {
         self.context = Some(Arc::clone(context));
     }
 
-    /// How many requests for sponsorships were answered until these, where one of them was refused and the target sponsored before: they can
-    /// be the answers of a target whose budget is used up.
-    pub(crate) fn doubtful(&self, exchanges: &[Exchange]) -> Option<u64> {
-        let is_refused = |exchange| {
-            let mut answers = self.answers(exchange).into_iter();
-            answers.any(|(_, is_granted, may_be_granted)| !is_granted && may_be_granted)
-        };
-        (self.granted > 0 && exchanges.iter().any(is_refused)).then_some(self.answered)
+    /// What may be wrong with these answers, where one of them is a refusal and the target sponsored before: its budget may be used up, or
+    /// it refuses what it sponsored before.
+    pub(crate) fn doubtful(&self, exchanges: &[Exchange]) -> Option<Doubt> {
+        let asked = exchanges.iter().flat_map(|exchange| self.answers(exchange));
+        let refused: Vec<Operation> = asked.filter(Asked::is_refused).map(|asked| asked.operation).collect();
+        (self.granted > 0 && !refused.is_empty()).then_some(Doubt { place: self.answered, refused })
     }
 
-    /// Why an answer says nothing about its request: the target sponsored nothing more from about its time to the end of the run. Answers to
-    /// requests that were in flight together are not counted in their order.
-    pub(crate) fn exhausted(&self, place: u64, jobs: usize) -> Option<String> {
-        let overlap = OVERLAP * jobs as u64;
-        let refused = self.answered - self.until_granted;
-        #[expect(clippy::cast_precision_loss, reason = "a probability needs few digits")]
-        let chance = {
-            let before = self.until_granted.max(1) as f64;
-            let share = 1.0 - (self.granted as f64).min(before) / before;
-            share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
+    /// Why an answer says nothing about its request: the target refused the operation from then on, or sponsored nothing more from about its
+    /// time to the end of the run.
+    pub(crate) fn exhausted(&self, doubt: &Doubt, jobs: usize) -> Option<String> {
+        let is_repeated = |operation: &Operation| {
+            let known = self.operations.get(operation);
+            known.is_some_and(|known| known.is_refused && !known.is_served_again)
         };
-        (place + overlap > self.until_granted && chance < CHANCE).then(|| {
-            let refused = if refused == 1 { "once".to_owned() } else { format!("{refused} times") };
+        if doubt.refused.iter().any(is_repeated) {
+            return Some(
+                "the target sponsored an operation, and refused the same one from then on".to_owned(),
+            );
+        }
+        (self.is_late(doubt, jobs) && self.chance() < CHANCE).then(|| {
+            let refused = match self.answered - self.until_granted {
+                1 => "once".to_owned(),
+                refused => format!("{refused} times"),
+            };
             format!("the target sponsored {} times, then refused {refused}: a budget?", self.granted)
         })
+    }
+
+    /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since about this refusal, which may be chance.
+    pub(crate) fn is_open(&self, doubt: &Doubt, jobs: usize) -> bool {
+        self.is_late(doubt, jobs) && self.chance() >= CHANCE
+    }
+
+    /// Answers to requests that were in flight together are not counted in their order.
+    fn is_late(&self, doubt: &Doubt, jobs: usize) -> bool {
+        doubt.place + OVERLAP * jobs as u64 > self.until_granted
+    }
+
+    /// The probability of so many refusals at the end of the run, by those before.
+    #[expect(clippy::cast_precision_loss, reason = "a probability needs few digits")]
+    fn chance(&self) -> f64 {
+        let refused = self.answered - self.until_granted;
+        let before = self.until_granted.max(1) as f64;
+        let share = 1.0 - (self.granted as f64).min(before) / before;
+        share.max(1.0 / before).powi(i32::try_from(refused).unwrap_or(i32::MAX))
     }
 
     /// What was granted at most.
     pub(crate) fn spent(&self) -> Spending {
         self.spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use paymaster_settings::DEFAULT_SPECIFICATION;
+
+    fn after(granted: u64, refused: u64) -> Sponsorships {
+        Sponsorships {
+            granted,
+            answered: granted + refused,
+            until_granted: granted,
+            ..Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())
+        }
+    }
+
+    #[test]
+    fn few_refusals_at_the_end_leave_open_whether_a_budget_is_spent() {
+        let doubt = Doubt { place: 701, refused: Vec::new() };
+        assert!(after(700, 1).is_open(&doubt, 1) && after(700, 1).exhausted(&doubt, 1).is_none());
+        let spent = after(700, 2);
+        assert!(!spent.is_open(&doubt, 1));
+        let cause = spent.exhausted(&doubt, 1).expect("two in a row are no chance");
+        assert_eq!(cause, "the target sponsored 700 times, then refused 2 times: a budget?");
+        // It sponsored afterwards.
+        let early = Doubt { place: 600, refused: Vec::new() };
+        assert!(!after(700, 1).is_open(&early, 1) && spent.exhausted(&early, 1).is_none());
+    }
+
+    #[test]
+    fn an_operation_that_is_refused_from_its_second_time_on_may_be_limited() {
+        let operation: Operation = std::array::from_fn(|_| Value::from(1));
+        let doubt = Doubt { place: 2, refused: vec![operation.clone()] };
+        for (is_served_again, is_limited) in [(false, true), (true, false)] {
+            let mut known = after(700, 0);
+            known.operations.insert(operation.clone(), Repeats { is_refused: true, is_served_again });
+            assert_eq!(known.exhausted(&doubt, 1).is_some(), is_limited);
+        }
+        assert!(after(700, 0).exhausted(&doubt, 1).is_none(), "it was never granted");
     }
 }

@@ -3,7 +3,7 @@
 use paymaster_service::{EntryPoint, Layout};
 use serde_json::{Map, Value, json};
 
-use super::{Statement, Variant, variant};
+use super::{Statement, Variant, http::exceeds_quota, variant};
 use crate::injection::{
     Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of, with_compact_signature,
 };
@@ -190,6 +190,13 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("repeated-data-refused", "refuses the same request a second time")
         .refuses(|view| view.is_data() && view.is_repeated())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
+    variant("third-data-refused", "signs data for a sender and a nonce twice, and refuses them from then on")
+        .refuses(|view| {
+            let operation = view.operation();
+            let key = format!("{:?} {} {}", view.entry_point(), operation["sender"], operation["nonce"]);
+            view.is_data() && exceeds_quota(view, Some(&key.to_ascii_lowercase()), 2)
+        })
+        .untrue(&[Statement::AcceptsAny]),
     variant("data-budget", "sponsors 60 operations, and then refuses with an error")
         .refuses(|view| view.is_data() && view.memory.count() > 60)
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),

@@ -49,6 +49,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
         could_be_smaller: false,
         cause,
         sought: true,
+        of_sent_values: false,
         contrast: None,
         share: None,
     }

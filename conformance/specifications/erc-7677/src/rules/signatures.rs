@@ -49,9 +49,13 @@ pub(crate) const RULES: &[Rule] = &[
          and contract.signer in the profile",
         Check::Exchange(|view, knowledge, report| {
             // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
-            let is_judged = matches!(view.role, Role::Call | Role::Baseline | Role::Recorded | Role::Alone)
-                || form_of(view.label).is_some();
-            if is_judged && view.within_tables && view.valid_call().is_some_and(|call| !is_stub(call.pair)) {
+            let is_judged = form_of(view.label).is_some()
+                || matches!(
+                    view.role,
+                    Role::Call | Role::Baseline | Role::Again | Role::Other | Role::Recorded | Role::Alone
+                );
+            let is_data = view.valid_call().is_some_and(|call| !is_stub(call.pair));
+            if is_judged && is_data && is_of_the_chain(view, knowledge) {
                 judge(view, knowledge, report);
             }
         }),
@@ -62,7 +66,7 @@ pub(crate) const RULES: &[Rule] = &[
         1,
         "a final stub must hold as it is, with every gas limit",
         Check::Exchange(|view, knowledge, report| {
-            if view.within_tables && is_final(view, knowledge) {
+            if is_of_the_chain(view, knowledge) && is_final(view, knowledge) {
                 judge(view, knowledge, report);
             }
         }),
@@ -113,6 +117,12 @@ pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Oper
     let version = call.known_version()?;
     let own = Value::Object(paymaster_members(version, result));
     Operation::read(version, &[call.operation(), &own]).ok()
+}
+
+/// Whether a call is of the chain for which the target signs, whatever its context, which is not signed.
+fn is_of_the_chain(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
+    let chain = Target::of(knowledge).chain_id();
+    view.valid_call().is_some_and(|call| call.chain_id() == chain)
 }
 
 /// Whether a signature holds, and what was found; none where we cannot tell.

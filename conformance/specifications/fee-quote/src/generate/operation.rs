@@ -54,6 +54,8 @@ const OPAQUE_BYTES: usize = 300;
 const DEPLOYING: u64 = 20;
 /// How often, in percent, a nonce is a boundary value, where any operation is accepted.
 const BOUNDARY_NONCES: u64 = 4;
+/// How many of 1,000 nonces are that of the first operation of an account.
+const FIRST_NONCES: u64 = 100;
 /// How often, in percent, a nonce has a key, where any operation is accepted.
 const KEYED_NONCES: u64 = 6;
 /// How often, in percent, initCode and call data are those of a published account.
@@ -301,7 +303,9 @@ fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
         let digits = format!("{}{:016x}", &rng.hex(*key)[2..], rng.below(50));
         return notation.write(&BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default());
     }
-    write(notation, rng.below(1_000))
+    // An account counts from 0.
+    let count = rng.below(1_000);
+    write(notation, if count < FIRST_NONCES { 0 } else { count })
 }
 
 /// Empty for a deployed account; otherwise the factory and its call data.

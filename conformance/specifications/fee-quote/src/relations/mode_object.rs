@@ -2,7 +2,7 @@
 
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{address, compared, item_of_round, member, with, with_baseline, without},
+    edit::{address, compared, in_client_order, item_of_round, member, with, with_baseline, without},
 };
 use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde_json::{Value, json};
@@ -70,11 +70,13 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
             json!({"__proto__": {"isAdmin": true}, "constructor": {"prototype": {}}, "hasOwnProperty": 1}),
             json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
             json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
-            json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),
+            // In the order of published clients, these stand before the members of the request with the same names.
+            json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12", "jsonrpc": "1.0", "method": "mint"}),
         ];
         let data = item_of_round(input, &data).clone();
-        let empty = ("empty webhookData", with(input.base, SPONSORSHIP_INFO, "webhookData", json!({})));
-        let some = ("webhookData of some content", with(input.base, SPONSORSHIP_INFO, "webhookData", data));
+        let base = in_client_order(input.base);
+        let empty = ("empty webhookData", with(&base, SPONSORSHIP_INFO, "webhookData", json!({})));
+        let some = ("webhookData of some content", with(&base, SPONSORSHIP_INFO, "webhookData", data));
         if input.round.is_multiple_of(2) { compared(ids, empty, some) } else { compared(ids, some, empty) }
     },
 );

@@ -3,7 +3,7 @@
 use crate::base;
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
-    edit::{baseline, item_of_round, member, with, without},
+    edit::{baseline, in_client_order, item_of_round, member, with, without},
 };
 use std::fmt::Write as _;
 
@@ -34,7 +34,9 @@ const NOTATIONS: &[(&str, Write)] = &[
     ("members in alphabetical order", |request| {
         reordered(request, &|members| members.sort_by(|a, b| a.0.cmp(&b.0))).to_string()
     }),
-    ("members in the order of a published client: method, params, id, jsonrpc", client_order),
+    ("members in the order of a published client: method, params, id, jsonrpc", |request| {
+        in_client_order(request).to_string()
+    }),
     ("line breaks and indentation", |request| serde_json::to_string_pretty(request).unwrap_or_default()),
     ("white space around every token", spaced),
     ("escaped letters in string values", |request| escaped(request, false)),
@@ -64,12 +66,6 @@ fn reordered(value: &Value, order: &dyn Fn(&mut Members)) -> Value {
         Value::Array(items) => items.iter().map(|item| reordered(item, order)).collect(),
         other => other.clone(),
     }
-}
-
-fn client_order(request: &Value) -> String {
-    let names = ["method", "params", "id", "jsonrpc"];
-    let members = names.iter().filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone())));
-    members.collect::<Value>().to_string()
 }
 
 /// The JSON text with every kind of insignificant white space around every token.

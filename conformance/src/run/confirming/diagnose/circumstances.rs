@@ -48,16 +48,7 @@ impl Search<'_> {
         let mixes_up = known.iter().any(|other| matches!(other.cause, Some(Cause::Concurrency)));
         let asked = needed.unwrap_or(MOST_TRIES).max(SENT_FOR_CHANCE);
         let most = if mixes_up { SENT_FOR_CHANCE } else { asked };
-        let ends = Instant::now() + ALONE_AT_MOST;
-        let (mut broken, mut sent) = (0, 0);
-        while sent < most && Instant::now() < ends {
-            self.budget.add(&finding.group);
-            let Ok((_, outcome)) = self.resender.send(&finding.group).await else {
-                break;
-            };
-            sent += 1;
-            broken += u32::from(matches!(outcome, Outcome::Broken(_)));
-        }
+        let (broken, sent) = self.seen_alone(&finding.group, most).await;
         if broken == 0 && mixes_up && asked > most {
             return None;
         }
@@ -75,11 +66,33 @@ impl Search<'_> {
         let chances = if self.judges_groups() { 1 } else { finding.group.members.len() };
         let tries = tries_for(broken as usize, (sent as usize).saturating_mul(chances), MISSED_STEP);
         let shrunk = self.shrunk_now_and_then(tries.unwrap_or(MOST_TRIES)).await;
+        // Fewer requests break the rule less often.
+        let seen = if shrunk.reproduction.group.members.len() < finding.group.members.len() {
+            self.seen_alone(&shrunk.reproduction.group, asked).await
+        } else {
+            (broken, sent)
+        };
+        let (is_shrunk, (broken, sent)) = if seen.0 > 0 { (true, seen) } else { (false, (broken, sent)) };
         Some(Diagnosis {
-            could_be_smaller: !shrunk.is_smallest,
-            reproduction: Some(shrunk.reproduction),
+            could_be_smaller: !(is_shrunk && shrunk.is_smallest),
+            reproduction: is_shrunk.then_some(shrunk.reproduction),
             ..Diagnosis::of(Cause::Chance { broken, sent })
         })
+    }
+
+    /// How often requests that are sent alone break the rule, and how often they were sent: so many times at most.
+    async fn seen_alone(&mut self, group: &Group, most: u32) -> (u32, u32) {
+        let ends = Instant::now() + ALONE_AT_MOST;
+        let (mut broken, mut sent) = (0, 0);
+        while sent < most && Instant::now() < ends {
+            self.budget.add(group);
+            let Ok((_, outcome)) = self.resender.send(group).await else {
+                break;
+            };
+            sent += 1;
+            broken += u32::from(matches!(outcome, Outcome::Broken(_)));
+        }
+        (broken, sent)
     }
 
     /// The smallest requests that break the rule now and then too: each step is sent so many times.

@@ -288,20 +288,24 @@ impl Search<'_> {
         (tried == TRIED).then(|| Diagnosis::of(Cause::Spent { served }))
     }
 
-    /// Other requests of the run, as different as possible: of the same method and mode those with the longest and the shortest terms,
-    /// and between them some of every other method and mode.
+    /// Other requests of the run, and some that were drawn for this, as different as possible: of the same method and mode those with the
+    /// longest and the shortest terms, and between them some of every other method and mode.
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
         let places = self.places();
         let mut by_pair: BTreeMap<Option<Kind>, BTreeMap<_, Value>> = BTreeMap::new();
-        for example in self.material.session.examples_of_any_rule() {
-            let [member] = example.group.members.as_slice() else { continue };
-            if let Some(request) = parsed(member).filter(|_| !example.got_error) {
+        let examples = self.material.session.examples_of_any_rule();
+        let served = examples.iter().filter(|example| !example.got_error);
+        let served = served.map(|example| (example.pair, &*example.group));
+        let drawn = self.material.drawn.iter().map(|group| (group.pair, group));
+        for (pair, group) in served.chain(drawn) {
+            let [member] = group.members.as_slice() else { continue };
+            if let Some(request) = parsed(member) {
                 let text = |place| request.pointer(place).map(Value::to_string);
                 let terms = text(places.terms).unwrap_or_default();
                 let key = (terms.len(), terms, text(places.party));
-                by_pair.entry(example.pair).or_default().insert(key, request);
+                by_pair.entry(pair).or_default().insert(key, request);
             }
         }
         let own = by_pair.remove(&self.finding.pair).unwrap_or_default();

@@ -61,6 +61,22 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| change(result, POST_OP, |_| json!(40_000))),
     unreadable(GAS_LIMIT, "gas-limit-without-digits", "paymasterVerificationGasLimit is 0x")
         .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x"))),
+    unreadable(
+        GAS_LIMIT,
+        "gas-limit-fraction",
+        "writes half a gas where callData has an odd number of bytes",
+    )
+    .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| json!("0x186a0.8")))
+    .when(|view| view.is_stub() && view.is_later() && view.byte_count("callData") % 2 == 1),
+    changed(
+        "stub.members-07",
+        "stub-of-the-sender",
+        "returns the first stub of a sender for every EntryPoint",
+    )
+    .on_result(|view, result| view.repeat(result, view.operation()["sender"].to_string()))
+    .when(|view| view.is_stub())
+    .also(&["stub.*", "result.*"])
+    .depends_on_others(),
     in_stubs("result.null-member", "gas-limit-null", "paymasterVerificationGasLimit is null")
         .on_result(|_, result| change(result, "paymasterVerificationGasLimit", |_| Value::Null)),
     changed("stub.members-06", "stub-06-as-07", "answers 0.6 with paymaster and paymasterData in the stub")
@@ -173,6 +189,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(LENGTH, "stub-without-context-short", "the stub is shorter when the context is null")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_stub() && view.request["params"][3].is_null()),
+    changed(
+        LENGTH,
+        "data-with-reference",
+        "data have a reference of 32 bytes more where the context has members",
+    )
+    .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(32))))
+    .when(|view| {
+        let context = view.request["params"].get(3).and_then(Value::as_object);
+        view.is_data() && context.is_some_and(|members| !members.is_empty())
+    })
+    .also(&["data.signature"]),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only").on_result(
         |_, result| {
             change_data(result, |digits| {

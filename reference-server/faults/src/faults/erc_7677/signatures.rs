@@ -171,6 +171,27 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
+    signed(SIGNATURE, "factory-remembered", "signs the factory of an account after that was created too")
+        .on_request(|view, request| {
+            for member in ["factory", "factoryData"] {
+                let key = format!("{member}{}", view.operation()["sender"]);
+                let own = view.operation().get(member).cloned().unwrap_or_default();
+                let first = view.memory.previous(&key, &own).filter(|_| own.is_null()).unwrap_or_default();
+                if !first.is_null() {
+                    view.memory.previous(&key, &first);
+                    set_operation(request, member, first);
+                }
+            }
+        })
+        .when(|view| view.is_data() && view.is_later())
+        .depends_on_others(),
+    signed(
+        SIGNATURE,
+        "signed-for-another-nonce-without-context",
+        "signs the nonce 0 where the context is null",
+    )
+    .on_request(|_, request| set_operation(request, "nonce", json!("0x0")))
+    .when(|view| view.is_data() && view.request["params"][3].is_null()),
     signed(SIGNATURE, "signature-of-another-digest", "signs a digest that is not the contract's")
         .on_result(|_, result| change_data(result, other_v)),
     signed(
@@ -203,6 +224,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .on_result(|_, result| set(result, "isFinal", true))
     .when(|view| view.is_stub()),
+    Fault::new(
+        "is-final.signature",
+        "final-without-context",
+        "isFinal is true for a stub that fails its validation, where the context is null",
+    )
+    .on_result(|_, result| set(result, "isFinal", true))
+    .when(|view| view.is_stub() && view.request["params"][3].is_null()),
     Fault::new(
         "is-final.signature",
         "final-for-zero-limits",

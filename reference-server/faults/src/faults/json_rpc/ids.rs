@@ -84,6 +84,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             respell(view, answer, |id| id.replace(ACCENT, ""));
         })
         .when(|view| view.id_string().is_some_and(|id| id.contains(ACCENT))),
+    fault(ECHO, "id-by-text-search", "returns the first id of the text, whatever object it is in")
+        .on_answer(|view, answer| {
+            let text = String::from_utf8_lossy(view.raw);
+            let behind = text.split_once("\"id\":").map_or("", |(_, behind)| behind);
+            let first = serde_json::Deserializer::from_str(behind).into_iter::<Value>().next();
+            if let Some(Ok(id)) = first {
+                set(answer, "id", id);
+            }
+        })
+        .when(|view| view.is_call()),
     fault(ECHO_BY_ID, "id-number-as-string", "returns ids that are numbers as strings")
         .on_answer(|view, answer| set(answer, "id", decimal_text(view.id())))
         .when(|view| view.id().is_number()),

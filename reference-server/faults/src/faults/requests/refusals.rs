@@ -73,14 +73,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "uses the first supported token instead of an unsupported one",
     )
     .when(|view| view.names_unsupported_fee_token()),
-    fault(
-        UNSUPPORTED_BY_TOKEN,
-        "unsupported-token-gets-0x",
-        "answers with 0x when the token is not supported",
-    )
-    .on_answer(|_, answer| pay_nothing(answer))
-    .when(|view| view.names_unsupported_fee_token())
-    .also(PAYS_NOTHING),
+    fault(UNSUPPORTED, "unsupported-token-gets-0x", "answers with 0x when the token is not supported")
+        .on_answer(|_, answer| pay_nothing(answer))
+        .when(|view| view.names_unsupported_fee_token())
+        .also(PAYS_NOTHING),
     fault(
         UNSUPPORTED,
         "unsupported-token-served-when-not-calculated",

@@ -56,6 +56,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&delegated), v08, empty.clone()),
             (later(&[("nonce", json!("0x1a2b3c0000000000000000"))]), v09, empty.clone()),
             (later(&[("callData", json!("0xDEADBEEF"))]), v07, empty.clone()),
+            (later(&[("callData", json!("0xb61d27f6ab"))]), v07, empty.clone()),
             (later(&[("callData", json!(execute))]), v07, empty.clone()),
             (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
             (operation_of(v06), USDC_OTHER_LETTERS, empty.clone()),
