@@ -23,6 +23,7 @@ SECTIONS = {
     "servers": servers.section,
     "generators": generators.section,
     "cases": cases.section,
+    "selftest": cases.selftest,
     "growth": growth.section,
     "build": build.section,
 }

@@ -5,7 +5,7 @@ import re
 
 from .kit import INSTALL_HINTS, ROOT
 from .process import Cost
-from .table import Section, mebibytes, times
+from .table import Section, mebibytes, micros, times
 
 EXAMPLES = 1000
 ANSWERS = ["sponsored-answer", "quote-answer", "token-sponsor-answer", "error-answer"]
@@ -54,17 +54,28 @@ def schemathesis(kit, url):
 
 def section(kit):
     about = "Requests made, sent and judged against one reference server, signing off."
-    table = Section("Conformance cases", ["harness", "cases/s", "times schemathesis'", "peak memory"], about)
+    head = ["harness", "requests", "took", "a second", "times schemathesis'", "CPU a request", "peak memory"]
+    table = Section("Conformance cases", head, about)
     measured = {}
     with kit.server() as server:
-        measured["paymaster-conformance"] = ours(kit, server.url, 2000)
+        measured["paymaster-conformance, a default run"] = ours(kit, server.url)
+        measured["paymaster-conformance, --cases 2000"] = ours(kit, server.url, 2000)
         if kit.tool("st"):
             measured["schemathesis"] = schemathesis(kit, server.url)
-    rates = {name: cases / cost.seconds for name, (cases, cost) in measured.items()}
-    for name in ("paymaster-conformance", "schemathesis"):
-        if name not in measured:
-            table.missing(name, f"not installed ({INSTALL_HINTS['st']})")
-            continue
+    rates = {name: requests / cost.seconds for name, (requests, cost) in measured.items()}
+    for name, (requests, cost) in measured.items():
         ratio = times(rates[name] / rates["schemathesis"]) if "schemathesis" in rates else "-"
-        table.row(name, f"{rates[name]:,.0f}", ratio, mebibytes(measured[name][1].memory))
+        cells = [f"{requests:,}", f"{cost.seconds:.2f} s", f"{rates[name]:,.0f}", ratio]
+        table.row(name, *cells, micros(cost.cpu / requests), mebibytes(cost.memory))
+    if "schemathesis" not in measured:
+        table.missing("schemathesis", f"not installed ({INSTALL_HINTS['st']})")
+    return table
+
+
+def selftest(kit):
+    """What the whole selftest of both specifications costs, with one seed."""
+    cost = Cost([str(kit.conformance), "selftest"], timeout=1800, cwd=kit.folder)
+    faults, variants = re.search(r"(\d+) runs with a fault, (\d+) with a lawful variant", cost.said).groups()
+    table = Section("Selftest", ["runs with a fault", "with a lawful variant", "took", "CPU", "peak memory"], "Both specifications, one seed.")
+    table.row(faults, variants, f"{cost.seconds:.0f} s", f"{cost.cpu:.0f} s", mebibytes(cost.memory))
     return table

@@ -81,7 +81,7 @@ GENERATORS = [
 
 
 def section(kit):
-    head = ["generator", "requests/s", "times locust's", "generator CPU a request", "peak memory"]
+    head = ["generator", "requests/s", "times locust's", "generator CPU a request", "times wrk's", "peak memory"]
     about = f"{CONNECTIONS} connections for {SECONDS} s against one reference server, signing off."
     table = Section("Load generators", head, about + " The first one alone looks into the answers.")
     measured = {}
@@ -95,13 +95,20 @@ def section(kit):
                 measured[name] = cause
     rates = {name: of[0] / SECONDS for name, of in measured.items() if isinstance(of, tuple)}
     slowest = rates.get(LOCUST)
+    of_wrk = cpu_a_request(measured["wrk"]) if isinstance(measured.get("wrk"), tuple) else None
     for name, tool, _ in GENERATORS:
         if name not in measured:
             table.missing(name, f"not installed ({INSTALL_HINTS[tool]})")
         elif isinstance(measured[name], Exception):
             table.missing(name, str(measured[name]).strip().splitlines()[0][:120])
         else:
-            requests, cost = measured[name]
+            cpu = cpu_a_request(measured[name])
             ratio = times(rates[name] / slowest) if slowest else "-"
-            table.row(name, f"{rates[name]:,.0f}", ratio, micros(cost.cpu / max(requests, 1)), mebibytes(cost.memory))
+            share = times(cpu / of_wrk) if of_wrk else "-"
+            table.row(name, f"{rates[name]:,.0f}", ratio, micros(cpu), share, mebibytes(measured[name][1].memory))
     return table
+
+
+def cpu_a_request(measured):
+    requests, cost = measured
+    return cost.cpu / max(requests, 1)

@@ -18,10 +18,13 @@ COLD_STARTS = 9
 def commands(kit):
     folder = HERE / "servers/node"
     node = shutil.which("node") if (folder / "node_modules").is_dir() else None
-    ours = [kit.reference, "--listen", "127.0.0.1:0", "--log", "off"]
+    reference = [kit.reference, "--listen", "127.0.0.1:0"]
+    ours = [*reference, "--log", "off"]
+    to_a_file = ["sh", "-c", 'exec "$@" 2>"$0"', kit.folder / "log"]
     return {
         "bare hyper, constant bytes": [kit.rust_servers / "bare-hyper", kit.answer],
         "reference server, signing off": [*ours, "--no-signing"],
+        "reference server, signing off, its log in a file": [*to_a_file, *reference, "--no-signing"],
         "reference server, signing on": ours,
         "jsonrpsee, params parsed, constant result": [kit.rust_servers / "jsonrpsee-server", kit.answer],
         "Node, ajv, constant result": [node, folder / "server.mjs", kit.answer] if node else None,
@@ -31,6 +34,7 @@ def commands(kit):
 def section(kit):
     head = ["server", "CPU a request", "of bare hyper's", "requests/s", "p99", "peak memory", "cold start"]
     about = f"{CONNECTIONS} connections, one request of each method and mode in turn, median of {ROUNDS} rounds."
+    about += " The log is off unless it is named."
     table = Section("Servers", head, about)
     figures = {}
     with ExitStack() as stack:
