@@ -75,7 +75,11 @@ def section(kit):
 def selftest(kit):
     """What the whole selftest of both specifications costs, with one seed."""
     cost = Cost([str(kit.conformance), "selftest"], timeout=1800, cwd=kit.folder)
-    faults, variants = re.search(r"(\d+) runs with a fault, (\d+) with a lawful variant", cost.said).groups()
-    table = Section("Selftest", ["runs with a fault", "with a lawful variant", "took", "CPU", "peak memory"], "Both specifications, one seed.")
+    found = re.search(r"(\d+) runs with a fault, (\d+) with a lawful variant", cost.said)
+    if not found:
+        raise RuntimeError("the selftest did not say how many runs it made: " + cost.said[-300:])
+    faults, variants = found.groups()
+    head = ["runs with a fault", "with a lawful variant", "took", "CPU", "peak memory"]
+    table = Section("Selftest", head, "Both specifications, one seed.")
     table.row(faults, variants, f"{cost.seconds:.0f} s", f"{cost.cpu:.0f} s", mebibytes(cost.memory))
     return table

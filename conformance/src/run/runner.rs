@@ -355,7 +355,7 @@ async fn judge_plan(
         false
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
-    work.settle(&unanswered, stopped_answering).await;
+    work.settle(&unanswered, stopped_answering, settings.seed.wrapping_add(2)).await;
     for part in work.sessions.idle.lock().drain(..) {
         session.merge(part);
     }

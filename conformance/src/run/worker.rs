@@ -231,7 +231,7 @@ impl Work {
     ///
     /// A timeout may come from load, on either side, so its group is sent again while nothing else is. Only one that is seen again is judged:
     /// another one shows nothing of the target, and leaves the run incomplete.
-    pub(crate) async fn settle(&self, unanswered: &[UnansweredGroup], stopped_answering: bool) {
+    pub(crate) async fn settle(&self, unanswered: &[UnansweredGroup], stopped_answering: bool, seed: u64) {
         let (mut confirmed, mut of_load) = (0, 0);
         let limit = self.sender.transport.limits.timeout;
         let leave_out = |group: &UnansweredGroup, cause| {
@@ -239,10 +239,11 @@ impl Work {
         };
         let is_open = |group: &UnansweredGroup| {
             let doubt = group.doubtful.as_ref();
-            doubt.is_some_and(|doubt| self.sender.sponsorships.lock().is_open(doubt, self.sender.jobs))
+            doubt.is_some_and(|doubt| self.sender.sponsorships.lock().is_open(doubt))
+                && self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges))
         };
         if unanswered.iter().any(is_open) {
-            self.ask_for_sponsorships().await;
+            self.ask_for_sponsorships(seed).await;
         }
         let leave_out_timeout = |what| self.sessions.with(|session| session.leave_out_timeout(what));
         for group in unanswered {
@@ -288,11 +289,13 @@ impl Work {
     }
 
     /// Sends calls that the target may sponsor. Its answers tell a budget that is spent from other refusals.
-    async fn ask_for_sponsorships(&self) {
+    async fn ask_for_sponsorships(&self, seed: u64) {
         const MOST: usize = 12;
+        /// A specification takes at least a third of the cases for each kind of call.
+        const CASES: u32 = 36;
         let context = self.sessions.empty.context();
         let specification = context.specification();
-        let calls = drawn_calls(context, MOST as u64).await;
+        let calls = drawn_calls(context, seed, CASES).await;
         let asks = |group: &&Group| {
             group.members.iter().any(|member| Spending::of_body(&member.body, specification).sponsorships > 0)
         };
@@ -358,7 +361,7 @@ impl Work {
 
     /// Why a group that breaks a rule is left out: the target stopped sponsoring before it.
     fn exhausted(&self, group: &UnansweredGroup) -> Option<String> {
-        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful.as_ref()?, self.sender.jobs)?;
+        let cause = self.sender.sponsorships.lock().exhausted(group.doubtful.as_ref()?)?;
         let is_broken = self.sessions.with(|session| session.is_broken_by(&group.group, &group.exchanges));
         is_broken.then_some(cause)
     }

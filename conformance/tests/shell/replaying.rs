@@ -528,7 +528,8 @@ fn what_depends_on_earlier_requests_is_not_said_to_be_fixed() {
         !out.contains("FIXED") && out.contains("with other ids and nonces were answered rightly"),
         "{out}{err}"
     );
-    assert_ne!(code, 0, "{out}{err}");
+    // Where a group holds the requests that decide, it is still there.
+    assert!([1, 4].contains(&code), "{out}{err}");
 }
 
 /// A server that refuses the bytes that it has seen, and gives every result another id while it is `broken`.

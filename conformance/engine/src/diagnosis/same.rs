@@ -17,7 +17,7 @@ use crate::{
 /// Why two findings are one defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kinship {
-    /// The same answers break both, and other answers of the kind that one of the rules judges break neither.
+    /// The same answers break both, and at least one of the two rules holds for other answers.
     SameAnswers,
     /// The same members of the request decide in the same way, or the same circumstance does.
     SameCause,
@@ -115,7 +115,7 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
 /// Which of the answers that both rules judge break both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shared {
-    /// The same ones, and others that one of the rules judges break neither.
+    /// The same ones, and at least one of the two rules holds for others.
     Same,
     /// Every one.
     Every,
@@ -135,12 +135,12 @@ impl Shared {
         }
         let Overlap { first, second, both, neither } = outcomes.overlap((one.rule, &key), (two.rule, &other));
         let shares = [outcomes.share(one.rule, &key), outcomes.share(two.rule, &other)];
-        // The other rule judges only such answers.
-        let is_one_held =
+        // Where no answer that both judge is right, one of the rules may hold for others that it judges alone.
+        let has_right_answers =
             neither > 0 || shares.iter().any(|share| share.broken == both && share.judged > both);
         match () {
             () if first == 0 || second == 0 => Self::Unknown,
-            () if both == first && both == second && is_one_held => Self::Same,
+            () if both == first && both == second && has_right_answers => Self::Same,
             () if both == first && both == second => Self::Every,
             () if 2 * both > first.min(second) => Self::Most,
             () => Self::Few,

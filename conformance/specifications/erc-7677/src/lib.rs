@@ -95,7 +95,7 @@ pub static SPECIFICATION: Specification = Specification {
     // The text leaves open with which code an EntryPoint is refused.
     any_code: |call| call.known_version().is_none(),
     grants: |_| true,
-    // The text says nothing of quotas.
+    // The text says nothing of quotas: a service may have them.
     refuses_repeats: true,
     excluding_line: |_| None,
     // A service may reserve money for the data that it signs.

@@ -195,9 +195,12 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     Rounds::Fixed(1),
     |input, ids| {
         let target = Target::of(input.context);
+        if !target.may_vary() {
+            return Vec::new();
+        }
         let others = target.sent_versions().filter(|other| Some(*other) != input.pair.map(version));
         let mut members = vec![member(Role::Other, "the first EntryPoint", input.base, ids)];
-        members.extend(others.filter(|_| target.may_vary()).map(|other| {
+        members.extend(others.map(|other| {
             let request = with_param(input.base, 1, json!(other.address().to_checksum(None)));
             let request = match other {
                 EntryPointVersion::V06 => with(&request, OPERATION, "initCode", "0x"),

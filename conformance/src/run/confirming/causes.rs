@@ -18,7 +18,7 @@ use crate::run::{
         diagnose::{Diagnosis, Material, Search},
         resend::{Reproduction, Resender},
     },
-    planning::drawn::drawn_calls,
+    planning::drawn::{drawn_calls, with_other_versions},
     replay::renewed,
     sending::sender::Sender,
 };
@@ -36,6 +36,9 @@ use paymaster_settings::Settings;
 
 /// How many requests the search for one cause may send, as a multiple of those of shrinking.
 const SEARCH_SHARE: u32 = 4;
+
+/// Of a plan with how many cases calls are drawn, for comparing with: a run that ended early knows few that were right.
+const DRAWN_CALLS: u32 = 6;
 
 /// How often another cause is looked for of a finding that its cause does not explain whole.
 const ROUNDS_OF_OTHERS: usize = 2;
@@ -79,7 +82,8 @@ pub(super) async fn with_causes(
     if findings.is_empty() || !settings.closer_look || settings.shrink_requests == 0 {
         return findings;
     }
-    let drawn = drawn_calls(session.context(), settings.seed.wrapping_add(1)).await;
+    let drawn = drawn_calls(session.context(), settings.seed.wrapping_add(1), DRAWN_CALLS).await;
+    let drawn = with_other_versions(drawn);
     let search = CauseSearch {
         sender,
         material: Material { session, drawn: &drawn, simplify: suite.simplify },

@@ -8,22 +8,22 @@ use paymaster_engine::{
 };
 use serde_json::Value;
 
-/// How many calls of each method and mode are drawn, for comparing with: a run that ended early knows few that were right.
-const DRAWN_CALLS: u32 = 6;
-
-/// Calls of every method and mode, first one each with the other version of JSON-RPC. With another seed than that of the run, they are
-/// not the calls of its plan. A plan is not `Send`: it is made on a thread of its own.
-pub(crate) async fn drawn_calls(context: &Arc<dyn Knowledge>, seed: u64) -> Vec<Group> {
+/// Ordinary calls of every kind, as a plan with so many cases has them. With another seed than that of the run, they are not the calls of
+/// its plan. A plan is not `Send`: it is made on a thread of its own.
+pub(crate) async fn drawn_calls(context: &Arc<dyn Knowledge>, seed: u64, cases: u32) -> Vec<Group> {
     let context = Arc::clone(context);
     let drawing = tokio::task::spawn_blocking(move || {
-        let drawn: Vec<Group> =
-            Plan::of(&[context.specification().calls], &*context, seed, DRAWN_CALLS).collect();
-        let first_of_pair = drawn.iter().filter(|group| group.round == 0);
-        let mut calls: Vec<Group> = first_of_pair.filter_map(with_other_version).collect();
-        calls.extend(drawn);
-        calls
+        Plan::of(&[context.specification().calls], &*context, seed, cases).collect()
     });
     drawing.await.unwrap_or_default()
+}
+
+/// These calls, and before them the first one of each kind with the other version of JSON-RPC.
+pub(crate) fn with_other_versions(drawn: Vec<Group>) -> Vec<Group> {
+    let first_of_pair = drawn.iter().filter(|group| group.round == 0);
+    let mut calls: Vec<Group> = first_of_pair.filter_map(with_other_version).collect();
+    calls.extend(drawn);
+    calls
 }
 
 /// The same call with the other version of JSON-RPC: most requests of a run have one of them.

@@ -1,6 +1,11 @@
 //! What a run has asked its target to pay for, the limits on it, and whether the target stopped paying.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use paymaster_engine::{
     cases::case::Group,
@@ -29,8 +34,8 @@ pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
     }
 }
 
-/// How many answers to the requests of one group are counted before those of another that was in flight with it.
-const OVERLAP: u64 = 4;
+/// How long before the last grant a refusal may come of a target whose budget is used up: requests are in flight together.
+const OVERLAP: Duration = Duration::from_secs(1);
 
 /// The sponsorships of one run.
 #[derive(Debug)]
@@ -45,12 +50,14 @@ pub(crate) struct Sponsorships {
     /// The ordinary requests for sponsorships that may be granted and were answered, and those until the last grant.
     answered: u64,
     until_granted: u64,
+    /// When the last grant came.
+    last_granted: Option<SystemTime>,
     /// What became of each operation that was granted, where the target may refuse it later.
-    operations: HashMap<Operation, Repeats>,
+    operations: HashMap<OperationHash, Repeats>,
 }
 
-/// What a target may know an operation by: its kind, who asks, what is sent once, and what it calls.
-type Operation = [Value; 4];
+/// What a target may know an operation by: a hash of its kind, who asks, what is sent once, and what it calls.
+type OperationHash = u64;
 
 /// The answers to one operation since it was granted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,9 +71,12 @@ struct Repeats {
 #[derive(Debug)]
 struct Asked {
     spending: Spending,
-    operation: Operation,
+    /// None where the target may not refuse it later.
+    operation: Option<OperationHash>,
     is_granted: bool,
     may_be_granted: bool,
+    /// Whether the answer is an error, or has a status of the client's fault: a service that fails refuses nothing.
+    has_error: bool,
 }
 
 impl Asked {
@@ -78,10 +88,10 @@ impl Asked {
 /// Why the refusal in a group may say nothing about its requests.
 #[derive(Debug)]
 pub(crate) struct Doubt {
-    /// How many requests for sponsorships were answered until these.
-    place: u64,
-    /// The refused operations.
-    refused: Vec<Operation>,
+    /// When the first refusal came.
+    at: Option<SystemTime>,
+    /// The operations that were refused with an error.
+    refused: Vec<OperationHash>,
 }
 
 impl Sponsorships {
@@ -94,6 +104,7 @@ impl Sponsorships {
             granted: 0,
             answered: 0,
             until_granted: 0,
+            last_granted: None,
             operations: HashMap::new(),
         }
     }
@@ -125,24 +136,23 @@ impl Sponsorships {
                     granted = granted.plus(asked.spending);
                     if is_alone {
                         self.until_granted = self.answered;
+                        self.last_granted = self.last_granted.max(exchange.received);
                     }
                 }
-                if self.specification.refuses_repeats {
-                    self.remember(asked);
-                }
+                self.remember(&asked);
             }
         }
         self.granted += granted.sponsorships;
         self.spent = self.spent.minus(reserved).plus(granted);
     }
 
-    fn remember(&mut self, asked: Asked) {
-        let is_refused = asked.is_refused();
+    fn remember(&mut self, asked: &Asked) {
+        let Some(operation) = asked.operation else { return };
         if asked.is_granted {
-            let known = self.operations.entry(asked.operation).or_default();
+            let known = self.operations.entry(operation).or_default();
             known.is_served_again |= known.is_refused;
-        } else if let Some(known) = self.operations.get_mut(&asked.operation) {
-            known.is_refused |= is_refused;
+        } else if let Some(known) = self.operations.get_mut(&operation) {
+            known.is_refused |= asked.is_refused() && asked.has_error;
         }
     }
 
@@ -155,31 +165,53 @@ impl Sponsorships {
         let body = exchange.outcome.as_ref().map(|answer| &*answer.body).unwrap_or_default();
         let answer: Value = serde_json::from_slice(body).unwrap_or_default();
         let answers = answer.as_array().map_or(std::slice::from_ref(&answer), Vec::as_slice);
-        let grants =
-            |answer: &Value| answer.as_object().and_then(result_of).is_some_and(self.specification.grants);
-        let places = self.specification.places;
-        let asked = |spending, call: Option<&Call>, is_granted| {
-            let of_call = |place| call.and_then(|call| call.envelope.pointer(place)).cloned();
-            let operation = [places.kind, places.party, places.once, places.bytes]
-                .map(|place| of_call(place).unwrap_or_default());
-            let may_be_granted = call.is_some_and(|call| self.may_be_granted(call));
-            Asked { spending, operation, is_granted, may_be_granted }
-        };
+        let is_refused = exchange.outcome.as_ref().is_ok_and(|answer| (400..500).contains(&answer.status));
         match &*ParsedRequest::read(&exchange.request, self.specification) {
             ParsedRequest::Batch(each) => {
                 let calls = each.iter().filter_map(|one| match one {
                     ParsedRequest::Call(call) => {
                         let cost = (self.specification.asks_for)(&call.envelope)?;
-                        let is_granted =
-                            answers.iter().any(|answer| answer["id"] == call.id && grants(answer));
-                        Some(asked(Spending { sponsorships: 1, cost }, Some(call), is_granted))
+                        let own = answers.iter().filter(|answer| answer["id"] == call.id);
+                        Some(self.asked(Spending { sponsorships: 1, cost }, Some(call), own, is_refused))
                     }
                     _ => None,
                 });
                 calls.collect()
             }
-            one => vec![asked(spending, one.valid_call(), answers.iter().any(grants))],
+            one => vec![self.asked(spending, one.valid_call(), answers.iter(), is_refused)],
         }
+    }
+
+    /// What a call asks for, with the answers to it, and whether its HTTP status refuses it.
+    fn asked<'a>(
+        &self,
+        spending: Spending,
+        call: Option<&Call>,
+        answers: impl Iterator<Item = &'a Value> + Clone,
+        is_refused: bool,
+    ) -> Asked {
+        let grants =
+            |answer: &Value| answer.as_object().and_then(result_of).is_some_and(self.specification.grants);
+        Asked {
+            spending,
+            operation: call.and_then(|call| self.operation(call)),
+            is_granted: answers.clone().any(grants),
+            may_be_granted: call.is_some_and(|call| self.may_be_granted(call)),
+            has_error: is_refused || answers.into_iter().any(|answer| answer["error"].is_object()),
+        }
+    }
+
+    /// What the target may know the operation of a call by, in whatever letter case; none where it may not refuse it later.
+    fn operation(&self, call: &Call) -> Option<OperationHash> {
+        let places = self.specification.places;
+        self.specification.refuses_repeats.then(|| {
+            let mut hasher = DefaultHasher::new();
+            for place in [places.kind, places.party, places.once, places.bytes] {
+                let value = call.envelope.pointer(place).map(Value::to_string);
+                value.map(|text| text.to_ascii_lowercase()).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
     }
 
     /// Whether a call is an ordinary one that nothing known of the target lets it refuse, or that it may grant.
@@ -200,15 +232,23 @@ impl Sponsorships {
     /// What may be wrong with these answers, where one of them is a refusal and the target sponsored before: its budget may be used up, or
     /// it refuses what it sponsored before.
     pub(crate) fn doubtful(&self, exchanges: &[Exchange]) -> Option<Doubt> {
-        let asked = exchanges.iter().flat_map(|exchange| self.answers(exchange));
-        let refused: Vec<Operation> = asked.filter(Asked::is_refused).map(|asked| asked.operation).collect();
-        (self.granted > 0 && !refused.is_empty()).then_some(Doubt { place: self.answered, refused })
+        if self.granted == 0 {
+            return None;
+        }
+        let mut doubt: Option<Doubt> = None;
+        for exchange in exchanges {
+            for asked in self.answers(exchange).into_iter().filter(Asked::is_refused) {
+                let doubt = doubt.get_or_insert(Doubt { at: exchange.received, refused: Vec::new() });
+                doubt.refused.extend(asked.operation.filter(|_| asked.has_error));
+            }
+        }
+        doubt
     }
 
     /// Why an answer says nothing about its request: the target refused the operation from then on, or sponsored nothing more from about its
     /// time to the end of the run.
-    pub(crate) fn exhausted(&self, doubt: &Doubt, jobs: usize) -> Option<String> {
-        let is_repeated = |operation: &Operation| {
+    pub(crate) fn exhausted(&self, doubt: &Doubt) -> Option<String> {
+        let is_repeated = |operation: &OperationHash| {
             let known = self.operations.get(operation);
             known.is_some_and(|known| known.is_refused && !known.is_served_again)
         };
@@ -217,7 +257,7 @@ impl Sponsorships {
                 "the target sponsored an operation, and refused the same one from then on".to_owned(),
             );
         }
-        (self.is_late(doubt, jobs) && self.chance() < CHANCE).then(|| {
+        (self.is_late(doubt) && self.chance() < CHANCE).then(|| {
             let refused = match self.answered - self.until_granted {
                 1 => "once".to_owned(),
                 refused => format!("{refused} times"),
@@ -227,13 +267,13 @@ impl Sponsorships {
     }
 
     /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since about this refusal, which may be chance.
-    pub(crate) fn is_open(&self, doubt: &Doubt, jobs: usize) -> bool {
-        self.is_late(doubt, jobs) && self.chance() >= CHANCE
+    pub(crate) fn is_open(&self, doubt: &Doubt) -> bool {
+        self.is_late(doubt) && self.chance() >= CHANCE
     }
 
-    /// Answers to requests that were in flight together are not counted in their order.
-    fn is_late(&self, doubt: &Doubt, jobs: usize) -> bool {
-        doubt.place + OVERLAP * jobs as u64 > self.until_granted
+    /// Whether the target sponsored nothing since about this refusal. Answers are not counted in the order in which they came.
+    fn is_late(&self, doubt: &Doubt) -> bool {
+        doubt.at.zip(self.last_granted).is_none_or(|(refused, granted)| refused + OVERLAP >= granted)
     }
 
     /// The probability of so many refusals at the end of the run, by those before.
@@ -261,32 +301,54 @@ mod tests {
             granted,
             answered: granted + refused,
             until_granted: granted,
+            last_granted: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(10)),
             ..Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())
         }
     }
 
     #[test]
     fn few_refusals_at_the_end_leave_open_whether_a_budget_is_spent() {
-        let doubt = Doubt { place: 701, refused: Vec::new() };
-        assert!(after(700, 1).is_open(&doubt, 1) && after(700, 1).exhausted(&doubt, 1).is_none());
+        let doubt_at = |seconds| Doubt {
+            at: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)),
+            refused: Vec::new(),
+        };
+        let doubt = doubt_at(9);
+        assert!(after(700, 1).is_open(&doubt) && after(700, 1).exhausted(&doubt).is_none());
         let spent = after(700, 2);
-        assert!(!spent.is_open(&doubt, 1));
-        let cause = spent.exhausted(&doubt, 1).expect("two in a row are no chance");
+        assert!(!spent.is_open(&doubt));
+        let cause = spent.exhausted(&doubt).expect("two in a row are no chance");
         assert_eq!(cause, "the target sponsored 700 times, then refused 2 times: a budget?");
         // It sponsored afterwards.
-        let early = Doubt { place: 600, refused: Vec::new() };
-        assert!(!after(700, 1).is_open(&early, 1) && spent.exhausted(&early, 1).is_none());
+        let early = doubt_at(8);
+        assert!(!after(700, 1).is_open(&early) && spent.exhausted(&early).is_none());
     }
 
     #[test]
     fn an_operation_that_is_refused_from_its_second_time_on_may_be_limited() {
-        let operation: Operation = std::array::from_fn(|_| Value::from(1));
-        let doubt = Doubt { place: 2, refused: vec![operation.clone()] };
-        for (is_served_again, is_limited) in [(false, true), (true, false)] {
+        const OPERATION: OperationHash = 7;
+        let asked = |is_granted, has_error| Asked {
+            spending: Spending::default(),
+            operation: Some(OPERATION),
+            is_granted,
+            may_be_granted: true,
+            has_error,
+        };
+        let (granted, refused, failed) = (asked(true, false), asked(false, true), asked(false, false));
+        let doubt = Doubt { at: None, refused: vec![OPERATION] };
+        for (answers, is_limited) in [
+            (vec![&granted, &refused], true),
+            (vec![&granted, &granted, &refused, &refused], true),
+            (vec![&granted, &refused, &granted], false),
+            (vec![&refused, &granted], false),
+            (vec![&refused, &refused], false),
+            // A service that fails refuses nothing.
+            (vec![&granted, &failed], false),
+        ] {
             let mut known = after(700, 0);
-            known.operations.insert(operation.clone(), Repeats { is_refused: true, is_served_again });
-            assert_eq!(known.exhausted(&doubt, 1).is_some(), is_limited);
+            for answer in &answers {
+                known.remember(answer);
+            }
+            assert_eq!(known.exhausted(&doubt).is_some(), is_limited, "{answers:?}");
         }
-        assert!(after(700, 0).exhausted(&doubt, 1).is_none(), "it was never granted");
     }
 }

@@ -11,7 +11,7 @@ use paymaster_engine::{
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::Simulation;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     kinds::{CallParts, is_06, is_stub, paymaster_members, version},
@@ -55,7 +55,7 @@ pub(crate) const RULES: &[Rule] = &[
                     Role::Call | Role::Baseline | Role::Again | Role::Other | Role::Recorded | Role::Alone
                 );
             let is_data = view.valid_call().is_some_and(|call| !is_stub(call.pair));
-            if is_judged && is_data && is_of_the_chain(view, knowledge) {
+            if is_judged && is_data && is_of_the_signer(view, knowledge) {
                 judge(view, knowledge, report);
             }
         }),
@@ -66,7 +66,7 @@ pub(crate) const RULES: &[Rule] = &[
         1,
         "a final stub must hold as it is, with every gas limit",
         Check::Exchange(|view, knowledge, report| {
-            if is_of_the_chain(view, knowledge) && is_final(view, knowledge) {
+            if is_of_the_signer(view, knowledge) && is_final(view, knowledge) {
                 judge(view, knowledge, report);
             }
         }),
@@ -119,10 +119,14 @@ pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Oper
     Operation::read(version, &[call.operation(), &own]).ok()
 }
 
-/// Whether a call is of the chain for which the target signs, whatever its context, which is not signed.
-fn is_of_the_chain(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
-    let chain = Target::of(knowledge).chain_id();
-    view.valid_call().is_some_and(|call| call.chain_id() == chain)
+/// Whether a call is of the chain and the context for which the signer is known. A context may choose another one, and none does not.
+fn is_of_the_signer(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
+    let target = Target::of(knowledge);
+    let own = target.context();
+    view.valid_call().is_some_and(|call| {
+        let is_none = call.context().is_null() && own == json!({});
+        call.chain_id() == target.chain_id() && (is_none || *call.context() == own)
+    })
 }
 
 /// Whether a signature holds, and what was found; none where we cannot tell.

@@ -304,8 +304,7 @@ fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
         return notation.write(&BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default());
     }
     // An account counts from 0.
-    let count = rng.below(1_000);
-    write(notation, if count < FIRST_NONCES { 0 } else { count })
+    write(notation, rng.below(1_000).saturating_sub(FIRST_NONCES))
 }
 
 /// Empty for a deployed account; otherwise the factory and its call data.

@@ -70,8 +70,8 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
             json!({"__proto__": {"isAdmin": true}, "constructor": {"prototype": {}}, "hasOwnProperty": 1}),
             json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
             json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
-            // In the order of published clients, these stand before the members of the request with the same names.
-            json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12", "jsonrpc": "1.0", "method": "mint"}),
+            // In the order of published clients, id and jsonrpc of the request stand behind these.
+            json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12", "jsonrpc": "1.0"}),
         ];
         let data = item_of_round(input, &data).clone();
         let base = in_client_order(input.base);

@@ -67,12 +67,13 @@ impl Search<'_> {
         let tries = tries_for(broken as usize, (sent as usize).saturating_mul(chances), MISSED_STEP);
         let shrunk = self.shrunk_now_and_then(tries.unwrap_or(MOST_TRIES)).await;
         // Fewer requests break the rule less often.
-        let seen = if shrunk.reproduction.group.members.len() < finding.group.members.len() {
-            self.seen_alone(&shrunk.reproduction.group, asked).await
-        } else {
-            (broken, sent)
-        };
-        let (is_shrunk, (broken, sent)) = if seen.0 > 0 { (true, seen) } else { (false, (broken, sent)) };
+        let bodies =
+            |group: &Group| group.members.iter().map(|member| member.body.clone()).collect::<Vec<_>>();
+        let is_same = bodies(&shrunk.reproduction.group) == bodies(&finding.group);
+        let seen =
+            if is_same { (broken, sent) } else { self.seen_alone(&shrunk.reproduction.group, most).await };
+        let (is_shrunk, (broken, sent)) =
+            if (1..seen.1).contains(&seen.0) { (true, seen) } else { (false, (broken, sent)) };
         Some(Diagnosis {
             could_be_smaller: !(is_shrunk && shrunk.is_smallest),
             reproduction: is_shrunk.then_some(shrunk.reproduction),
