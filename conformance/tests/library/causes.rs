@@ -48,10 +48,10 @@ fn full_name(deviation: &Deviation) -> String {
 
 fn defects_of(faults: &[&str]) -> Vec<(String, Vec<NamedDefect>)> {
     let named = |trial: Trial| (full_name(&trial.deviation), trial.defects);
-    matrix_of(faults).trials.into_iter().map(named).collect()
+    matrix_of(faults, 60).trials.into_iter().map(named).collect()
 }
 
-fn matrix_of(faults: &[&str]) -> Matrix {
+fn matrix_of(faults: &[&str], cases: u32) -> Matrix {
     let is_wanted = |deviation: &Deviation| faults.contains(&&*full_name(deviation));
     let deviations: Vec<Deviation> = every_deviation().into_iter().filter(is_wanted).collect();
     assert_eq!(deviations.len(), faults.len(), "a fault has another name now");
@@ -59,7 +59,7 @@ fn matrix_of(faults: &[&str]) -> Matrix {
         deviations: &deviations,
         seeds: &[1],
         profile_parts: ProfilePart::whole,
-        cases: Cases::Fixed(60),
+        cases: Cases::Fixed(cases),
         causes: true,
         chain: None,
     };
@@ -70,19 +70,22 @@ fn matrix_of(faults: &[&str]) -> Matrix {
 /// concurrency.
 #[test]
 fn no_cause_contradicts_what_a_fault_depends_on() {
-    let matrix = matrix_of(&[
-        "fee-decimal-of-previous",
-        "id-cut-in-errors",
-        "quote-cached-by-sender",
-        "quote-cached-by-list-length",
-        "quote-cached-by-preferred-token",
-        "decision-cached-by-call-data",
-        "decision-cached-by-nonce",
-        "result-cached-by-sender",
-        "id-of-previous",
-        "answers-cross",
-        "erc-7677: signature-without-leading-zero",
-    ]);
+    let matrix = matrix_of(
+        &[
+            "fee-decimal-of-previous",
+            "id-cut-in-errors",
+            "quote-cached-by-sender",
+            "quote-cached-by-list-length",
+            "quote-cached-by-preferred-token",
+            "decision-cached-by-call-data",
+            "decision-cached-by-nonce",
+            "result-cached-by-sender",
+            "id-of-previous",
+            "answers-cross",
+            "erc-7677: signature-without-leading-zero",
+        ],
+        60,
+    );
     let causes = Causes::of(&matrix);
     let untrue: Vec<_> =
         causes.untrue.iter().map(|(trial, defect)| (trial.deviation.name(), &defect.cause)).collect();
@@ -128,14 +131,20 @@ fn half_of_all_requests_have_no_cause() {
 /// One defect, one headline: a fault that breaks several rules is reported once.
 #[test]
 fn a_fault_with_one_cause_is_one_defect() {
-    for (name, defects) in defects_of(&[
-        "nonce-zero-refused",
-        "nonce-above-2-64-refused",
-        "quote-cached-by-operation",
-        "unsupported-token-gets-0x",
-    ]) {
+    for (name, defects) in
+        defects_of(&["nonce-zero-refused", "nonce-above-2-64-refused", "unsupported-token-gets-0x"])
+    {
         assert_eq!(defects.len(), 1, "{name}: {defects:#?}");
         assert!(defects[0].rules > 1, "{name}: {defects:#?}");
+    }
+}
+
+/// A run that knows few requests tries calls that are drawn for it before the wrong one.
+#[test]
+fn what_is_kept_of_an_operation_is_found_after_few_requests() {
+    for trial in matrix_of(&["quote-cached-by-nonce", "quote-cached-by-operation"], 20).trials {
+        let [defect] = trial.defects.as_slice() else { panic!("{:#?}", trial.defects) };
+        assert!(defect.cause.contains("after a request with the same"), "{defect:#?}");
     }
 }
 

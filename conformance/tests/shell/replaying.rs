@@ -508,6 +508,30 @@ fn what_is_broken_now_and_then_is_sent_as_often_as_99_percent_need() {
     assert!(out.starts_with("NOT PROVED") && out.contains("99 % needs"), "{out}");
 }
 
+/// Every 64th result has an error beside it.
+fn with_errors_now_and_then() -> Server {
+    let results = std::sync::atomic::AtomicUsize::new(0);
+    Server::changing(move |_, _, answer| {
+        let is_result = answer.get("result").is_some();
+        let number = results.fetch_add(usize::from(is_result), std::sync::atomic::Ordering::SeqCst);
+        if is_result && number % 64 == 63 {
+            answer["error"] = Value::Null;
+        }
+    })
+}
+
+#[test]
+fn the_share_of_a_chance_is_that_of_the_requests_in_the_file() {
+    let folder = tempdir().unwrap();
+    check(folder.path(), &[&with_errors_now_and_then().url(), "--rule", "answer.result-or-error"]);
+    let file = fs::read_to_string(folder.path().join("paymaster-replays/answer.result-or-error-1.json"));
+    let file: Value = serde_json::from_str(&file.unwrap()).unwrap();
+    let share = &file["finding"]["share"];
+    let [broken, judged] = ["broken", "judged"].map(|count| share[count].as_f64().unwrap());
+    let members = f64::from(u32::try_from(file["members"].as_array().unwrap().len()).unwrap());
+    assert!((0.5..1.7).contains(&(64.0 * broken / judged / members)), "{share} of {members}");
+}
+
 /// A server that keeps the first answer to the same params, with the id of that request.
 fn keeping_answers() -> Server {
     let kept = std::sync::Mutex::new(std::collections::HashMap::new());

@@ -119,7 +119,8 @@ pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Oper
     Operation::read(version, &[call.operation(), &own]).ok()
 }
 
-/// Whether a call is of the chain and the context for which the signer is known. A context may choose another one, and none does not.
+/// Whether a call is of the chain and the context for which the profile names the signer. Another context may choose another signer; a context
+/// of null chooses nothing.
 fn is_of_the_signer(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
     let target = Target::of(knowledge);
     let own = target.context();
