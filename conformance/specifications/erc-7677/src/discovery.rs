@@ -375,7 +375,9 @@ mod tests {
                     } else if request["method"] == "eth_chainId" {
                         ("result", json!("0x7a69"))
                     } else {
-                        ("result", json!({ "paymasterAndData": format!("0x{}", "a1".repeat(150)) }))
+                        let is_final = request["params"][3].is_null();
+                        let data = format!("0x{}", "a1".repeat(150));
+                        ("result", json!({ "paymasterAndData": data, "isFinal": is_final }))
                     };
                     let answer = json!({ "jsonrpc": "2.0", "id": request["id"], member: value });
                     let response =
@@ -385,8 +387,10 @@ mod tests {
                 });
                 answers = answered.collect();
             }
-            let served: Vec<String> = discovery.found().0.found.served.iter().cloned().collect();
+            let found = discovery.found().0.found;
+            let served: Vec<String> = found.served.iter().cloned().collect();
             assert_eq!(served, expected, "{refuses_unknown}");
+            assert!(found.is_final, "without a context");
         }
     }
 }

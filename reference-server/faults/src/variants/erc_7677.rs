@@ -196,7 +196,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             let key = format!("{:?} {} {}", view.entry_point(), operation["sender"], operation["nonce"]);
             view.is_data() && exceeds_quota(view, Some(&key.to_ascii_lowercase()), 2)
         })
-        .untrue(&[Statement::AcceptsAny]),
+        .untrue(&[Statement::OneOperation]),
     variant("data-budget", "sponsors 60 operations, and then refuses with an error")
         .refuses(|view| view.is_data() && view.memory.count() > 60)
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
