@@ -198,8 +198,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| {
         let context = view.request["params"].get(3).and_then(Value::as_object);
         view.is_data() && context.is_some_and(|members| !members.is_empty())
-    })
-    .also(&["data.signature"]),
+    }),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only").on_result(
         |_, result| {
             change_data(result, |digits| {
