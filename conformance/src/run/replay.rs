@@ -2,8 +2,9 @@
 //! judges the answers by the rule.
 //!
 //! The requests are sent as they were and, in turns, as new ones: with ids and nonces that the target has not seen. Where the finding
-//! needs no other requests in flight, each pair of tries has a new connection. Otherwise the requests of a whole run are in flight with
-//! them, and every answer is judged: the share is one of all answers of a run.
+//! needs no other requests in flight, each pair of tries has a new connection, and where nothing was wrong, both are sent once more after
+//! ordinary calls about the same: a target that was started anew has forgotten what a run had asked before. Otherwise the requests of a
+//! whole run are in flight with them, and every answer is judged: the share is one of all answers of a run.
 
 use std::{
     cell::Cell,
@@ -29,6 +30,7 @@ use paymaster_engine::{
     verdict::finding::{Key, without_indices},
 };
 use paymaster_exchange::Exchange;
+use paymaster_schemas::Kind;
 use paymaster_settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -51,7 +53,7 @@ const LONGEST: Duration = Duration::from_mins(1);
 /// How often the requests of a finding are sent that does not state how often it was seen.
 const UNKNOWN_SHARE: Share = Share { broken: 3, judged: 3 };
 
-/// How many calls of each method and mode show whether the target serves any.
+/// How many calls of each method and mode show whether the target serves any, and are sent before the requests of a finding.
 const CONTROLS: u32 = 2;
 
 /// What replaying a finding shows.
@@ -174,7 +176,47 @@ impl Search<'_> {
                 }
             }
         }
-        Ok(self.conclusion().await)
+        match self.conclusion().await {
+            ReplayOutcome::Fixed(tries) => {
+                Ok(self.after_ordinary_calls().await?.unwrap_or(ReplayOutcome::Fixed(tries)))
+            }
+            conclusion => Ok(conclusion),
+        }
+    }
+
+    /// Sends the requests once more after ordinary calls of every method with the same subject. Gives a conclusion where that breaks the rule.
+    async fn after_ordinary_calls(&mut self) -> Result<Option<ReplayOutcome>, String> {
+        let specification = self.context.specification();
+        let subject = specification.places.subject;
+        for way in 0..self.ways.len() {
+            let group = if self.ways[way].is_new { self.new_group() } else { self.group.clone() };
+            let body = group
+                .members
+                .get(self.finding.member)
+                .map(|member| serde_json::from_slice::<Value>(&member.body));
+            let Some(own) = body.and_then(Result::ok).and_then(|body| body.pointer(subject).cloned()) else {
+                continue;
+            };
+            for mut call in Plan::of(&[specification.calls], self.context, unseen_number(), CONTROLS) {
+                let is_of_the_kind = |own: Kind| call.pair.is_some_and(|of| of.selector == own.selector);
+                let Some(member) =
+                    call.members.first_mut().filter(|_| group.pair.is_some_and(is_of_the_kind))
+                else {
+                    continue;
+                };
+                let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else { continue };
+                if let Some(place) = body.pointer_mut(subject) {
+                    place.clone_from(&own);
+                    member.body = body.to_string().into();
+                    self.deliver(&call).await?;
+                }
+            }
+            let exchanges = self.deliver(&group).await?;
+            if let Some(outcome) = self.judge(way, &group, &exchanges) {
+                return Ok(Some(outcome));
+            }
+        }
+        Ok(None)
     }
 
     /// Sends the requests alone where they break the rule alone, and else within those of a whole run.
@@ -315,8 +357,8 @@ impl Search<'_> {
         if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
             return if self.finding.of_sent_values {
                 not_proved(
-                    "in the run, the same requests with other ids and nonces were answered rightly: what was sent before may decide, and a \
-                     replay does not send it. Check the target again",
+                    "in the run, such requests were answered rightly too: what was sent before may decide, and a replay does not send it. Check \
+                     the target again",
                 )
             } else {
                 ReplayOutcome::Fixed(tries)

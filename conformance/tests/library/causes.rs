@@ -24,7 +24,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("id-through-double", "every request with id 9007199254740993"),
     ("jsonrpc-not-echoed", "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\""),
     ("decision-by-earlier-request", "only after the same request"),
-    ("decision-by-earlier-sender", "only after a request with the same sender"),
+    ("decision-by-earlier-sender", "only after 3 requests with the same sender"),
     ("member-order-judged", "another order of members"),
     ("signature-required", "wrong without signature"),
     ("expiry-duration-refused", "wrong with expiryDuration"),
@@ -36,6 +36,11 @@ const CAUSES: &[(&str, &str)] = &[
     ("escaped-method-unknown", "right with the same values without escapes"),
     ("white-space-refused", "right with the same values without white space"),
     ("erc-7677: id-number-refused", "right with id \""),
+    (
+        "paying-in-tokens-without-quote-refused",
+        "only without an earlier pm_getFeeQuoteOrData with the same sender",
+    ),
+    ("erc-7677: final-after-data", "only after a request with the same operation"),
 ];
 
 /// The name, after that of the specification where it is not the first one.

@@ -44,6 +44,13 @@ pub enum Cause {
     Concurrency,
     /// An earlier request. The rule held when the same request was sent alone.
     Earlier(EarlierRequest),
+    /// That no earlier request of this method had the same member. The rule held when one had.
+    Missing {
+        /// The method of the earlier request.
+        method: &'static str,
+        /// The member, as a JSON pointer, by the names of the specification.
+        member: (&'static str, Places),
+    },
     /// A budget that was spent: requests of this kind for which the rule held in the run break it now.
     Spent {
         /// How many requests of this kind the rule held for.
@@ -100,6 +107,8 @@ pub enum EarlierRequest {
     Same,
     /// This member, as a JSON pointer, by the names of the specification.
     Member(&'static str, Places),
+    /// The member, where so many earlier requests have it.
+    Repeated(usize, &'static str, Places),
     /// Nothing that is known.
     Other,
 }
@@ -144,7 +153,9 @@ impl Cause {
     pub fn kind(&self) -> CauseKind {
         match self {
             Self::Members(_) | Self::Form(_) | Self::Recorded { .. } => CauseKind::Members,
-            Self::Concurrency | Self::Earlier(_) | Self::Spent { .. } => CauseKind::OtherRequests,
+            Self::Concurrency | Self::Earlier(_) | Self::Missing { .. } | Self::Spent { .. } => {
+                CauseKind::OtherRequests
+            }
             Self::Every { .. } | Self::Writing(_) | Self::Headers { .. } | Self::Chance { .. } => {
                 CauseKind::Answers
             }
@@ -162,6 +173,7 @@ impl Cause {
             Self::Headers { .. } => "headers",
             Self::Concurrency => "concurrency",
             Self::Earlier(_) => "earlier-request",
+            Self::Missing { .. } => "missing-request",
             Self::Spent { .. } => "spent-budget",
             Self::Chance { .. } => "chance",
         }

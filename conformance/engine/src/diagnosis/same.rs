@@ -174,7 +174,7 @@ fn is_now_and_then(finding: &Finding) -> bool {
 
 /// Whether the causes of two findings are one; none where the causes do not show it.
 fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
-    use Cause::{Concurrency, Earlier, Headers, Writing};
+    use Cause::{Concurrency, Earlier, Form, Headers, Missing, Writing};
 
     let (cause, other) = match (&one.cause, &two.cause) {
         (Some(cause), Some(other)) => (cause, other),
@@ -185,7 +185,10 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
     let (own, others) = (cause.members(), other.members());
     if !own.is_empty() && !others.is_empty() {
         let is_one_place = one.rule.id == two.rule.id && Way::of(one).is_same_place(&Way::of(two), true);
-        let is_one = is_within(own, others)
+        // Requests that are malformed in two ways get the same wrong answer.
+        let is_one_error = is_one_place && matches!((cause, other), (Form(_), Form(_)));
+        let is_one = is_one_error
+            || is_within(own, others)
             || is_within(others, own)
             || is_one_place && matches!((own, others), ([own], [other]) if is_same_reason(own, other));
         // One rule that is broken with values of two types is broken in two ways.
@@ -196,6 +199,7 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         (Concurrency, Concurrency)
         | (Writing(_), Writing(_))
         | (Cause::Spent { .. }, Cause::Spent { .. }) => Some(true),
+        (Missing { .. }, Missing { .. }) => Some(cause == other),
         (Earlier(earlier), Earlier(other)) => Some(earlier == other || Way::of(one) == Way::of(two)),
         (Headers { lines, .. }, Headers { lines: others, .. }) => {
             let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);

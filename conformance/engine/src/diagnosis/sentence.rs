@@ -104,6 +104,9 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Writing(writing) => format!("with {}", writing.words().0),
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
+        Cause::Missing { method, member } => {
+            format!("without an earlier {method} {}", with_the_same(*member))
+        }
         Cause::Spent { served } => format!("after {served} that were right"),
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} tries with the same requests"),
     }
@@ -187,6 +190,7 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
             format!("answered otherwise after {} than when sent alone", earlier.name())
         }
         Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),
+        Cause::Missing { .. } => format!("only {}; right after one", condition(cause)),
         Cause::Spent { served } => {
             format!(
                 "right {served} times, then wrong: requests for which the rule held in the run break it now"
@@ -264,15 +268,17 @@ impl EarlierRequest {
     pub fn name(self) -> String {
         match self {
             Self::Same => "the same request".to_owned(),
-            Self::Member(pointer, places) => {
-                format!(
-                    "a request with the same {}",
-                    member_name(pointer, &places).trim_start_matches("the ")
-                )
+            Self::Member(pointer, places) => format!("a request {}", with_the_same((pointer, places))),
+            Self::Repeated(times, pointer, places) => {
+                format!("{times} requests {}", with_the_same((pointer, places)))
             }
             Self::Other => "another request".to_owned(),
         }
     }
+}
+
+fn with_the_same((pointer, places): (&str, Places)) -> String {
+    format!("with the same {}", member_name(pointer, &places).trim_start_matches("the "))
 }
 
 fn remark(kind: DifferenceKind) -> &'static str {

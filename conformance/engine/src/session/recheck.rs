@@ -115,7 +115,7 @@ pub struct Original {
     /// The members of the request that decide, as JSON pointers; none where the cause is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Vec<String>>,
-    /// Whether the run saw the requests answered rightly with other ids and nonces, so that what was sent before may decide.
+    /// Whether the run saw the requests answered rightly, at first or with other ids and nonces, so that what was sent before may decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_sent_values: bool,
 }
@@ -192,7 +192,7 @@ impl Original {
                 let members = cause.members().iter();
                 members.map(|member| member.pointer.clone()).collect()
             }),
-            of_sent_values: finding.of_sent_values,
+            of_sent_values: finding.of_sent_values || matches!(finding.cause, Some(Cause::Spent { .. })),
         }
     }
 }

@@ -147,14 +147,16 @@ pub(crate) static PAIR: Relation = Relation::new(
     Bases::These(STUBS),
     Rounds::scaled(10),
     |input, ids| {
-        // Bytes and their length may depend on the account and on the context. A target may refuse both.
+        // Bytes and their length may depend on the account, on its signature and on the context. A target may refuse all.
         let has_context = input.base["params"][3] != json!({});
+        let is_unsigned = input.base["params"][0].get("signature").is_none();
         let changed = match (input.round % 5, input.pair.map(version)) {
             (1, _) if !has_context => Some(with_param(input.base, 3, Value::Null)),
             (3, _) if !has_context => Some(with_policy(input.base)),
             (2, Some(version)) if Target::of(input.context).may_vary() => {
                 Some(of_new_account(input.base, version, input.round))
             }
+            (4, _) if is_unsigned => Some(with(input.base, OPERATION, "signature", dummy_signature())),
             _ => None,
         };
         let role = if changed.is_some() { Role::Other } else { Role::Baseline };

@@ -17,7 +17,7 @@ use crate::run::{
         budget::{RequestBudget, WaitingBudget},
         diagnose::{
             circumstances::with_members,
-            members::{Subject, is_comparable},
+            members::{Subject, is_comparable, is_owed_as_much},
         },
         resend::{Reproduction, Resender},
     },
@@ -37,8 +37,9 @@ use paymaster_engine::{
 };
 use paymaster_settings::Settings;
 
-/// How many requests of each kind are kept for that: not every one can be sent alone.
-const KEPT: usize = 8;
+/// How many requests for which the rule held are read, and how many of them are kept: not every one can be sent alone, or is comparable.
+const HELD_READ: usize = 256;
+const HELD_KEPT: usize = 16;
 
 /// How many requests that a cause may not explain are read, and how many of them are sent again.
 const MOST_READ: usize = 1_000;
@@ -142,7 +143,7 @@ impl Claim {
             .map(|own| (own.place, own.is_broken))
             .collect();
         let held = || outcomes.iter().filter(|(_, is_broken)| !**is_broken);
-        let step = held().count() / KEPT + 1;
+        let step = held().count() / HELD_READ + 1;
         let kept = held().step_by(step).map(|(place, _)| *place).collect();
         let is_every = matches!(every(finding, session), Some(Cause::Every { pair: Some(_), .. }));
         let may_be_every = is_every && matches!(cause, Cause::Form(_));
@@ -183,6 +184,17 @@ impl Claim {
         let own = self.value(&self.finding.group, self.finding.violation.member);
         let both = own.zip(self.value(group, member));
         both.is_some_and(|(own, other): (Value, Value)| is_comparable(&own, &other, context))
+    }
+
+    /// Whether the rule held for a request that was answered in another way than that of the finding. Where the rule is about the kind of the
+    /// answer, it also holds for lawful refusals, such as those of long values.
+    fn holds_for_another_answer(&self, group: &Group, member: usize, context: &dyn Knowledge) -> bool {
+        let wrong = self.finding.exchanges.get(self.finding.violation.member);
+        let is_about_the_kind =
+            wrong.is_some_and(|wrong| is_about_the_kind(&self.finding.violation.pointer, wrong));
+        let own = self.value(&self.finding.group, self.finding.violation.member);
+        let both = own.zip(self.value(group, member));
+        !is_about_the_kind || both.is_some_and(|(own, other)| is_owed_as_much(&own, &other, context))
     }
 
     /// The requests that a rule compares, both with the passing values, and both with the failing ones, where they differ in something else.
@@ -262,6 +274,9 @@ fn evidence(
     }
     for found in &mut all {
         found.unexplained = as_different_as_possible(std::mem::take(&mut found.unexplained));
+        // Those of the whole run, and not the first ones.
+        let step = found.held.len().div_ceil(HELD_KEPT).max(1);
+        found.held = std::mem::take(&mut found.held).into_iter().step_by(step).collect();
     }
     all
 }
@@ -314,11 +329,13 @@ impl Evidence {
         let states_broken = |other: &Claim| other.states(group, member) == Some(true);
         // What else is wrong with a request may hide what the cause is about.
         let is_hidden = |other: &Claim| other.finding.pair == claim.finding.pair && states_broken(other);
-        if !is_broken && claims.iter().any(is_hidden) {
+        if !is_broken
+            && (claims.iter().any(is_hidden) || !claim.holds_for_another_answer(group, member, context))
+        {
             return;
         }
         let (requests, most) =
-            if is_broken { (&mut self.unexplained, MOST_READ) } else { (&mut self.held, 2 * KEPT) };
+            if is_broken { (&mut self.unexplained, MOST_READ) } else { (&mut self.held, HELD_READ) };
         if requests.len() < most
             && let Some(alone) = claim.request(group, member)
         {

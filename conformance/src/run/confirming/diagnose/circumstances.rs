@@ -251,7 +251,17 @@ impl Search<'_> {
     pub(super) async fn headers(&mut self) -> Option<Diagnosis> {
         let group = self.finding.group.clone();
         let set = group.members.get(self.finding.violation.member)?.sent_as?;
-        let plain = group.clone().sent_as(None);
+        // Where requests are compared, the others keep theirs.
+        let wrong = self.judges_groups().then_some(self.finding.violation.member);
+        let with = |set| {
+            let mut group = group.clone();
+            match wrong {
+                Some(wrong) => group.members[wrong].sent_as = set,
+                None => group = group.sent_as(set),
+            }
+            group
+        };
+        let plain = with(None);
         let Some((exchanges, Outcome::Held)) = self.send(&plain).await else {
             return None;
         };
@@ -265,8 +275,7 @@ impl Search<'_> {
         // Which of the client's lines are enough to break the rule.
         let mut fewest = Fewest::new(differing);
         while let Some(trial) = fewest.next_trial() {
-            let group = group.clone().sent_as(Some(with_lines(set, &trial)));
-            if self.breaks(&group).await.is_some() {
+            if self.breaks(&with(Some(with_lines(set, &trial)))).await.is_some() {
                 fewest.was_enough(trial);
             }
         }

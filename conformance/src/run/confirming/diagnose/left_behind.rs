@@ -2,7 +2,8 @@
 //!
 //! A target that remembers requests answers those of the run in another way when they are sent again. Each trial therefore draws a new
 //! value of the member under which something may be kept: the request must be right with it alone, and wrong after an earlier request
-//! with the same value. The control is the same requests with two values: there the last one must be right.
+//! with the same value. The control is the same requests with two values: there the last one must be right. Or the other way round: wrong
+//! alone and with two values, and right after an earlier request of another method.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -12,7 +13,7 @@ use std::{
 use paymaster_engine::{
     cases::case::{Group, Member},
     diagnosis::{
-        cause::{Cause, EarlierRequest, is_right_in_the_same_respect},
+        cause::{Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect},
         difference::Difference,
     },
     message::answer::Answer,
@@ -27,8 +28,9 @@ use serde_json::{Value, json};
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
 use crate::run::confirming::resend::Reproduction;
 
-/// How often a request is repeated.
+/// How often a request is repeated: with the same subject, and of the same party.
 const REPETITIONS: usize = 4;
+const REPETITIONS_OF_A_PARTY: usize = 16;
 
 const ID: &str = "/id";
 
@@ -36,10 +38,10 @@ const ID: &str = "/id";
 /// pair is seen in at most 4 of 10 trials: all pairs are in one search of 10^6.
 const SEEN: usize = 16;
 
-/// How often a request is right alone before it is sent after others.
-const RIGHT_ALONE: usize = 3;
+/// How often a request is right alone, or wrong, before it is sent after others.
+const SENT_ALONE: usize = 4;
 
-/// What a request shows after earlier ones.
+/// What a request shows after earlier ones, or alone.
 enum After {
     Wrong(Box<Reproduction>),
     Right,
@@ -58,6 +60,13 @@ impl Search<'_> {
         let others = self.others();
         // The body as a whole stands for what a request leaves for the next one, whatever that is.
         let Places { subject: whole, party, once, bytes, kept_under, .. } = self.places();
+        for under in [party, whole] {
+            if !self.judges_groups()
+                && let Some(diagnosis) = self.missing(under, &own).await
+            {
+                return Some(diagnosis);
+            }
+        }
         for under in [whole, party, "", ID, once, bytes].into_iter().chain(kept_under.iter().copied()) {
             if let Some(diagnosis) = self.kept_under(under, &own, &others).await {
                 return Some(diagnosis);
@@ -111,11 +120,41 @@ impl Search<'_> {
         Subject::Base.with(&self.finding.group, base, self.resender.context)
     }
 
+    /// Whether the request is wrong with a new value of the member, and right after an earlier request of another method with the same value.
+    async fn missing(&mut self, under: &'static str, own: &Value) -> Option<Diagnosis> {
+        const TRIED: usize = 2;
+        let kind = self.finding.pair?;
+        let mut wrong = None;
+        for _ in 0..SENT_ALONE {
+            match self.alone_with_new(under, own).await? {
+                After::Wrong(reproduction) => wrong = Some(*reproduction),
+                After::Right => return None,
+            }
+        }
+        let is_other = |other: &Kind| other.method != kind.method && other.selector == kind.selector;
+        let others = self.others_of(|pair| pair.as_ref().is_some_and(is_other), TRIED);
+        'others: for (earlier, method) in others {
+            for is_related in (0..SEEN).flat_map(in_no_order) {
+                match self.after(under, own, Some(&earlier), is_related).await {
+                    Some(After::Right) if is_related => {}
+                    Some(After::Wrong(_)) if !is_related => {}
+                    _ => continue 'others,
+                }
+            }
+            let member = (under, self.places());
+            return Some(Diagnosis {
+                reproduction: wrong,
+                ..Diagnosis::of(Cause::Missing { method, member })
+            });
+        }
+        None
+    }
+
     /// Whether the request is right with a new value of the member, and wrong after an earlier request with the same value.
     async fn kept_under(&mut self, under: &'static str, own: &Value, others: &[Value]) -> Option<Diagnosis> {
         // The first time, it may be wrong because of the requests that were sent last.
         self.is_right_alone(under, own).await?;
-        for _ in 0..RIGHT_ALONE {
+        for _ in 1..SENT_ALONE {
             if !self.is_right_alone(under, own).await? {
                 return None;
             }
@@ -125,10 +164,11 @@ impl Search<'_> {
         let repeated = is_repeatable.then_some(None);
         for earlier in repeated.into_iter().chain(others.iter().map(Some)) {
             let Some(reproduction) = self.always_wrong_after(under, own, earlier).await else { continue };
-            let earlier = match under {
-                "" => EarlierRequest::Other,
-                member if member == places.subject && earlier.is_none() => EarlierRequest::Same,
-                member => EarlierRequest::Member(member, places),
+            let earlier = match (under, reproduction.group.members.len() - 1) {
+                ("", _) => EarlierRequest::Other,
+                (member, 0 | 1) if member == places.subject && earlier.is_none() => EarlierRequest::Same,
+                (member, 0 | 1) => EarlierRequest::Member(member, places),
+                (member, times) => EarlierRequest::Repeated(times, member, places),
             };
             return Some(Diagnosis {
                 // The requests that a rule compares stay as they are.
@@ -139,8 +179,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether the request is wrong each time after an earlier one with the same value of the member, and right each time after an unrelated one.
-    /// Which of the two comes first follows no order, so that no count of requests decides.
+    /// Whether the request is wrong each time after an earlier one with the same value of the member, or as many, and right each time after an
+    /// unrelated one. Which of the two comes first follows no order, so that no count of requests decides.
     async fn always_wrong_after(
         &mut self,
         under: &str,
@@ -152,7 +192,11 @@ impl Search<'_> {
         };
         for is_related in (0..SEEN).flat_map(in_no_order) {
             match self.after(under, own, earlier, is_related).await? {
-                After::Wrong(wrong) if is_related => reproduction = wrong,
+                After::Wrong(wrong)
+                    if is_related && wrong.group.members.len() == reproduction.group.members.len() =>
+                {
+                    reproduction = wrong;
+                }
                 After::Right if !is_related => {}
                 _ => return None,
             }
@@ -164,14 +208,38 @@ impl Search<'_> {
     async fn is_right_alone(&mut self, under: &str, own: &Value) -> Option<bool> {
         let own = self.renewed(own, under)?;
         let (exchanges, outcome) = self.send_last(own).await?;
+        Some(self.is_right(&exchanges, &outcome))
+    }
+
+    /// What the request shows alone, with a new value of the member; none where it shows nothing.
+    async fn alone_with_new(&mut self, under: &str, own: &Value) -> Option<After> {
+        let own = self.renewed(own, under)?;
+        let (exchanges, outcome) = self.send_last(own.clone()).await?;
+        match outcome {
+            Outcome::Broken(violation) => {
+                Some(After::Wrong(Box::new(self.reproduction(Vec::new(), own, exchanges, violation)?)))
+            }
+            outcome => self.is_right(&exchanges, &outcome).then_some(After::Right),
+        }
+    }
+
+    /// Whether an answer is right in the respect in which that of the finding is wrong. Where it has nothing for the rule to judge, it is not
+    /// wrong either.
+    fn is_right(&self, exchanges: &[Exchange], outcome: &Outcome) -> bool {
         let Violation { member, pointer, .. } = &self.finding.violation;
-        let is_right = if self.judges_groups() {
-            self.is_same_respect(&exchanges)
-        } else {
-            let pair = self.finding.exchanges.get(*member).zip(exchanges.first());
-            pair.is_some_and(|(wrong, right)| is_right_in_the_same_respect(pointer, wrong, right))
+        if self.judges_groups() {
+            return *outcome == Outcome::Held && self.is_same_respect(exchanges);
+        }
+        let Some((wrong, right)) = self.finding.exchanges.get(*member).zip(exchanges.last()) else {
+            return false;
         };
-        Some(outcome == Outcome::Held && is_right)
+        let is_right = match outcome {
+            Outcome::Held => true,
+            // That there is an answer of another kind is what the rule would judge.
+            Outcome::NotJudged => !is_about_the_kind(pointer, wrong),
+            _ => false,
+        };
+        is_right && is_right_in_the_same_respect(pointer, wrong, right)
     }
 
     /// Sends an earlier request, and then the one of the finding with the same new value of the member; without an earlier request, that of
@@ -199,14 +267,16 @@ impl Search<'_> {
             sent.push((earlier, exchanges.into_iter().next()?));
         }
         let mut is_right = false;
-        for _ in sent.len()..if earlier.is_some() { 2 } else { REPETITIONS } {
+        let is_of_a_party = under == self.places().party;
+        let repetitions = if is_of_a_party { REPETITIONS_OF_A_PARTY } else { REPETITIONS };
+        for _ in sent.len()..if earlier.is_some() { 2 } else { repetitions } {
             if !is_related && !sent.is_empty() {
                 request = self.renewed(own, under)?;
-            } else if under == self.places().party {
+            } else if is_of_a_party {
                 request = self.renewed(&request, self.places().once)?;
             }
             let (exchanges, outcome) = self.send_last(request.clone()).await?;
-            is_right = outcome == Outcome::Held;
+            is_right = self.is_right(&exchanges, &outcome);
             if let Outcome::Broken(violation) = outcome {
                 if sent.is_empty() {
                     return None;
@@ -269,30 +339,78 @@ impl Search<'_> {
         self.resender.send(group).await.ok()
     }
 
-    /// Whether a budget is spent: requests for which the rule held in the run break it now, and so do operations that the target has not
-    /// seen.
+    /// Whether a budget is spent, or a count was reached: requests for which the rule held in the run break it now, and so do operations that
+    /// the target has not seen.
     async fn spent_budget(&mut self) -> Option<Diagnosis> {
         const TRIED: usize = 2;
+        if !self.was_right_only_at_first() {
+            return None;
+        }
         let share = self.finding.share?;
         let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
-        let alone = examples.iter().filter(|example| example.group.members.len() == 1);
-        let mut tried = 0;
-        for group in alone.map(|example| &example.group).take(TRIED) {
+        for example in examples.iter().cycle().take(if examples.is_empty() { 0 } else { TRIED }) {
+            let group = with_members(&example.group, &[example.member])?;
             let unseen = self.renewed(&parsed(&group.members[0])?, self.places().once)?;
-            let unseen = with_body(group, 0, &unseen)?;
-            self.breaks(group).await?;
+            let unseen = with_body(&group, 0, &unseen)?;
+            self.breaks(&group).await?;
             self.breaks(&unseen).await?;
-            tried += 1;
         }
         let served = share.judged.saturating_sub(share.broken);
-        (tried == TRIED).then(|| Diagnosis::of(Cause::Spent { served }))
+        (!examples.is_empty()).then(|| Diagnosis::of(Cause::Spent { served }))
+    }
+
+    /// Whether all requests of the run for which the rule held came before most of those that broke it. By chance, they are among them.
+    fn was_right_only_at_first(&self) -> bool {
+        let outcomes = self.material.session.outcomes();
+        let own = outcomes.of_rule(self.resender.rule).filter(|own| own.pair == self.finding.pair);
+        let (broken, held): (Vec<_>, Vec<_>) = own.partition(|own| own.is_broken);
+        let mut broken: Vec<u32> = broken.iter().map(|own| own.place.group).collect();
+        broken.sort_unstable();
+        let last_right = held.iter().map(|own| own.place.group).max();
+        last_right.zip(broken.get(broken.len() / 2)).is_some_and(|(right, wrong)| right < *wrong)
     }
 
     /// Other requests of the run, and some that were drawn for this, as different as possible: of the same method and mode those with the
-    /// longest and the shortest terms, and between them some of every other method and mode.
+    /// longest and the shortest terms, and between them some of every other method and mode. At the end, some that got an error.
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
+        let mut by_pair = self.by_pair();
+        let own = by_pair.remove(&self.finding.pair).unwrap_or_default();
+        let mut own: VecDeque<Value> = own.into_values().collect();
+        let mut others = by_pair.into_values().flat_map(|of_pair| of_pair.into_values().take(MOST_OF_OTHERS));
+        let mut mixed = Vec::new();
+        while let Some(longest) = own.pop_back().filter(|_| mixed.len() < MOST_OF_THE_PAIR) {
+            mixed.push(longest);
+            mixed.extend(own.pop_front());
+            mixed.extend(others.next());
+        }
+        mixed.extend(others);
+        let examples = self.material.session.examples_of_any_rule();
+        let refused =
+            examples.iter().filter(|example| example.got_error && example.pair == self.finding.pair);
+        let refused = refused.filter_map(|example| parsed(example.group.members.get(example.member)?));
+        mixed.extend(refused.take(MOST_OF_OTHERS));
+        mixed
+    }
+
+    /// Some requests of other kinds, each with its method.
+    fn others_of(
+        &self,
+        is_wanted: impl Fn(&Option<Kind>) -> bool,
+        most: usize,
+    ) -> Vec<(Value, &'static str)> {
+        let by_pair = self.by_pair().into_iter().filter(|(pair, _)| is_wanted(pair));
+        let requests = by_pair.filter_map(|(pair, requests)| Some((pair?.method, requests)));
+        requests
+            .flat_map(|(method, requests)| {
+                requests.into_values().take(most).map(move |request| (request, method))
+            })
+            .collect()
+    }
+
+    /// Requests that were served, and some that were drawn, by method and mode: as different as possible, those with the shortest terms first.
+    fn by_pair(&self) -> BTreeMap<Option<Kind>, BTreeMap<impl Ord + use<>, Value>> {
         let places = self.places();
         let mut by_pair: BTreeMap<Option<Kind>, BTreeMap<_, Value>> = BTreeMap::new();
         let examples = self.material.session.examples_of_any_rule();
@@ -308,17 +426,7 @@ impl Search<'_> {
                 by_pair.entry(pair).or_default().insert(key, request);
             }
         }
-        let own = by_pair.remove(&self.finding.pair).unwrap_or_default();
-        let mut own: VecDeque<Value> = own.into_values().collect();
-        let mut others = by_pair.into_values().flat_map(|of_pair| of_pair.into_values().take(MOST_OF_OTHERS));
-        let mut mixed = Vec::new();
-        while let Some(longest) = own.pop_back().filter(|_| mixed.len() < MOST_OF_THE_PAIR) {
-            mixed.push(longest);
-            mixed.extend(own.pop_front());
-            mixed.extend(others.next());
-        }
-        mixed.extend(others);
-        mixed
+        by_pair
     }
 
     /// The request with a value at a place that the target has not seen: of the subject and of the body as a whole another amount that is sent

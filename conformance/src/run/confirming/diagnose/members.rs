@@ -608,6 +608,20 @@ pub(in crate::run::confirming) fn is_comparable(
         && !is_other_pair
 }
 
+/// Whether a request is owed whatever another one is owed: a target may refuse what is long, unusual or not listed.
+pub(in crate::run::confirming) fn is_owed_as_much(
+    own: &Value,
+    other: &Value,
+    context: &dyn Knowledge,
+) -> bool {
+    let Some(own) = requirement(own, context) else { return true };
+    requirement(other, context).is_some_and(|other| {
+        (other.within_tables || !own.within_tables)
+            && (other.beyond.is_none() || own.beyond.is_some())
+            && (other.expectation.requires_result() || !own.expectation.requires_result())
+    })
+}
+
 /// Whether the operation of a request must not be sponsored.
 fn is_to_be_refused(request: &Value, context: &dyn Knowledge) -> bool {
     let is_expected = |requirement: Requirement| {

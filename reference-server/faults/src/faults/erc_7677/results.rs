@@ -189,6 +189,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(LENGTH, "stub-without-context-short", "the stub is shorter when the context is null")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_stub() && view.request["params"][3].is_null()),
+    changed(LENGTH, "stub-of-signed-long", "the stub is longer where the operation has a signature")
+        .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(65))))
+        .when(|view| view.is_stub() && view.operation().get("signature").is_some()),
     changed(
         LENGTH,
         "data-with-reference",

@@ -233,6 +233,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.is_stub() && view.request["params"][3].is_null()),
     Fault::new(
         "is-final.signature",
+        "final-after-data",
+        "isFinal is true for a stub that fails its validation, where data for the operation were asked for before",
+    )
+    .on_result(|view, result| {
+        let operation = format!("{} {}", view.operation()["sender"], view.operation()["nonce"]);
+        if view.is_data() {
+            view.memory.previous(&operation, &json!(true));
+        } else if view.memory.first(operation, &json!(false)) == true {
+            set(result, "isFinal", true);
+        }
+    })
+    .when(|view| view.is_paymaster_call())
+    .depends_on_others(),
+    Fault::new(
+        "is-final.signature",
         "final-for-zero-limits",
         "isFinal is true for data that sign gas limits of zero",
     )

@@ -58,6 +58,22 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(SPONSORED_ROWS),
     fault(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
         .refuses(|view| view.is(Pair::SPONSOR_ERC20)),
+    fault(
+        SPONSOR_ERC20,
+        "paying-in-tokens-without-quote-refused",
+        "refuses to sponsor in token mode where the sender has asked for no quote before",
+    )
+    .on_answer(|view, answer| {
+        let sender = view.operation()["sender"].to_string();
+        if view.is_quote() {
+            view.memory.previous(&sender, &json!(true));
+        } else if view.memory.first(sender, &json!(false)) == false {
+            refuse_result(answer, -32011, "no active quote for this account");
+        }
+    })
+    .when(|view| view.is(Pair::QUOTE_ERC20) || view.is(Pair::SPONSOR_ERC20))
+    .also(&["request.*"])
+    .depends_on_others(),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
             let is_second =
