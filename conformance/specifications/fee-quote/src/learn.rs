@@ -62,6 +62,7 @@ struct Reading {
     preferred: String,
     list: Vec<String>,
     quoted: BTreeSet<String>,
+    unsupported: BTreeSet<String>,
 }
 
 /// A bound for a proxy that runs for a long time: more quotes of this kind add nothing.
@@ -137,6 +138,7 @@ impl Learner {
                 preferred: (*preferred).to_owned(),
                 list: list.iter().map(|token| (*token).to_owned()).collect(),
                 quoted,
+                unsupported,
             });
         }
     }
@@ -152,8 +154,8 @@ impl Learner {
     fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
         let supported = |token: &str| context.support(token) == Support::Supported;
         let mut read = ReadingCounts::default();
-        for Reading { preferred, list, quoted } in &self.readings {
-            read.count(preferred, list, quoted, supported);
+        for Reading { preferred, list, quoted, unsupported } in &self.readings {
+            read.count(preferred, list, [quoted, unsupported], supported);
         }
         read.most()
     }

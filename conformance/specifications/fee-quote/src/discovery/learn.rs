@@ -73,7 +73,7 @@ impl Discovery {
                 unknown.count(&call.tokens().quoted(), &quoted, self.seed);
                 if let (Some(preferred), Some(list)) = (&call.tokens().preferred, &call.tokens().list) {
                     let supported = |token: &str| self.context.support(token) == Support::Supported;
-                    readings.count(preferred, list, &quoted, supported);
+                    readings.count(preferred, list, [&quoted, &unsupported_tokens(result)], supported);
                 }
                 for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
                     self.context.learn_token(coin, Support::Supported);

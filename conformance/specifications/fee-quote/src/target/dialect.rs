@@ -74,17 +74,18 @@ impl YesNo {
 impl ReadingCounts {
     /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a preferred token that is
     /// not in the list. Listed tokens that are not known to be supported are ignored, as the rule about quoted tokens ignores them. No
-    /// reading explains a quote for only some of the supported tokens in the list.
+    /// reading explains a quote for only some of the supported tokens in the list, or that calls one of them unsupported.
     pub fn count(
         &mut self,
         preferred: &str,
         list: &[impl AsRef<str>],
-        quoted: &BTreeSet<String>,
+        [quoted, unsupported]: [&BTreeSet<String>; 2],
         is_supported: impl Fn(&str) -> bool,
     ) {
         let supported: Vec<&str> =
             list.iter().map(AsRef::as_ref).filter(|token| is_supported(token)).collect();
-        if !distinguishes_readings(preferred, list) {
+        let is_denied = |token: &&str| unsupported.contains(&token.to_ascii_lowercase());
+        if !distinguishes_readings(preferred, list) || supported.iter().any(is_denied) {
             return;
         }
         let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
@@ -198,7 +199,7 @@ mod tests {
         for (preferred, list, quoted) in quotes {
             let list: Vec<String> = list.iter().map(|token| (*token).to_owned()).collect();
             let quoted = quoted.iter().map(|token| (*token).to_owned()).collect();
-            read.count(preferred, &list, &quoted, |token| token != "0x00");
+            read.count(preferred, &list, [&quoted, &BTreeSet::new()], |token| token != "0x00");
         }
         read.most()
     }
@@ -218,6 +219,16 @@ mod tests {
         assert_eq!(read(&[(A, &[B, "0x00"], &[B])]), QuotedTokens::List);
         // A preferred token in the list, or no list, does not distinguish the readings.
         assert_eq!(read(&[(A, &[B, "0xAA"], &[A]), (A, &[], &[A])]), QuotedTokens::Unknown);
+    }
+
+    #[test]
+    fn a_quote_that_calls_a_supported_token_unsupported_shows_no_reading() {
+        let mut read = ReadingCounts::default();
+        let [quoted, unsupported] = [A, B].map(|token| BTreeSet::from([token.to_owned()]));
+        read.count(A, &["0xBB"], [&quoted, &unsupported], |_| true);
+        assert_eq!(read.most(), QuotedTokens::Unknown);
+        read.count(A, &["0xBB"], [&quoted, &BTreeSet::new()], |_| true);
+        assert_eq!(read.most(), QuotedTokens::Preferred);
     }
 
     #[test]

@@ -35,6 +35,7 @@ const ALONE_AT_MOST: Duration = Duration::from_mins(1);
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
+const ROUNDS_OF_COPIES_AGAIN: usize = 8;
 /// How often requests that broke the rule in company are sent one after the other.
 const ROUNDS_IN_ORDER: usize = 12;
 
@@ -112,13 +113,31 @@ impl Search<'_> {
     /// Whether the rule is broken while other requests are in flight: copies of the group, and other requests of the run. Sent alone, it
     /// held.
     async fn concurrency(&mut self) -> Option<Diagnosis> {
-        let own = &self.finding.group;
         let mut examples = self.material.session.examples_of_any_rule();
         // A target confuses requests of one method most easily.
         examples.sort_by_key(|example| example.pair != self.finding.pair);
         let mut others =
             examples.iter().map(|example| &*example.group).filter(|group| group.members.len() == 1).cycle();
-        for _ in 0..ROUNDS_OF_COPIES {
+        let (groups, _) = self.broken_in_company(&mut others, ROUNDS_OF_COPIES).await?;
+        if !self.is_right_in_order(&groups, &mut others).await {
+            return None;
+        }
+        // The first time, it may have been wrong because of the requests that were sent before.
+        let (_, reproduction) = self.broken_in_company(&mut others, ROUNDS_OF_COPIES_AGAIN).await?;
+        Some(Diagnosis { reproduction: Some(reproduction), ..Diagnosis::of(Cause::Concurrency) })
+    }
+
+    /// The groups that were in flight when one of them broke the rule, and that one.
+    async fn broken_in_company<'g>(
+        &mut self,
+        others: &mut impl Iterator<Item = &'g Group>,
+        rounds: usize,
+    ) -> Option<(Vec<&'g Group>, Reproduction)>
+    where
+        Self: 'g,
+    {
+        let own = &self.finding.group;
+        for _ in 0..rounds {
             let mut groups: Vec<&Group> = Vec::new();
             for group in (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten() {
                 if self.budget.spend_on(group) {
@@ -130,25 +149,33 @@ impl Search<'_> {
             }
             let resender = self.resender;
             let results = join_all(groups.iter().map(|group| resender.send(group))).await;
-            for (group, result) in groups.iter().zip(results) {
-                if let Ok((exchanges, Outcome::Broken(violation))) = result {
-                    if !self.is_right_in_order(&groups).await {
-                        return None;
-                    }
-                    return Some(Diagnosis {
-                        reproduction: Some(Reproduction { group: Group::clone(group), exchanges, violation }),
-                        ..Diagnosis::of(Cause::Concurrency)
-                    });
+            let broken = groups.iter().zip(results).find_map(|(group, result)| match result {
+                Ok((exchanges, Outcome::Broken(violation))) => {
+                    Some(Reproduction { group: Group::clone(group), exchanges, violation })
                 }
+                _ => None,
+            });
+            if let Some(reproduction) = broken {
+                return Some((groups, reproduction));
             }
         }
         None
     }
 
     /// Whether requests that broke the rule in company never do one after the other. Otherwise what they are, or their order, may decide.
-    async fn is_right_in_order(&mut self, groups: &[&Group]) -> bool {
-        for _ in 0..ROUNDS_IN_ORDER {
-            for group in groups {
+    async fn is_right_in_order(
+        &mut self,
+        groups: &[&Group],
+        others: &mut impl Iterator<Item = &Group>,
+    ) -> bool {
+        for round in 0..ROUNDS_IN_ORDER {
+            // In company they are answered in any order, and after others.
+            let start = round * (COPIES - 1) % groups.len();
+            let mut order: Vec<&Group> = [&groups[start..], &groups[..start]].concat();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for group in order.into_iter().flat_map(|group| [Some(group), others.next()]).flatten() {
                 self.budget.add(group);
                 // An example of another rule may not be judged by this one.
                 match self.resender.send_in_order(group).await {
