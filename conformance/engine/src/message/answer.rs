@@ -21,9 +21,11 @@ impl<'a> Answer<'a> {
     pub fn of(exchange: &'a Exchange) -> Self {
         match &exchange.outcome {
             Err(failure) => Self::None(failure),
-            Ok(response) => match Document::parse(&response.body) {
-                Ok(document) => Self::Json(response, document),
-                Err(cause) => Self::NotJson(response, coded(exchange, response).unwrap_or(cause)),
+            Ok(response) => match (coded(exchange, response), Document::parse(&response.body)) {
+                // The client has decoded it: it shows which service this is.
+                (Some(not_json), _) if !not_json.is_our_limit => Self::NotJson(response, not_json),
+                (_, Ok(document)) => Self::Json(response, document),
+                (not_json, Err(cause)) => Self::NotJson(response, not_json.unwrap_or(cause)),
             },
         }
     }

@@ -24,6 +24,9 @@ use serde_json::Value;
 /// So many refusals in a row are chance with a lower probability than this where the target stopped sponsoring.
 const CHANCE: f64 = 0.001;
 
+/// With fewer refusals in a row, what they have in common may decide: of a run with a thousand grants, one refusal at the end is no chance.
+const FEWEST_REFUSALS: u64 = 3;
+
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.
 pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
     let stated = settings.profile.spending_limits();
@@ -257,18 +260,20 @@ impl Sponsorships {
                 "the target sponsored an operation, and refused the same one from then on".to_owned(),
             );
         }
-        (self.is_late(doubt) && self.chance() < CHANCE).then(|| {
-            let refused = match self.answered - self.until_granted {
-                1 => "once".to_owned(),
-                refused => format!("{refused} times"),
-            };
-            format!("the target sponsored {} times, then refused {refused}: a budget?", self.granted)
+        let refused = self.answered - self.until_granted;
+        (self.is_late(doubt) && self.stopped()).then(|| {
+            format!("the target sponsored {} times, then refused {refused} times: a budget?", self.granted)
         })
     }
 
     /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since about this refusal, which may be chance.
     pub(crate) fn is_open(&self, doubt: &Doubt) -> bool {
-        self.is_late(doubt) && self.chance() >= CHANCE
+        self.is_late(doubt) && !self.stopped()
+    }
+
+    /// Whether the refusals at the end of the run are so many that the target stopped sponsoring.
+    fn stopped(&self) -> bool {
+        self.answered - self.until_granted >= FEWEST_REFUSALS && self.chance() < CHANCE
     }
 
     /// Whether the target sponsored nothing since about this refusal. Answers are not counted in the order in which they came.
@@ -313,11 +318,14 @@ mod tests {
             refused: Vec::new(),
         };
         let doubt = doubt_at(9);
-        assert!(after(700, 1).is_open(&doubt) && after(700, 1).exhausted(&doubt).is_none());
-        let spent = after(700, 2);
+        for refused in [1, 2] {
+            let open = after(7_000, refused);
+            assert!(open.is_open(&doubt) && open.exhausted(&doubt).is_none(), "{refused}");
+        }
+        let spent = after(700, 3);
         assert!(!spent.is_open(&doubt));
-        let cause = spent.exhausted(&doubt).expect("two in a row are no chance");
-        assert_eq!(cause, "the target sponsored 700 times, then refused 2 times: a budget?");
+        let cause = spent.exhausted(&doubt).expect("three in a row are no chance");
+        assert_eq!(cause, "the target sponsored 700 times, then refused 3 times: a budget?");
         // It sponsored afterwards.
         let early = doubt_at(8);
         assert!(!after(700, 1).is_open(&early) && spent.exhausted(&early).is_none());
