@@ -219,6 +219,12 @@ impl Claim {
         [false, true].into_iter().filter_map(with).collect()
     }
 
+    /// Whether both causes name one of the members.
+    fn shares_members(&self, other: &Self) -> bool {
+        let mut own = self.cause.members().iter();
+        own.any(|own| other.cause.members().iter().any(|other| other.pointer == own.pointer))
+    }
+
     fn is_same_rule(&self, other: &Self) -> bool {
         self.finding.rule.id == other.finding.rule.id && self.finding.pair == other.finding.pair
     }
@@ -319,19 +325,21 @@ impl Evidence {
         if !is_opposed && !may_oppose || !claim.is_comparable(group, member, context) {
             return;
         }
+        let states_broken = |other: &Claim| other.states(group, member) == Some(true);
+        // What else is wrong with a request may hide what the cause is about.
+        let is_hidden = |other: &Claim| {
+            other.finding.pair == claim.finding.pair && !claim.shares_members(other) && states_broken(other)
+        };
+        if !is_broken
+            && (claims.iter().any(is_hidden) || !claim.holds_for_another_answer(group, member, context))
+        {
+            return;
+        }
         if is_opposed && !is_broken && self.contradicted.is_none() {
             self.contradicted = Some(claim.value(group, member).unwrap_or_default());
         }
         self.is_contradicted |= claim.may_be_every && is_broken && states != Some(true);
         if states == Some(true) {
-            return;
-        }
-        let states_broken = |other: &Claim| other.states(group, member) == Some(true);
-        // What else is wrong with a request may hide what the cause is about.
-        let is_hidden = |other: &Claim| other.finding.pair == claim.finding.pair && states_broken(other);
-        if !is_broken
-            && (claims.iter().any(is_hidden) || !claim.holds_for_another_answer(group, member, context))
-        {
             return;
         }
         let (requests, most) =

@@ -27,6 +27,8 @@ fn plain() -> Vec<Value> {
         request(2, SPONSOR, operation(), sponsored()),
         request(3, QUOTE, operation(), quote_of(Some(USDC), &[DAI, WBTC])),
         request(4, SPONSOR, operation(), paid_in(USDC)),
+        // No quote was asked for.
+        request(4, SPONSOR, with(operation(), &[("sender", ALSO_UNSUPPORTED.into())]), paid_in(USDC)),
     ]
 }
 
