@@ -154,8 +154,9 @@ impl Transport {
         if protocol == Protocol::Http2 {
             // In HTTP/2, the URL carries it (RFC 9113, section 8.3.1).
             request.headers_mut().remove(HOST);
-            // Frames have the place of chunks (section 8.2.2).
+            // Frames have the place of chunks, and a connection is not one of a request (section 8.2.2).
             request.headers_mut().remove(TRANSFER_ENCODING);
+            request.headers_mut().remove(CONNECTION);
         }
         request
     }
@@ -237,8 +238,9 @@ impl PooledConnection {
             Ok(read) => read.map(Reading::response),
             Err(_) => Err(self.timed_out(after)),
         };
-        if headers.contains_key(TRANSFER_ENCODING) && self.protocol == Some(Protocol::Http1) {
-            // A server that knows only content-length takes the chunks for its next request, and would answer that too.
+        let ends = headers.contains_key(TRANSFER_ENCODING) || headers.contains_key(CONNECTION);
+        if ends && self.protocol == Some(Protocol::Http1) {
+            // It is asked for no more, or knows only content-length, takes the chunks for its next request, and would answer that too.
             self.connection = None;
         } else if outcome.is_ok()
             && let Err(surplus) = self.settle().await

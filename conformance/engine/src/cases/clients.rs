@@ -4,7 +4,7 @@
 
 use paymaster_exchange::HeaderSet;
 
-/// Every client. `host`, `connection` and `content-length` are left out: our own client sends them.
+/// Every client. `host` and `content-length` are left out: our own client sends them.
 pub static CLIENTS: &[HeaderSet] = &[
     HeaderSet {
         name: "viem", // its http transport, in Node's fetch
@@ -29,8 +29,8 @@ pub static CLIENTS: &[HeaderSet] = &[
         ],
     },
     HeaderSet {
-        name: "ethers", // version 6, in Node's http: no accept, no user-agent
-        lines: &[("accept-encoding", "gzip"), ("content-type", "application/json")],
+        name: "ethers", // version 6, in Node's http: no accept, no user-agent, and before Node 19 no connection that is kept
+        lines: &[("accept-encoding", "gzip"), ("content-type", "application/json"), ("connection", "close")],
     },
     HeaderSet {
         name: "axios",

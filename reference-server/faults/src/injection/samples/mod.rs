@@ -61,6 +61,7 @@ static HEADERS: LazyLock<[HeaderMap; 2]> = LazyLock::new(|| {
         let lines = lines.map(|(name, value)| (name, HeaderValue::from_static(value)));
         let others = [
             ("transfer-encoding", "chunked"),
+            ("connection", "close"),
             ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
             ("x-forwarded-for", "203.0.113.7, 198.51.100.23"),
         ];
