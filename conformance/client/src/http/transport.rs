@@ -238,7 +238,8 @@ impl PooledConnection {
             Ok(read) => read.map(Reading::response),
             Err(_) => Err(self.timed_out(after)),
         };
-        let ends = headers.contains_key(TRANSFER_ENCODING) || headers.contains_key(CONNECTION);
+        let ends = headers.contains_key(TRANSFER_ENCODING)
+            || headers.get(CONNECTION).is_some_and(|value| value == "close");
         if ends && self.protocol == Some(Protocol::Http1) {
             // It is asked for no more, or knows only content-length, takes the chunks for its next request, and would answer that too.
             self.connection = None;

@@ -132,7 +132,12 @@ impl Search<'_> {
             }
         }
         let is_other = |other: &Kind| other.method != kind.method && other.selector == kind.selector;
-        let others = self.others_of(|pair| pair.as_ref().is_some_and(is_other), TRIED);
+        let by_method =
+            self.by_pair().into_iter().filter_map(|(pair, of)| Some((pair.filter(is_other)?.method, of)));
+        let some = |(method, of): (_, BTreeMap<_, Value>)| {
+            of.into_values().take(TRIED).map(move |other| (other, method))
+        };
+        let others: Vec<_> = by_method.flat_map(some).collect();
         'others: for (earlier, method) in others {
             for is_related in (0..SEEN).flat_map(in_no_order) {
                 match self.after(under, own, Some(&earlier), is_related).await {
@@ -392,21 +397,6 @@ impl Search<'_> {
         let refused = refused.filter_map(|example| parsed(example.group.members.get(example.member)?));
         mixed.extend(refused.take(MOST_OF_OTHERS));
         mixed
-    }
-
-    /// Some requests of other kinds, each with its method.
-    fn others_of(
-        &self,
-        is_wanted: impl Fn(&Option<Kind>) -> bool,
-        most: usize,
-    ) -> Vec<(Value, &'static str)> {
-        let by_pair = self.by_pair().into_iter().filter(|(pair, _)| is_wanted(pair));
-        let requests = by_pair.filter_map(|(pair, requests)| Some((pair?.method, requests)));
-        requests
-            .flat_map(|(method, requests)| {
-                requests.into_values().take(most).map(move |request| (request, method))
-            })
-            .collect()
     }
 
     /// Requests that were served, and some that were drawn, by method and mode: as different as possible, those with the shortest terms first.

@@ -38,9 +38,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MESSAGE, "reset-now-and-then", "resets the connection in 1 of 25 answers")
         .injects(Behaviour::Reset)
         .when(|view| view.pair().is_some() && view.is_one_in_25()),
-    fault(MESSAGE, "half-where-it-shall-close", "sends half of the answer to a request with connection: close")
-        .on_http(|_, response| response.framing = Framing::Half)
-        .when(|view| view.header("connection") == "close"),
+    fault(
+        MESSAGE,
+        "half-where-it-shall-close",
+        "sends half of the answer to a request with connection: close",
+    )
+    .on_http(|_, response| response.framing = Framing::Half)
+    .when(|view| view.header("connection") == "close"),
     fault(MESSAGE, "half-of-large-messages", "closes in the middle of an answer above 1024 bytes")
         .depends_on_the_request()
         .on_http(|_, response| {
