@@ -27,6 +27,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("decision-by-earlier-sender", "only after 3 requests with the same sender"),
     ("member-order-judged", "another order of members"),
     ("signature-required", "wrong without signature"),
+    ("charset-refused", "with the request header content-type: application/json; charset=utf-8, right"),
     ("expiry-duration-refused", "wrong with expiryDuration"),
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
     ("equal-fees-refused-first", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
@@ -123,10 +124,15 @@ fn the_first_defect_names_the_cause_of_a_fault() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Where a hash of the bytes decides, each change of the request makes it right or wrong: no earlier request and no member does.
+/// Where a hash of the bytes decides, or the length of an answer, each change of the request makes it right or wrong: no earlier request and no
+/// member does, and where earlier requests decide, none in flight.
 #[test]
-fn half_of_all_requests_have_no_cause() {
-    for (name, defects) in defects_of(&["sponsored-mode-null-for-half"]) {
+fn what_decides_outside_of_members_is_not_told_as_one() {
+    for (name, defects) in defects_of(&["quote-unsupported-of-earlier"]) {
+        assert!(!defects.is_empty(), "{name}");
+        assert!(!defects.iter().any(|defect| defect.cause.contains("in flight")), "{defects:#?}");
+    }
+    for (name, defects) in defects_of(&["sponsored-mode-null-for-half", "nul-after-some-lengths"]) {
         assert!(!defects.is_empty(), "{name}");
         let known: Vec<_> = defects.iter().filter(|defect| defect.kind.is_some()).collect();
         assert!(known.is_empty(), "{known:#?}");

@@ -553,6 +553,31 @@ fn what_depends_on_earlier_requests_is_not_said_to_be_fixed() {
     assert!([1, 4].contains(&code), "{out}{err}");
 }
 
+/// A server that writes MODE in lower case when it sponsors, once it has given a quote for tokens.
+fn wrong_after_a_quote() -> Server {
+    let has_quoted = std::sync::atomic::AtomicBool::new(false);
+    Server::changing(move |_, request, answer| {
+        let is_quote = request["method"] == "pm_getFeeQuoteOrData";
+        if answer["result"]["feeQuotes"].is_array() {
+            has_quoted.store(true, std::sync::atomic::Ordering::Relaxed);
+        } else if !is_quote
+            && answer["result"]["MODE"] == "ERC20"
+            && has_quoted.load(std::sync::atomic::Ordering::Relaxed)
+        {
+            answer["result"]["MODE"] = "erc20".into();
+        }
+    })
+}
+
+/// The requests of the finding are right on a server that has just started.
+#[test]
+fn ordinary_calls_come_before_a_request_is_said_to_be_fixed() {
+    let folder = tempdir().unwrap();
+    check(folder.path(), &[&wrong_after_a_quote().url()]);
+    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays", &wrong_after_a_quote().url()]);
+    assert!(code == 1 && out.contains("STILL THERE") && !out.contains("FIXED"), "{out}{err}");
+}
+
 /// A server that refuses the bytes that it has seen, and gives every result another id while it is `broken`.
 fn refusing_known_bytes(broken: bool, status: StatusCode) -> Server {
     let seen = std::sync::Mutex::new(std::collections::HashSet::new());

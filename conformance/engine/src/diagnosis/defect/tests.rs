@@ -283,6 +283,16 @@ fn findings_with_one_deciding_member_are_one_defect() {
     }
 }
 
+/// One error for everything that is malformed is one defect, wherever the request is.
+#[test]
+fn forms_that_break_a_rule_at_one_place_are_one_defect() {
+    let form = |pointer| Some(Cause::Form(vec![member(pointer, json!([]), json!({}))]));
+    let of = |place, pointer| finding("error.code", place, form(pointer));
+    let one = of("/error/message", "/params/0/sender");
+    assert_eq!(count_of(&[one.clone(), of("/error/message", "/params/1/mode")]), 1);
+    assert_eq!(count_of(&[one, of("/error/code", "/params/1/mode")]), 2);
+}
+
 #[test]
 fn causes_outside_the_request_are_compared_by_their_kind() {
     let headers =

@@ -45,6 +45,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .on_http(|_, response| response.framing = Framing::Half)
     .when(|view| view.header("connection") == "close"),
+    Fault::new(
+        "answer.json-text",
+        "nul-after-some-lengths",
+        "adds a NUL to answers of a length that 8 divides",
+    )
+    .depends_on_the_request()
+    .on_http(|_, response| {
+        if let Some(body) = response.body.as_mut().filter(|body| body.len() % 8 == 0) {
+            body.push(0);
+        }
+    })
+    .also(&["json-rpc.batch"]),
     fault(MESSAGE, "half-of-large-messages", "closes in the middle of an answer above 1024 bytes")
         .depends_on_the_request()
         .on_http(|_, response| {

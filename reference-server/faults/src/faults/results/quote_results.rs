@@ -11,6 +11,7 @@ const MODE: Fault = Fault::breaking("quote-result.MODE");
 const PAYMASTER: Fault = Fault::breaking("quote-result.paymasterAddress");
 const QUOTES: Fault = Fault::breaking("quote-result.feeQuotes");
 const UNSUPPORTED: Fault = Fault::breaking("quote-result.unsupportedTokens");
+const ONLY_OWN: Fault = Fault::breaking("quote.unsupported-only-unsupported");
 const MODE_MEMBER: Fault = Fault::breaking("interoperability.mode-member")
     .on_result(|_, result| remove(result, "mode"))
     .when(|view| view.is_quote());
@@ -64,6 +65,24 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTES, "quote-quotes-as-text", "feeQuotes is JSON in a string")
         .changes(Map(|value| value.to_string().into()))
         .also(&["quote.tokens-quoted"]),
+    fault(
+        ONLY_OWN,
+        "quote-unsupported-of-earlier",
+        "unsupportedTokens also has the last twenty of earlier requests",
+    )
+    .on_result(|view, result| {
+        const LIST: &str = "list";
+        let known = view.memory.previous(LIST, &Value::Null);
+        let mut all = known.and_then(|known| known.as_array().cloned()).unwrap_or_default();
+        all.extend(result.get("unsupportedTokens").and_then(Value::as_array).cloned().unwrap_or_default());
+        all.drain(..all.len().saturating_sub(20));
+        let all = Value::from(all);
+        view.memory.previous(LIST, &all);
+        set(result, "unsupportedTokens", all);
+    })
+    .when(|view| view.is(Pair::QUOTE_ERC20))
+    .also(&["quote.unsupported-listed", "request.*"])
+    .depends_on_others(),
     fault(UNSUPPORTED, "quote-unsupported-null", "unsupportedTokens is null").changes(Set("null")).when(
         |view| view.token_list().iter().copied().chain(view.preferred()).all(|token| view.supports(token)),
     ),
