@@ -27,6 +27,8 @@ const CAUSES: &[(&str, &str)] = &[
     ("decision-by-earlier-sender", "only after 3 requests with the same sender"),
     ("member-order-judged", "another order of members"),
     ("signature-required", "wrong without signature"),
+    ("id-cut-in-errors", "wrong with id"),
+    ("answers-cross", "only while other requests are in flight"),
     ("charset-refused", "with the request header content-type: application/json; charset=utf-8, right"),
     ("expiry-duration-refused", "wrong with expiryDuration"),
     ("equal-fees-refused", "wrong with maxFeePerGas equal to maxPriorityFeePerGas"),
@@ -96,32 +98,31 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
     let untrue: Vec<_> =
         causes.untrue.iter().map(|(trial, defect)| (trial.deviation.name(), &defect.cause)).collect();
     assert!(untrue.is_empty(), "{untrue:#?}");
-    let first = |name: &str| {
-        let mut trials = matrix.trials.iter();
-        let trial = trials.find(|trial| trial.deviation.name() == name);
-        trial.expect("every fault has a trial").defects[0].cause.clone()
-    };
-    for (name, words) in
-        [("id-cut-in-errors", "wrong with id"), ("answers-cross", "only while other requests are in flight")]
-    {
-        let cause = first(name);
-        assert!(cause.contains(words), "{name}: expected `{words}`, got `{cause}`");
-    }
 }
 
+/// A search for chance, or for what needs other requests in flight, ends after so many requests, and may miss it once.
 #[test]
 fn the_first_defect_names_the_cause_of_a_fault() {
-    let names: Vec<&str> = CAUSES.iter().map(|(name, _)| *name).collect();
-    let found = defects_of(&names);
+    let mut left = CAUSES.to_vec();
     let mut wrong = Vec::new();
-    for (name, words) in CAUSES {
-        let (_, defects) = found.iter().find(|(found, _)| found == name).expect("every fault has a trial");
-        let cause = defects.first().map_or("", |defect| &defect.cause);
-        if !cause.contains(words) {
-            wrong.push(format!("{name}: expected `{words}`, got `{cause}` of {defects:?}"));
+    for _ in 0..2 {
+        let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+        let found = defects_of(&names);
+        wrong.clear();
+        left.retain(|(name, words)| {
+            let (_, defects) =
+                found.iter().find(|(found, _)| found == name).expect("every fault has a trial");
+            let cause = defects.first().map_or("", |defect| &defect.cause);
+            if !cause.contains(words) {
+                wrong.push(format!("{name}: expected `{words}`, got `{cause}` of {defects:?}"));
+            }
+            !cause.contains(words)
+        });
+        if left.is_empty() {
+            return;
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    panic!("{}", wrong.join("\n"));
 }
 
 /// Where a hash of the bytes decides, or the length of an answer, each change of the request makes it right or wrong: no earlier request and no

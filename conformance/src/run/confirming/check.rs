@@ -186,9 +186,9 @@ impl Claim {
         both.is_some_and(|(own, other): (Value, Value)| is_comparable(&own, &other, context))
     }
 
-    /// Whether the rule held for a request that was answered in another way than that of the finding. Where the rule is about the kind of the
-    /// answer, it also holds for lawful refusals, such as those of long values.
-    fn holds_for_another_answer(&self, group: &Group, member: usize, context: &dyn Knowledge) -> bool {
+    /// Whether a request for which the rule held can contradict the claim. Where the rule is about the kind of the answer, it also holds for
+    /// lawful refusals, such as those of long values: these contradict nothing.
+    fn can_be_contradicted_by(&self, group: &Group, member: usize, context: &dyn Knowledge) -> bool {
         let wrong = self.finding.exchanges.get(self.finding.violation.member);
         let is_about_the_kind =
             wrong.is_some_and(|wrong| is_about_the_kind(&self.finding.violation.pointer, wrong));
@@ -331,7 +331,7 @@ impl Evidence {
             other.finding.pair == claim.finding.pair && !claim.shares_members(other) && states_broken(other)
         };
         if !is_broken
-            && (claims.iter().any(is_hidden) || !claim.holds_for_another_answer(group, member, context))
+            && (claims.iter().any(is_hidden) || !claim.can_be_contradicted_by(group, member, context))
         {
             return;
         }

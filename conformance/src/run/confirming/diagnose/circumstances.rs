@@ -35,7 +35,7 @@ const ALONE_AT_MOST: Duration = Duration::from_mins(1);
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
-const ROUNDS_OF_COPIES_AGAIN: usize = 8;
+const ROUNDS_OF_COPIES_AGAIN: usize = 40;
 /// How often requests that broke the rule in company are sent one after the other.
 const ROUNDS_IN_ORDER: usize = 12;
 
@@ -140,12 +140,8 @@ impl Search<'_> {
         for _ in 0..rounds {
             let mut groups: Vec<&Group> = Vec::new();
             for group in (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten() {
-                if self.budget.spend_on(group) {
-                    groups.push(group);
-                }
-            }
-            if groups.len() < COPIES {
-                return None;
+                self.budget.add(group);
+                groups.push(group);
             }
             let resender = self.resender;
             let results = join_all(groups.iter().map(|group| resender.send(group))).await;
