@@ -196,8 +196,8 @@ mod tests {
         };
         assert_eq!(
             line(&place, &ethers).unwrap(),
-            "curl -sS \"$PAYMASTER_URL\" -H 'accept-encoding: gzip' -H 'accept:' -H 'user-agent:' --compressed \
-             -H \"Content-Type: application/json+x\" --data-raw '{}'"
+            "curl -sS \"$PAYMASTER_URL\" -H 'accept-encoding: gzip' -H 'connection: close' -H 'accept:' -H 'user-agent:' \
+             --compressed -H \"Content-Type: application/json+x\" --data-raw '{}'"
         );
     }
 
