@@ -21,11 +21,9 @@ impl<'a> Answer<'a> {
     pub fn of(exchange: &'a Exchange) -> Self {
         match &exchange.outcome {
             Err(failure) => Self::None(failure),
-            Ok(response) => match (coded(exchange, response), Document::parse(&response.body)) {
-                // The client has decoded it: it shows which service this is.
-                (Some(not_json), _) if !not_json.is_our_limit => Self::NotJson(response, not_json),
-                (_, Ok(document)) => Self::Json(response, document),
-                (not_json, Err(cause)) => Self::NotJson(response, not_json.unwrap_or(cause)),
+            Ok(response) => match Document::parse(&response.body) {
+                Ok(document) => Self::Json(response, document),
+                Err(cause) => Self::NotJson(response, coded(exchange, response).unwrap_or(cause)),
             },
         }
     }
@@ -78,14 +76,17 @@ impl<'a> Answer<'a> {
 
     /// Whether the text of the body has the member names of a JSON-RPC answer, even if it is no JSON: with a byte order mark or in
     /// UTF-16, for example. An object as result, with HTTP status 200, suffices. Such a target is a paymaster with a defect, not another
-    /// service.
+    /// service. So may be one that sends JSON in a content coding that was not requested: it is not read.
     pub fn resembles_json_rpc(&self) -> bool {
         let Some(response) = self.response() else {
             return false;
         };
         let text: Vec<u8> = response.body.iter().copied().filter(|byte| *byte != 0).collect();
         let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
+        let is_json =
+            response.header("content-type").is_some_and(|content_type| content_type.contains("json"));
         self.is_json_rpc()
+            || is_json && response.header("content-encoding").is_some()
             || response.status == 200 && self.result().is_some_and(Value::is_object)
             || has(br#""jsonrpc""#)
             || has(br#""id""#) && (has(br#""result""#) || has(br#""error""#))

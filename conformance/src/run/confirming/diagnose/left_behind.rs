@@ -169,10 +169,12 @@ impl Search<'_> {
         let repeated = is_repeatable.then_some(None);
         for earlier in repeated.into_iter().chain(others.iter().map(Some)) {
             let Some(reproduction) = self.always_wrong_after(under, own, earlier).await else { continue };
-            let earlier = match (under, reproduction.group.members.len() - 1) {
+            // One request comes before, or those that were repeated. The requests that a rule compares are none of them.
+            let times = if earlier.is_some() { 1 } else { reproduction.group.members.len() - 1 };
+            let earlier = match (under, times) {
                 ("", _) => EarlierRequest::Other,
-                (member, 0 | 1) if member == places.subject && earlier.is_none() => EarlierRequest::Same,
-                (member, 0 | 1) => EarlierRequest::Member(member, places),
+                (member, 1) if member == places.subject && earlier.is_none() => EarlierRequest::Same,
+                (member, 1) => EarlierRequest::Member(member, places),
                 (member, times) => EarlierRequest::Repeated(times, member, places),
             };
             return Some(Diagnosis {
