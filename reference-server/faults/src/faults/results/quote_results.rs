@@ -68,14 +68,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(
         ONLY_OWN,
         "quote-unsupported-of-earlier",
-        "unsupportedTokens also has the last twenty of earlier requests",
+        "unsupportedTokens also has those of earlier requests, and each request above twenty drops the first",
     )
     .on_result(|view, result| {
         const LIST: &str = "list";
         let known = view.memory.previous(LIST, &Value::Null);
         let mut all = known.and_then(|known| known.as_array().cloned()).unwrap_or_default();
-        all.extend(result.get("unsupportedTokens").and_then(Value::as_array).cloned().unwrap_or_default());
-        all.drain(..all.len().saturating_sub(20));
+        let own = result.get("unsupportedTokens").and_then(Value::as_array).into_iter().flatten();
+        for token in own {
+            if !all.contains(token) {
+                all.push(token.clone());
+            }
+        }
+        if all.len() > 20 {
+            all.remove(0);
+        }
         let all = Value::from(all);
         view.memory.previous(LIST, &all);
         set(result, "unsupportedTokens", all);
