@@ -378,7 +378,7 @@ impl Search<'_> {
     }
 
     /// Other requests of the run, and some that were drawn for this, as different as possible: of the same method and mode those with the
-    /// longest and the shortest terms, and between them some of every other method and mode. At the end, some that got an error.
+    /// longest and the shortest terms, and between them some of every other method and mode.
     fn others(&self) -> Vec<Value> {
         const MOST_OF_THE_PAIR: usize = 12;
         const MOST_OF_OTHERS: usize = 2;
@@ -393,11 +393,6 @@ impl Search<'_> {
             mixed.extend(others.next());
         }
         mixed.extend(others);
-        let examples = self.material.session.examples_of_any_rule();
-        let refused =
-            examples.iter().filter(|example| example.got_error && example.pair == self.finding.pair);
-        let refused = refused.filter_map(|example| parsed(example.group.members.get(example.member)?));
-        mixed.extend(refused.take(MOST_OF_OTHERS));
         mixed
     }
 
