@@ -149,3 +149,34 @@ fn names(list: &str, item: &str) -> bool {
 fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     object.get(name).filter(|value| !value.is_null())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use paymaster_exchange::{Exchange, Response};
+
+    use super::Answer;
+
+    fn gzip(content_type: &str, body: &'static [u8]) -> Exchange {
+        let headers = [("content-type", content_type), ("content-encoding", "gzip")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        Exchange::new("{}", Ok(Response { status: 200, headers, body: body.into() }), Duration::ZERO)
+    }
+
+    /// Recordings hold the text, and the header of the coding in which it was sent.
+    #[test]
+    fn a_decoded_body_is_read_whatever_its_header_says() {
+        let answer = gzip("application/json", br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert!(Answer::of(&answer).result().is_some());
+    }
+
+    #[test]
+    fn what_says_to_be_json_in_a_coding_that_nobody_requested_may_be_of_json_rpc() {
+        for (content_type, expected) in [("application/json", true), ("text/html", false)] {
+            let exchange = gzip(content_type, b"\x1f\x8b\x08");
+            let answer = Answer::of(&exchange);
+            assert_eq!((answer.resembles_json_rpc(), answer.document().is_some()), (expected, false));
+        }
+    }
+}
