@@ -241,7 +241,8 @@ impl PooledConnection {
         let ends = headers.contains_key(TRANSFER_ENCODING)
             || headers.get(CONNECTION).is_some_and(|value| value == "close");
         if ends && self.protocol == Some(Protocol::Http1) {
-            // It is asked for no more, or knows only content-length, takes the chunks for its next request, and would answer that too.
+            // The request asked for the end of the connection. Or it was sent in chunks: a server that knows only content-length takes
+            // these for its next request, and would answer that too.
             self.connection = None;
         } else if outcome.is_ok()
             && let Err(surplus) = self.settle().await

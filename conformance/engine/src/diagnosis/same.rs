@@ -185,7 +185,7 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
     let (own, others) = (cause.members(), other.members());
     if !own.is_empty() && !others.is_empty() {
         let is_one_place = one.rule.id == two.rule.id && Way::of(one).is_same_place(&Way::of(two), true);
-        // Requests that are malformed in two ways get the same wrong answer.
+        // A target may answer everything that is malformed with one wrong error.
         let is_one_error = is_one_place && matches!((cause, other), (Form(_), Form(_)));
         let is_one = is_one_error
             || is_within(own, others)

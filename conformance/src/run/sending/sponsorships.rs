@@ -24,7 +24,8 @@ use serde_json::Value;
 /// So many refusals in a row are chance with a lower probability than this where the target stopped sponsoring.
 const CHANCE: f64 = 0.001;
 
-/// With fewer refusals in a row, what they have in common may decide: of a run with a thousand grants, one refusal at the end is no chance.
+/// Fewer refusals at the end of a run do not show that the target stopped: after more than a thousand grants, one alone would pass for more than
+/// chance, whatever its request is.
 const FEWEST_REFUSALS: u64 = 3;
 
 /// What a run may ask its target to pay for: as the profile says, and less than everything where the target is not on this machine.

@@ -165,7 +165,7 @@ impl Search<'_> {
         others: &mut impl Iterator<Item = &Group>,
     ) -> bool {
         for round in 0..ROUNDS_IN_ORDER {
-            // In company they are answered in any order, and after others.
+            // Requests in flight are answered in any order, and after others.
             let start = round * (COPIES - 1) % groups.len();
             let mut order: Vec<&Group> = [&groups[start..], &groups[..start]].concat();
             if round % 2 == 1 {
