@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use paymaster_engine::{
@@ -15,7 +15,7 @@ use paymaster_engine::{
         request::{Call, ParsedRequest},
     },
     specification::Specification,
-    spending::{Spending, SpendingLimits},
+    spending::{Spending, SpendingLimits, Wei},
 };
 use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
@@ -38,9 +38,6 @@ pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
     }
 }
 
-/// How long before the last grant a refusal may come of a target whose budget is used up: requests are in flight together.
-const OVERLAP: Duration = Duration::from_secs(1);
-
 /// The sponsorships of one run.
 #[derive(Debug)]
 pub(crate) struct Sponsorships {
@@ -54,8 +51,8 @@ pub(crate) struct Sponsorships {
     /// The ordinary requests for sponsorships that may be granted and were answered, and those until the last grant.
     answered: u64,
     until_granted: u64,
-    /// When the last grant came.
-    last_granted: Option<SystemTime>,
+    /// When a request that was granted was sent, and what it cost; only those after which no request of at least that cost was granted.
+    last_granted: Vec<(SystemTime, Wei)>,
     /// What became of each operation that was granted, where the target may refuse it later.
     operations: HashMap<OperationHash, Repeats>,
 }
@@ -89,11 +86,11 @@ impl Asked {
     }
 }
 
-/// Why the refusal in a group may say nothing about its requests.
-#[derive(Debug)]
+/// Why the refusals in a group may say nothing about its requests.
+#[derive(Debug, Default)]
 pub(crate) struct Doubt {
-    /// When the first refusal came.
-    at: Option<SystemTime>,
+    /// When each refusal came, and what was refused would have cost.
+    refusals: Vec<(Option<SystemTime>, Wei)>,
     /// The operations that were refused with an error.
     refused: Vec<OperationHash>,
 }
@@ -108,7 +105,7 @@ impl Sponsorships {
             granted: 0,
             answered: 0,
             until_granted: 0,
-            last_granted: None,
+            last_granted: Vec::new(),
             operations: HashMap::new(),
         }
     }
@@ -140,7 +137,8 @@ impl Sponsorships {
                     granted = granted.plus(asked.spending);
                     if is_alone {
                         self.until_granted = self.answered;
-                        self.last_granted = self.last_granted.max(exchange.received);
+                        let sent = exchange.received.and_then(|received| received.checked_sub(exchange.took));
+                        self.grant(sent, asked.spending.cost);
                     }
                 }
                 self.remember(&asked);
@@ -148,6 +146,19 @@ impl Sponsorships {
         }
         self.granted += granted.sponsorships;
         self.spent = self.spent.minus(reserved).plus(granted);
+    }
+
+    fn grant(&mut self, sent: Option<SystemTime>, cost: Wei) {
+        let Some(sent) = sent else { return };
+        if !self.granted_since(sent, cost) {
+            self.last_granted.retain(|(before, less)| *before > sent || less.0 > cost.0);
+            self.last_granted.push((sent, cost));
+        }
+    }
+
+    /// Whether a request of at least that cost was granted that was sent at this time or later.
+    fn granted_since(&self, time: SystemTime, cost: Wei) -> bool {
+        self.last_granted.iter().any(|(sent, granted)| *sent >= time && granted.0 >= cost.0)
     }
 
     fn remember(&mut self, asked: &Asked) {
@@ -242,15 +253,16 @@ impl Sponsorships {
         let mut doubt: Option<Doubt> = None;
         for exchange in exchanges {
             for asked in self.answers(exchange).into_iter().filter(Asked::is_refused) {
-                let doubt = doubt.get_or_insert(Doubt { at: exchange.received, refused: Vec::new() });
+                let doubt = doubt.get_or_insert_default();
+                doubt.refusals.push((exchange.received, asked.spending.cost));
                 doubt.refused.extend(asked.operation.filter(|_| asked.has_error));
             }
         }
         doubt
     }
 
-    /// Why an answer says nothing about its request: the target refused the operation from then on, or sponsored nothing more from about its
-    /// time to the end of the run.
+    /// Why an answer says nothing about its request: the target refused the operation from then on, or sponsored nothing more to the
+    /// end of the run.
     pub(crate) fn exhausted(&self, doubt: &Doubt) -> Option<String> {
         let is_repeated = |operation: &OperationHash| {
             let known = self.operations.get(operation);
@@ -267,7 +279,7 @@ impl Sponsorships {
         })
     }
 
-    /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since about this refusal, which may be chance.
+    /// Whether more answers would tell whether a budget is spent: the target sponsored nothing since this refusal, which may be chance.
     pub(crate) fn is_open(&self, doubt: &Doubt) -> bool {
         self.is_late(doubt) && !self.stopped()
     }
@@ -277,9 +289,11 @@ impl Sponsorships {
         self.answered - self.until_granted >= FEWEST_REFUSALS && self.chance() < CHANCE
     }
 
-    /// Whether the target sponsored nothing since about this refusal. Answers are not counted in the order in which they came.
+    /// Whether, after one of these refusals, no request was sent and granted that asks for at least as much: what is left of a budget may still
+    /// pay for less.
     fn is_late(&self, doubt: &Doubt) -> bool {
-        doubt.at.zip(self.last_granted).is_none_or(|(refused, granted)| refused + OVERLAP >= granted)
+        let mut refusals = doubt.refusals.iter();
+        refusals.any(|(came, cost)| came.is_none_or(|came| !self.granted_since(came, *cost)))
     }
 
     /// The probability of so many refusals at the end of the run, by those before.
@@ -299,26 +313,30 @@ impl Sponsorships {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use paymaster_settings::DEFAULT_SPECIFICATION;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
 
     fn after(granted: u64, refused: u64) -> Sponsorships {
         Sponsorships {
             granted,
             answered: granted + refused,
             until_granted: granted,
-            last_granted: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(10)),
+            last_granted: vec![(at(10), Wei(100))],
             ..Sponsorships::new(DEFAULT_SPECIFICATION, SpendingLimits::default())
         }
     }
 
     #[test]
     fn few_refusals_at_the_end_leave_open_whether_a_budget_is_spent() {
-        let doubt_at = |seconds| Doubt {
-            at: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)),
-            refused: Vec::new(),
-        };
-        let doubt = doubt_at(9);
+        let doubt_at =
+            |seconds, cost| Doubt { refusals: vec![(Some(at(seconds)), Wei(cost))], refused: Vec::new() };
+        let doubt = doubt_at(11, 100);
         for refused in [1, 2] {
             let open = after(7_000, refused);
             assert!(open.is_open(&doubt) && open.exhausted(&doubt).is_none(), "{refused}");
@@ -327,9 +345,10 @@ mod tests {
         assert!(!spent.is_open(&doubt));
         let cause = spent.exhausted(&doubt).expect("three in a row are no chance");
         assert_eq!(cause, "the target sponsored 700 times, then refused 3 times: a budget?");
-        // It sponsored afterwards.
-        let early = doubt_at(8);
+        // It sponsored what was sent afterwards; more than that may have been too much for it.
+        let early = doubt_at(9, 100);
         assert!(!after(700, 1).is_open(&early) && spent.exhausted(&early).is_none());
+        assert!(spent.exhausted(&doubt_at(9, 101)).is_some());
     }
 
     #[test]
@@ -343,7 +362,7 @@ mod tests {
             has_error,
         };
         let (granted, refused, failed) = (asked(true, false), asked(false, true), asked(false, false));
-        let doubt = Doubt { at: None, refused: vec![OPERATION] };
+        let doubt = Doubt { refusals: Vec::new(), refused: vec![OPERATION] };
         for (answers, is_limited) in [
             (vec![&granted, &refused], true),
             (vec![&granted, &granted, &refused, &refused], true),
