@@ -10,6 +10,8 @@ pub struct Window {
 
 /// A century, in seconds. No service means data to be valid for longer, and the present time in milliseconds lies far beyond it.
 const CENTURY: u64 = 100 * 366 * 86_400;
+/// The last second of the year 9999, in Unix seconds.
+const END_OF_9999: u64 = 253_402_300_799;
 /// In EntryPoint 0.9, limits that are both above this are numbers of blocks.
 const BLOCKS: u64 = 1 << 47;
 
@@ -19,12 +21,12 @@ impl Window {
         now >= self.valid_after && (self.valid_until == 0 || now <= self.valid_until)
     }
 
-    /// Whether both limits can be meant in Unix seconds: the window is not empty, and neither is over a century after `now`.
+    /// Whether both limits can be meant in Unix seconds: the window is not empty, begins within a century after `now`, and ends in a year of four
+    /// digits: databases write the last second of 9999 for no end.
     pub const fn is_plausible(self, now: u64) -> bool {
-        let latest = now.saturating_add(CENTURY);
         (self.valid_until == 0 || self.valid_until > self.valid_after)
-            && self.valid_until <= latest
-            && self.valid_after <= latest
+            && self.valid_until <= END_OF_9999
+            && self.valid_after <= now.saturating_add(CENTURY)
     }
 
     /// Whether EntryPoint 0.9 reads the limits as numbers of blocks.

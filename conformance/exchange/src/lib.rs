@@ -138,9 +138,40 @@ pub struct HeaderSet {
     pub name: &'static str,
     /// Header names, in lower case, and values.
     pub lines: &'static [(&'static str, &'static str)],
+    /// Whether HTTP/1.1 has the names as `Content-Type`, on a connection of their own.
+    pub in_title_case: bool,
+    /// Whether the client writes a space behind each colon and comma of its JSON.
+    pub spaces_json: bool,
 }
 
 impl HeaderSet {
+    /// The headers of a client that sends their names in lower case, and JSON without spaces.
+    pub const fn new(name: &'static str, lines: &'static [(&'static str, &'static str)]) -> Self {
+        Self { name, lines, in_title_case: false, spaces_json: false }
+    }
+
+    /// The same, with the names in title case.
+    #[must_use]
+    pub const fn in_title_case(self) -> Self {
+        Self { in_title_case: true, ..self }
+    }
+
+    /// The same, with spaces in its JSON.
+    #[must_use]
+    pub const fn with_spaces(self) -> Self {
+        Self { spaces_json: true, ..self }
+    }
+
+    /// The name of a header as this client writes it.
+    pub fn written(&self, name: &str) -> String {
+        let title = |part: &str| part[..1].to_ascii_uppercase() + &part[1..];
+        if self.in_title_case {
+            name.split('-').map(title).collect::<Vec<_>>().join("-")
+        } else {
+            name.to_owned()
+        }
+    }
+
     /// The value of the header of that lower-case name.
     pub fn header(&self, name: &str) -> Option<&'static str> {
         let line = self.lines.iter().find(|(known, _)| *known == name);
@@ -149,15 +180,15 @@ impl HeaderSet {
 }
 
 /// The plain request headers: those of a request that is not sent with a [`HeaderSet`]. `user-agent` and `host` are not listed.
-pub const PLAIN_HEADERS: HeaderSet = HeaderSet {
-    name: "plain",
-    lines: &[
+pub const PLAIN_HEADERS: HeaderSet = HeaderSet::new(
+    "plain",
+    &[
         ("content-type", "application/json"),
         ("accept", "application/json"),
         // Without this line, every content coding is acceptable (RFC 9110, section 12.5.3).
         ("accept-encoding", "identity"),
     ],
-};
+);
 
 /// The body of a request, byte for byte. What a reader makes of it is kept with it and with later copies, so that it is read once.
 #[derive(Clone, Default)]

@@ -5,6 +5,7 @@
 //! caller, who looks at what follows a response before the next request. HTTP/2 frames its responses, so its connection has a task.
 
 use std::{
+    convert::Infallible,
     future::{Future, poll_fn},
     pin::{Pin, pin},
     sync::Arc,
@@ -12,7 +13,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Either, Full, combinators::UnsyncBoxBody};
 use hyper::{
     Request, Response,
     body::Incoming,
@@ -36,7 +37,10 @@ use paymaster_exchange::Stage;
 /// How many bytes of HTTP/2 responses a target may send ahead of our reading: the most memory that a connection can need.
 const WINDOW: u32 = 64 * 1024;
 
-type Driver = http1::Connection<TokioIo<TappedStream>, Full<Bytes>>;
+/// The body of a request: whole, or in parts.
+pub(crate) type SentBody = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Infallible>>;
+
+type Driver = http1::Connection<TokioIo<TappedStream>, SentBody>;
 
 pub(crate) struct Connection {
     sender: Sender,
@@ -49,24 +53,28 @@ pub(crate) struct Connection {
 }
 
 enum Sender {
-    Http1(http1::SendRequest<Full<Bytes>>),
+    Http1(http1::SendRequest<SentBody>),
     Http2 {
-        sender: http2::SendRequest<Full<Bytes>>,
+        sender: http2::SendRequest<SentBody>,
         /// Drives the connection; dropping it aborts its task.
         _task: JoinSet<()>,
     },
 }
 
 impl Connection {
-    /// Makes a connection. `stage` always names what it waits for.
-    pub(crate) async fn open(connector: &Connector, stage: &mut Stage) -> Result<Self, ConnectError> {
-        Self::over(connector.connect(stage).await?).await
+    /// Makes a connection. `stage` always names what it waits for. In HTTP/1.1 it may have the names of headers in title case.
+    pub(crate) async fn open(
+        connector: &Connector,
+        stage: &mut Stage,
+        in_title_case: bool,
+    ) -> Result<Self, ConnectError> {
+        Self::over(connector.connect(stage).await?, in_title_case).await
     }
 
     /// HTTP on an established connection.
-    pub(crate) async fn over(connected: Connected) -> Result<Self, ConnectError> {
+    pub(crate) async fn over(connected: Connected, in_title_case: bool) -> Result<Self, ConnectError> {
         if connected.protocol == Protocol::Http1 {
-            return Self::http1(connected.stream).await.map_err(ConnectError::of);
+            return Self::http1(connected.stream, in_title_case).await.map_err(ConnectError::of);
         }
         let tap = Arc::new(Tap::default());
         let stream = TokioIo::new(tap.on(connected.stream));
@@ -84,11 +92,12 @@ impl Connection {
     }
 
     /// HTTP/1.1 on a stream.
-    pub(crate) async fn http1(stream: BoxedStream) -> Result<Self, hyper::Error> {
+    pub(crate) async fn http1(stream: BoxedStream, in_title_case: bool) -> Result<Self, hyper::Error> {
         let tap = Arc::new(Tap::default());
         let stream = TokioIo::new(tap.on(stream));
-        let (sender, driver) =
-            http1::Builder::new().max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD).handshake(stream).await?;
+        let mut builder = http1::Builder::new();
+        builder.max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD).title_case_headers(in_title_case);
+        let (sender, driver) = builder.handshake(stream).await?;
         Ok(Self::new(Sender::Http1(sender), Some(Box::pin(driver)), tap))
     }
 
@@ -123,7 +132,7 @@ impl Connection {
     /// Sends a request and waits for the head of the response.
     pub(crate) async fn send(
         &mut self,
-        request: Request<Full<Bytes>>,
+        request: Request<SentBody>,
     ) -> Result<Response<Incoming>, hyper::Error> {
         self.exchanges += 1;
         self.tap.begin();

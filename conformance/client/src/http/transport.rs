@@ -7,21 +7,25 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use http_body_util::{BodyExt, Full};
+use futures_util::{StreamExt, stream};
+use http_body_util::{BodyExt, Either, Full, StreamBody};
 use hyper::{
     HeaderMap, Method, Request, StatusCode, Uri,
-    body::{Body, Incoming},
+    body::{Body, Frame, Incoming},
     header::{
         ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName,
         HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
     },
 };
 
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::{
     diagnosis,
-    http::{coding, connection::Connection},
+    http::{
+        coding,
+        connection::{Connection, SentBody},
+    },
     memory::{MemoryPermit, SMALL},
     network::{
         connector::{Connector, Protocol},
@@ -145,8 +149,10 @@ impl Transport {
         Some(head)
     }
 
-    fn request(&self, body: Bytes, headers: HeaderMap, protocol: Protocol) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(body));
+    fn request(&self, body: Bytes, headers: HeaderMap, protocol: Protocol) -> Request<SentBody> {
+        let is_in_parts = protocol == Protocol::Http1 && headers.contains_key(TRANSFER_ENCODING);
+        let mut request =
+            Request::new(if is_in_parts { in_parts(body) } else { Either::Left(Full::new(body)) });
         *request.method_mut() = Method::POST;
         *request.headers_mut() = headers;
         let whole = protocol == Protocol::Http2 || self.connector.forwards();
@@ -162,6 +168,21 @@ impl Transport {
     }
 }
 
+/// How long the second part of a body comes after the first: a server reads the first alone, as it does where a network lies between.
+const BETWEEN_PARTS: Duration = Duration::from_millis(4);
+
+/// A body in two parts. Where it has a letter of several bytes, the parts meet within it.
+fn in_parts(mut body: Bytes) -> SentBody {
+    let within_letter = body.iter().position(|byte| !byte.is_ascii()).map(|start| start + 1);
+    let first = body.split_to(within_letter.unwrap_or(body.len() / 2));
+    let rest = async move {
+        sleep(BETWEEN_PARTS).await;
+        body
+    };
+    let parts = stream::iter([first]).chain(stream::once(rest)).map(|part| Ok(Frame::data(part)));
+    Either::Right(StreamBody::new(parts).boxed_unsync())
+}
+
 /// A connection that is kept from one exchange to the next, and opened anew when the target closed it.
 #[derive(Default)]
 pub struct PooledConnection {
@@ -172,6 +193,8 @@ pub struct PooledConnection {
     protocol: Option<Protocol>,
     /// How many reused connections the last exchange lost.
     closed: u64,
+    /// Whether a connection is opened for names of headers in title case.
+    in_title_case: bool,
 }
 
 impl std::fmt::Debug for PooledConnection {
@@ -218,6 +241,10 @@ impl PooledConnection {
         started: Instant,
     ) -> Exchange {
         let headers = transport.headers_as(sent_as);
+        self.in_title_case = sent_as.is_some_and(|client| client.in_title_case);
+        if self.in_title_case {
+            self.connection = None;
+        }
         let after = transport.limits.timeout;
         let mut waited = Duration::ZERO;
         let left = after.saturating_sub(started.elapsed());
@@ -238,10 +265,11 @@ impl PooledConnection {
             Ok(read) => read.map(Reading::response),
             Err(_) => Err(self.timed_out(after)),
         };
-        let ends = headers.contains_key(TRANSFER_ENCODING)
+        let ends = self.in_title_case
+            || headers.contains_key(TRANSFER_ENCODING)
             || headers.get(CONNECTION).is_some_and(|value| value == "close");
         if ends && self.protocol == Some(Protocol::Http1) {
-            // The request asked for the end of the connection. Or it was sent in chunks: a server that knows only content-length takes
+            // The request asked for the end of the connection, or the next one writes its headers in another way. Or it was sent in chunks: a server that knows only content-length takes
             // these for its next request, and would answer that too.
             self.connection = None;
         } else if outcome.is_ok()
@@ -288,7 +316,8 @@ impl PooledConnection {
         self.closed = 0;
         loop {
             self.stage = Stage::Connection;
-            let connection = connected(&mut self.connection, transport, &mut self.stage).await?;
+            let connection =
+                connected(&mut self.connection, transport, &mut self.stage, self.in_title_case).await?;
             let reused = connection.exchanges > 0;
             let before = connection.tap().received();
             let protocol = connection.protocol();
@@ -384,6 +413,7 @@ async fn connected<'a>(
     connection: &'a mut Option<Connection>,
     transport: &Transport,
     stage: &mut Stage,
+    in_title_case: bool,
 ) -> Result<&'a mut Connection, Failure> {
     if let Some(open) = connection
         && !open.ready().await
@@ -393,7 +423,7 @@ async fn connected<'a>(
     match connection {
         Some(open) => Ok(open),
         empty => {
-            let opened = Connection::open(&transport.connector, stage)
+            let opened = Connection::open(&transport.connector, stage, in_title_case)
                 .await
                 .map_err(|cause| Failure::Connect(cause.to_string()))?;
             Ok(empty.insert(opened))

@@ -217,7 +217,7 @@ impl LeanConnection {
     ) -> Exchange {
         if let Some(open) = self.open.take() {
             let replay = Replay::new(open.stream, self.received.to_vec());
-            if let Ok(connection) = Connection::http1(Box::new(replay)).await {
+            if let Ok(connection) = Connection::http1(Box::new(replay), false).await {
                 self.full = PooledConnection::over(connection, u64::from(open.is_reused));
             }
         }
@@ -253,7 +253,7 @@ impl LeanConnection {
                 if connected.protocol == Protocol::Http2 {
                     self.is_full = true;
                     self.head.clear();
-                    let connection = Connection::over(connected).await;
+                    let connection = Connection::over(connected, false).await;
                     let connection = connection.map_err(|cause| Failure::Connect(cause.to_string()))?;
                     self.full = PooledConnection::over(connection, 0);
                     return Ok(Step::Unusual { is_sent: true });

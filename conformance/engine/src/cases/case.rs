@@ -156,6 +156,27 @@ impl Member {
     pub fn plain(role: Role, label: impl Into<String>, body: impl Into<RequestBody>) -> Self {
         Self { role, label: label.into(), body: body.into(), sent_as: None }
     }
+
+    /// The member as this client sends it; with plain headers for none.
+    #[must_use]
+    pub fn sent_as(mut self, client: Option<&'static HeaderSet>) -> Self {
+        if client.is_some_and(|client| client.spaces_json) {
+            self.body = spaced(&self.body).into();
+        }
+        Self { sent_as: client, ..self }
+    }
+}
+
+/// JSON with a space behind each colon and comma that is in no text.
+fn spaced(json: &[u8]) -> Vec<u8> {
+    let (mut is_in_text, mut is_escaped) = (false, false);
+    let with_space = json.iter().flat_map(|byte| {
+        let ends_part = !is_in_text && matches!(byte, b':' | b',');
+        is_in_text ^= *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        [*byte].into_iter().chain(ends_part.then_some(b' '))
+    });
+    with_space.collect()
 }
 
 /// Builds the members of a group: a pure function, so that the same input and ids give the same bytes. Empty when the relation cannot be
@@ -358,11 +379,8 @@ impl Group {
 
     /// The same group with these request headers in place of the plain ones.
     #[must_use]
-    pub fn sent_as(mut self, headers: Option<&'static HeaderSet>) -> Self {
-        for member in &mut self.members {
-            member.sent_as = headers;
-        }
-        self
+    pub fn sent_as(self, headers: Option<&'static HeaderSet>) -> Self {
+        Self { members: self.members.into_iter().map(|member| member.sent_as(headers)).collect(), ..self }
     }
 
     /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
@@ -371,7 +389,7 @@ impl Group {
         let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
         let sent_as = self.members.first().and_then(|member| member.sent_as);
         for member in &mut members {
-            member.sent_as = member.sent_as.or(sent_as);
+            *member = member.clone().sent_as(member.sent_as.or(sent_as));
         }
         (!members.is_empty()).then_some(Self { base, members, ..self.clone() })
     }
@@ -380,6 +398,13 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spaces_stand_outside_of_texts() {
+        let json = r#"{"a":[1,"b:\",c"],"d\\":{"e":2}}"#;
+        let spaces = String::from_utf8(spaced(json.as_bytes())).unwrap();
+        assert_eq!(spaces, r#"{"a": [1, "b:\",c"], "d\\": {"e": 2}}"#);
+    }
 
     #[test]
     fn every_role_is_in_the_place_of_its_number() {

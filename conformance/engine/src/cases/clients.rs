@@ -6,9 +6,10 @@ use paymaster_exchange::HeaderSet;
 
 /// Every client. `host` and `content-length` are left out: our own client sends them.
 pub static CLIENTS: &[HeaderSet] = &[
-    HeaderSet {
-        name: "viem", // its http transport, in Node's fetch
-        lines: &[
+    // The http transport of viem, in Node's fetch
+    HeaderSet::new(
+        "viem",
+        &[
             ("content-type", "application/json"),
             ("accept", "*/*"),
             ("accept-language", "*"),
@@ -16,10 +17,11 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("user-agent", "node"),
             ("accept-encoding", "gzip, deflate"),
         ],
-    },
-    HeaderSet {
-        name: "biconomy", // @biconomy/account 4, in Node's fetch
-        lines: &[
+    ),
+    // @biconomy/account 4, in Node's fetch
+    HeaderSet::new(
+        "biconomy",
+        &[
             ("accept", "application/json"),
             ("content-type", "application/json"),
             ("accept-language", "*"),
@@ -27,33 +29,37 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("user-agent", "node"),
             ("accept-encoding", "gzip, deflate"),
         ],
-    },
-    HeaderSet {
-        name: "ethers", // version 6, in Node's http: no accept, no user-agent, and before Node 19 no connection that is kept
-        lines: &[("accept-encoding", "gzip"), ("content-type", "application/json"), ("connection", "close")],
-    },
-    HeaderSet {
-        name: "axios",
-        lines: &[
+    ),
+    // Version 6, in Node's http: names in title case, no accept, no user-agent, and before Node 19 no connection that is kept
+    HeaderSet::new(
+        "ethers",
+        &[("accept-encoding", "gzip"), ("content-type", "application/json"), ("connection", "close")],
+    )
+    .in_title_case(),
+    HeaderSet::new(
+        "axios",
+        &[
             ("accept", "application/json, text/plain, */*"),
             ("content-type", "application/json"),
             ("user-agent", "axios/1.7.9"),
             ("accept-encoding", "gzip, compress, deflate, br"),
         ],
-    },
-    HeaderSet {
-        name: "axios-with-request-id", // in a backend that passes the id of its own request on
-        lines: &[
+    ),
+    // In a backend that passes the id of its own request on
+    HeaderSet::new(
+        "axios-with-request-id",
+        &[
             ("accept", "application/json, text/plain, */*"),
             ("content-type", "application/json"),
             ("x-request-id", "5f3c7f3e-8f2b-4c66-9d0a-1f6f0c9f2f11"),
             ("user-agent", "axios/1.7.9"),
             ("accept-encoding", "gzip, compress, deflate, br"),
         ],
-    },
-    HeaderSet {
-        name: "browser", // fetch of a wallet's page in Firefox
-        lines: &[
+    ),
+    // A wallet's page in Firefox
+    HeaderSet::new(
+        "browser",
+        &[
             ("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"),
             ("accept", "*/*"),
             ("accept-language", "en-US,en;q=0.5"),
@@ -65,30 +71,34 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("sec-fetch-mode", "cors"),
             ("sec-fetch-site", "cross-site"),
         ],
-    },
-    HeaderSet {
-        name: "go", // net/http: no accept
-        lines: &[
+    ),
+    // net/http: no accept
+    HeaderSet::new(
+        "go",
+        &[
             ("user-agent", "Go-http-client/1.1"),
             ("content-type", "application/json"),
             ("accept-encoding", "gzip"),
         ],
-    },
-    HeaderSet {
-        name: "web3j", // OkHttp: no accept
-        lines: &[
+    ),
+    // OkHttp: no accept
+    HeaderSet::new(
+        "web3j",
+        &[
             ("content-type", "application/json; charset=utf-8"),
             ("accept-encoding", "gzip"),
             ("user-agent", "okhttp/4.9.0"),
         ],
-    },
-    HeaderSet {
-        name: "curl", // no accept-encoding: every coding is acceptable
-        lines: &[("user-agent", "curl/8.5.0"), ("accept", "*/*"), ("content-type", "application/json")],
-    },
-    HeaderSet {
-        name: "chrome", // fetch of a page in Chromium: zstd, another language
-        lines: &[
+    ),
+    // no accept-encoding: every coding is acceptable
+    HeaderSet::new(
+        "curl",
+        &[("user-agent", "curl/8.5.0"), ("accept", "*/*"), ("content-type", "application/json")],
+    ),
+    // fetch of a page in Chromium: zstd, another language
+    HeaderSet::new(
+        "chrome",
+        &[
             ("content-type", "application/json"),
             ("accept", "*/*"),
             ("accept-encoding", "gzip, deflate, br, zstd"),
@@ -100,10 +110,11 @@ pub static CLIENTS: &[HeaderSet] = &[
                 "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",
             ),
         ],
-    },
-    HeaderSet {
-        name: "traced-backend", // a backend behind two proxies that passes on where its own request came from
-        lines: &[
+    ),
+    // a backend behind two proxies that passes on where its own request came from
+    HeaderSet::new(
+        "traced-backend",
+        &[
             ("accept", "application/json, text/plain, */*"),
             ("content-type", "application/json"),
             ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
@@ -112,11 +123,44 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("user-agent", "axios/1.7.9"),
             ("accept-encoding", "gzip, compress, deflate, br"),
         ],
-    },
-    HeaderSet {
-        name: "streaming", // Node's http with a body that is written in parts: chunked, in HTTP/1.1
-        lines: &[("content-type", "application/json"), ("transfer-encoding", "chunked")],
-    },
+    ),
+    // Node's http with a body that is written in parts: chunked, in HTTP/1.1
+    HeaderSet::new("streaming", &[("content-type", "application/json"), ("transfer-encoding", "chunked")]),
+    // Retrofit and Ktor on OkHttp: the charset in capitals
+    HeaderSet::new(
+        "retrofit",
+        &[
+            ("content-type", "application/json; charset=UTF-8"),
+            ("accept-encoding", "gzip"),
+            ("user-agent", "okhttp/4.12.0"),
+        ],
+    ),
+    // A wallet that is an extension of Chromium, where the language writes numbers in other digits
+    HeaderSet::new(
+        "extension",
+        &[
+            ("content-type", "application/json"),
+            ("accept", "*/*"),
+            ("accept-encoding", "gzip, deflate, br, zstd"),
+            ("accept-language", "fa-IR,fa;q=0.9"),
+            ("origin", "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn"),
+            ("sec-fetch-dest", "empty"),
+            ("sec-fetch-mode", "cors"),
+            ("sec-fetch-site", "none"),
+            ("priority", "u=1, i"),
+        ],
+    ),
+    // A backend that sends what json.dumps wrote
+    HeaderSet::new(
+        "python-requests",
+        &[
+            ("user-agent", "python-requests/2.32.3"),
+            ("accept-encoding", "gzip, deflate"),
+            ("accept", "*/*"),
+            ("content-type", "application/json"),
+        ],
+    )
+    .with_spaces(),
 ];
 
 /// One group in this many is sent with the headers of a client.

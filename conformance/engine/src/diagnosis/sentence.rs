@@ -94,7 +94,7 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Every { answers, .. } => format!("(every {})", answers.name()),
         Cause::Recorded { .. } => String::new(),
         Cause::Headers { client, lines } => match lines.as_slice() {
-            [] => format!("with the request headers of {client}"),
+            [] => format!("with the request headers of {client}, as it writes them"),
             lines => {
                 let lines: Vec<String> =
                     lines.iter().map(|(name, value)| format!("{name}: {value}")).collect();

@@ -158,14 +158,18 @@ fn id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     if may_be_unread && view.answer.error().is_some() && actual == Some(&Value::Null) {
         return;
     }
-    let holds = match (sent, actual) {
-        (Value::Number(sent), Some(Value::Number(actual))) => same_number(sent, actual),
-        (sent, actual) => Some(sent) == actual,
-    };
-    if holds {
+    if actual.is_some_and(|actual| same_id(sent, actual)) {
         report.held();
     } else {
         report.broken("/id", shown(sent), shown_member(actual));
+    }
+}
+
+/// Whether two ids are equal: numbers by their exact value, however they are written.
+pub(super) fn same_id(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => same_number(one, other),
+        _ => one == other,
     }
 }
 

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     cases::{case::Role, protocol::BATCH_ELEMENTS},
-    knowledge::Knowledge,
+    knowledge::{Expectation, Knowledge},
     message::{
         answer::{error_of, result_of},
         request::ParsedRequest,
     },
-    rules::{Advice, Check, Report, Rule, View, shown},
+    rules::{Advice, Check, Report, Rule, View, answer_form::same_id, shown},
     specification::Specification,
 };
 
@@ -22,9 +22,9 @@ pub const RULES: &[Rule] = &[Rule::new(
 )];
 
 /// Of which sort an answer is, in words. Equal requests get answers of the same sort.
-fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option<&'static str> {
+fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option<String> {
     if error_of(answer).is_some() {
-        return Some(ERROR);
+        return Some(ERROR.to_owned());
     }
     (specification.sort_of_result)(result_of(answer)?)
 }
@@ -32,13 +32,15 @@ fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option
 const ERROR: &str = "an error";
 
 /// The sort of answer that this call must get; none when the single call gets another sort, which other rules report.
-fn expected(alone: &View<'_>) -> Option<&'static str> {
-    let sort = match &*alone.request {
-        ParsedRequest::Call(call) => (alone.specification.sort_of_kind)(call.pair),
-        ParsedRequest::UnknownMethod { .. } => ERROR,
-        _ => return None,
+fn expected(alone: &View<'_>) -> Option<String> {
+    let sort = sort_of(alone.answer.object()?, alone.specification)?;
+    let is_due = match &*alone.request {
+        _ if matches!(alone.expectation, Expectation::Refused | Expectation::NotSponsored) => true,
+        ParsedRequest::Call(call) => sort.starts_with((alone.specification.sort_of_kind)(call.pair)),
+        ParsedRequest::UnknownMethod { .. } => sort == ERROR,
+        _ => false,
     };
-    (sort_of(alone.answer.object()?, alone.specification)? == sort).then_some(sort)
+    is_due.then_some(sort)
 }
 
 /// Each call of the batch gets the sort of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
@@ -58,12 +60,14 @@ fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
         let Some(expected) = views.iter().find(same).and_then(expected) else {
             continue;
         };
-        let own = answers.iter().enumerate().filter(|(_, answer)| answer.get("id") == call.id());
+        let own = answers.iter().enumerate().filter(|(_, answer)| {
+            answer.get("id").zip(call.id()).is_some_and(|(own, sent)| same_id(own, sent))
+        });
         let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else {
             continue;
         };
         report.expect(
-            sort_of(actual, batch.specification) == Some(expected),
+            sort_of(actual, batch.specification).as_ref() == Some(&expected),
             format_args!("/{place}"),
             format_args!("{expected}, as the call gets alone"),
             || shown(&Value::Object(actual.clone())),

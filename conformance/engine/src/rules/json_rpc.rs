@@ -7,7 +7,7 @@ use crate::{
     json::number::{is_large_integer, is_rounded, same_number},
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
-    rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer, shown_member},
+    rules::{Advice, ExchangeCheck, Report, Rule, View, answer_form::same_id, describe_answer, shown_member},
 };
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -166,7 +166,7 @@ fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         return report.broken("", expected, describe_answer(&view.answer));
     };
     let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
-    let matched = ids.iter().all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
+    let matched = ids.iter().all(|id| actual.iter().filter(|actual| same_id(actual, id)).count() == 1);
     // json-rpc.notification reports answers to notifications.
     let as_many = answers.len() == due || silent > 0;
     let expected = format_args!("one answer for each of {due} requests");

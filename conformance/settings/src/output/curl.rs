@@ -67,7 +67,7 @@ fn without_body(place: &ShownTarget, sent_as: Option<&HeaderSet>) -> String {
 fn add_headers(command: &mut String, headers: &HeaderSet, place: &ShownTarget) {
     // Writing to a String cannot fail.
     for (name, value) in sent_headers(headers, place) {
-        let _ = write!(command, " -H {}", quoted(&format!("{name}: {value}")));
+        let _ = write!(command, " -H {}", quoted(&format!("{}: {value}", headers.written(name))));
     }
     // A header without a value removes the one that cURL would send by itself.
     for name in ["accept", "user-agent"] {

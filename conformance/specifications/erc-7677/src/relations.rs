@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, U256};
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
     edit::{
@@ -89,6 +89,9 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     if input.round % 2 == 1 {
         set(&mut request, OPERATION, "signature", dummy_signature());
     }
+    if input.round % 8 == 6 && Target::of(input.context).may_vary() {
+        request = large_call(&request);
+    }
     let request = if input.round % 4 == 3 { in_client_order(&request) } else { request };
     vec![with_own_id(Role::Call, "", &request)]
 }
@@ -110,13 +113,15 @@ pub(crate) static REFUSED: Relation = Relation::new(
     "refused-calls",
     "one call for an operation that the target refuses",
     Bases::These(const { &of_kinds::<8>(0, Draw::Refused) }),
-    Rounds::scaled(4),
+    Rounds::scaled(6),
     |input, ids| {
         let id = id_of_any_kind(input.round, ids.next_id());
         let request = with(input.base, "", "id", id);
-        let request = match input.round % 4 {
+        let request = match input.round % 6 {
             2 => respelled(&request, str::to_ascii_lowercase),
             3 => with_checksum(&request).unwrap_or(request),
+            4 if input.pair.is_some_and(is_stub) => zero(&request, false),
+            4 | 5 => with_stub_members(input, &request).unwrap_or(request),
             _ => request,
         };
         vec![with_own_id(Role::Call, "", &request)]
@@ -140,29 +145,52 @@ fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
     data
 }
 
-/// Stub and data of one operation.
+/// The data request with the paymaster members of a stub, as every wallet repeats those of its own; none before discovery found a stub.
+fn with_stub_members(input: &BuildInput<'_>, data: &Value) -> Option<Value> {
+    let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
+    let mut data = data.clone();
+    for (name, value) in stub {
+        set(&mut data, OPERATION, name, value.clone());
+    }
+    Some(data)
+}
+
+/// Stub and data of one operation. Bytes and their length may depend on the account, its signature, its limits and the context. A target may
+/// refuse all but the plain one.
 pub(crate) static PAIR: Relation = Relation::new(
     "stub-and-data",
-    "stub and data of one operation",
+    "stub and data of one operation: plain, of new accounts, with a signature, limits of zero, a policy, eip7702Auth",
     Bases::These(STUBS),
     Rounds::scaled(10),
     |input, ids| {
-        // Bytes and their length may depend on the account, on its signature and on the context. A target may refuse all.
-        let has_context = input.base["params"][3] != json!({});
-        let is_unsigned = input.base["params"][0].get("signature").is_none();
-        let changed = match (input.round % 5, input.pair.map(version)) {
-            (1, _) if !has_context => Some(with_param(input.base, 3, Value::Null)),
-            (3, _) if !has_context => Some(with_policy(input.base)),
-            (2, Some(version)) if Target::of(input.context).may_vary() => {
-                Some(of_new_account(input.base, version, input.round))
-            }
-            (4, _) if is_unsigned => Some(with(input.base, OPERATION, "signature", dummy_signature())),
-            _ => None,
-        };
-        let role = if changed.is_some() { Role::Other } else { Role::Baseline };
-        let stub = changed.unwrap_or_else(|| input.base.clone());
-        let data = data_of(input, &stub);
-        vec![member(role, "the stub request", stub, ids), member(Role::Call, "the data request", data, ids)]
+        let Some(version) = input.pair.map(version) else { return Vec::new() };
+        let (round, base) = (input.round % 10, input.base);
+        let has_context = base["params"][3] != json!({});
+        let is_unsigned = base["params"][0].get("signature").is_none();
+        let mut operation = base.clone();
+        if matches!(round, 2 | 7) && Target::of(input.context).may_vary() {
+            operation = of_new_account(&operation, version, input.round);
+        }
+        if matches!(round, 6) && takes_eip_7702(version) {
+            operation = authorized(&operation);
+        }
+        if matches!(round, 4 | 7..) && is_unsigned {
+            operation = with(&operation, OPERATION, "signature", dummy_signature());
+        }
+        if round == 1 && !has_context {
+            operation = with_param(&operation, 3, Value::Null);
+        }
+        if matches!(round, 3 | 7) && !has_context {
+            operation = with_policy(&operation);
+        }
+        let has_no_limits = matches!(round, 5 | 7..);
+        let stub = if has_no_limits { zero(&operation, round == 9) } else { operation.clone() };
+        let data = data_of(input, &operation);
+        let data = if round >= 7 { with_stub_members(input, &data).unwrap_or(data) } else { data };
+        // A target may know the stub that it gave for an operation.
+        let role = if stub == *base { Role::Baseline } else { Role::Other };
+        let of_data = if round >= 7 { Role::Other } else { Role::Call };
+        vec![member(role, "the stub request", stub, ids), member(of_data, "the data request", data, ids)]
     },
 )
 .simulated(simulation);
@@ -170,19 +198,15 @@ pub(crate) static PAIR: Relation = Relation::new(
 /// Stub and data of eight operations.
 pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     "eight-stubs-and-data",
-    "stub and data of eight operations",
+    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0",
     Bases::These(STUBS),
     Rounds::Fixed(2),
     |input, ids| {
         let mut members = Vec::new();
-        for (place, stub) in other_calls(input, 0..8).enumerate() {
-            members.push(member(
-                Role::Baseline,
-                format!("the stub request of operation {place}"),
-                &stub,
-                ids,
-            ));
-            let data = data_of(input, &stub);
+        for (place, operation) in other_calls(input, 0..8).enumerate() {
+            let stub = if input.round == 1 { zero(&operation, false) } else { operation.clone() };
+            members.push(member(Role::Baseline, format!("the stub request of operation {place}"), stub, ids));
+            let data = data_of(input, &operation);
             members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));
         }
         members
@@ -238,10 +262,17 @@ fn large_call(request: &Value) -> Value {
     with(request, OPERATION, "callData", call)
 }
 
-/// The request with other calls; none where operations may not vary.
+/// The next operations of the account, with other calls; none where operations may not vary.
 fn other_calls(input: &BuildInput<'_>, numbers: Range<u32>) -> impl Iterator<Item = Value> {
     let may_vary = Target::of(input.context).may_vary();
-    numbers.filter(move |_| may_vary).map(|number| other_call(input.base, number))
+    numbers.filter(move |_| may_vary).map(|number| with_later_nonce(&other_call(input.base, number), number))
+}
+
+/// The request with the nonce so many operations later. A service may serve one operation for each nonce.
+fn with_later_nonce(request: &Value, later: u32) -> Value {
+    let nonce = request["params"][0]["nonce"].as_str().and_then(|nonce| nonce.parse::<U256>().ok());
+    let nonce = nonce.unwrap_or_default().wrapping_add(U256::from(later));
+    with(request, OPERATION, "nonce", format!("{nonce:#x}"))
 }
 
 /// A change of a request in a form that published clients send.
@@ -284,7 +315,8 @@ impl Form {
     }
 }
 
-const NULL_MEMBERS: [&str; 6] = [
+const NULL_MEMBERS: [&str; 7] = [
+    "eip7702Auth",
     "factory",
     "factoryData",
     "paymaster",
@@ -317,19 +349,21 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     form("operation.stub-members", "paymasterAndData 0x", |input| {
         Some(with(input.base, OPERATION, "paymasterAndData", "0x"))
     })
-    .in_kinds(|kind| is_stub(kind) && is_06(kind)),
+    .in_kinds(is_06),
     form("operation.stub-members", "0x0 for the gas limits of the paymaster", |input| {
         let request = with(input.base, OPERATION, "paymasterVerificationGasLimit", "0x0");
         Some(with(&request, OPERATION, "paymasterPostOpGasLimit", "0x0"))
     })
     .in_kinds(|kind| is_stub(kind) && !is_06(kind)),
     form("operation.stub-members", "the paymaster members of a stub", |input| {
-        let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
-        let mut request = input.base.clone();
-        for (name, value) in stub {
-            set(&mut request, OPERATION, name, value.clone());
-        }
-        Some(request)
+        with_stub_members(input, input.base)
+    })
+    .in_kinds(|kind| !is_stub(kind)),
+    // Clients that read a stub into bytes write the address again in their own letter case.
+    form("operation.stub-members", "the paymaster of a stub in lower case", |input| {
+        let request = with_stub_members(input, input.base)?;
+        let lower = request["params"][0]["paymaster"].as_str()?.to_ascii_lowercase();
+        Some(with(&request, OPERATION, "paymaster", lower))
     })
     .in_kinds(|kind| !is_stub(kind)),
     form("operation.null-members", "null for the members that are not set", |input| {
@@ -353,6 +387,11 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     )
     .in_kinds(is_stub)
     .of_another_operation(),
+    form("operation.factory", "an account that does not exist yet, with a placeholder signature", |input| {
+        let request = of_new_account(input.base, version(input.pair?), input.round);
+        Some(with(&request, OPERATION, "signature", dummy_signature()))
+    })
+    .of_another_operation(),
     form("operation.factory", "an account that does not exist yet, of many owners", |input| {
         let mut request = of_new_account(input.base, version(input.pair?), input.round);
         let owners = format!("{:0>64}", "5a".repeat(20)).repeat(40);
@@ -368,19 +407,19 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     form("operation.eip-7702", "eip7702Auth for every chain", |input| {
         Some(with(&authorized(input.base), "/params/0/eip7702Auth", "chainId", "0x0"))
     })
-    .in_kinds(takes_eip_7702)
+    .in_kinds(|kind| takes_eip_7702(version(kind)))
     .of_another_operation(),
     // Half of all signatures have it.
     form("operation.eip-7702", "eip7702Auth with yParity 0x0", |input| {
         Some(with(&authorized(input.base), "/params/0/eip7702Auth", "yParity", "0x0"))
     })
-    .in_kinds(takes_eip_7702)
+    .in_kinds(|kind| takes_eip_7702(version(kind)))
     .instead_of(authorized),
     form("operation.eip-7702", "eip7702Auth and the factory 0x7702", |input| {
         let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
         Some(with(&request, OPERATION, "factoryData", "0x"))
     })
-    .in_kinds(takes_eip_7702)
+    .in_kinds(|kind| takes_eip_7702(version(kind)))
     .of_another_operation(),
     form("operation.nonce", "a nonce of 13 bytes", |input| {
         Some(with(input.base, OPERATION, "nonce", "0x18bcfe56800000000000000007"))
@@ -392,6 +431,17 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     .of_another_operation(),
     form("stub-request.zero-limits", "0x0 for the three gas limits", |input| Some(zero(input.base, false)))
         .in_kinds(is_stub),
+    // An application may know the limit of its call, which cannot be estimated.
+    form("stub-request.zero-limits", "0x0 for two of the three gas limits", |input| {
+        let call = input.base["params"][0]["callGasLimit"].clone();
+        Some(with(&zero(input.base, false), OPERATION, "callGasLimit", call))
+    })
+    .in_kinds(is_stub),
+    // Chains without a queue name no priority fee.
+    form("stub-request.zero-fees", "0x0 for the priority fee", |input| {
+        Some(with(input.base, OPERATION, "maxPriorityFeePerGas", "0x0"))
+    })
+    .in_kinds(is_stub),
     form("stub-request.zero-fees", "0x0 for gas limits and fees", |input| Some(zero(input.base, true)))
         .in_kinds(is_stub)
         .instead_of(|request| zero(request, false)),
@@ -431,8 +481,8 @@ fn of_new_account(request: &Value, version: EntryPointVersion, number: u32) -> V
     with(&with(request, OPERATION, "factory", factory), OPERATION, "factoryData", data)
 }
 
-fn takes_eip_7702(kind: Kind) -> bool {
-    version(kind) >= EntryPointVersion::V08
+fn takes_eip_7702(version: EntryPointVersion) -> bool {
+    version >= EntryPointVersion::V08
 }
 
 /// The request with an authorization by EIP-7702 whose signature is made up, as a client sends it before the user signs.
@@ -485,6 +535,8 @@ pub(crate) static FORMS: Relation = Relation::new(
         let form = item_of_round(input, CLIENT_FORMS);
         let variant = input.pair.filter(|kind| (form.applies)(*kind)).and_then(|_| (form.after)(input));
         let before = (form.before)(input.base);
+        let is_next = form.is_other_operation && form.clause != "operation.nonce";
+        let variant = variant.map(|variant| if is_next { with_later_nonce(&variant, 1) } else { variant });
         let Some(variant) = variant.filter(|variant| *variant != before) else {
             return Vec::new();
         };
@@ -511,10 +563,16 @@ pub(crate) static ANOTHER_CALL: Relation = Relation::new(
             return Vec::new();
         }
         let stub = with(input.base, "", "method", STUB);
+        let id = ids.next_id();
         vec![
-            baseline(input, ids),
+            with_own_id(Role::Baseline, "the baseline", &with(input.base, "", "id", id)),
             member(Role::Other, "the stub request", stub, ids),
-            member(Role::Variant, "other call data", other_call(input.base, input.round), ids),
+            // Clients count their ids from 0 in each process, so that ids come again.
+            with_own_id(
+                Role::Variant,
+                "other call data",
+                &with(&other_call(input.base, input.round), "", "id", id),
+            ),
             member(Role::Variant, "other call data again", other_call(input.base, input.round + 100), ids),
             member(Role::Variant, "large call data", large_call(input.base), ids),
         ]
@@ -612,20 +670,27 @@ pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     },
 );
 
-/// Data of several operations at the same time.
+/// Data of several operations at the same time, and of two more in a batch.
 pub(crate) static CONCURRENT: Relation = Relation {
     order: Order::Concurrent,
     ..Relation::new(
         "concurrent-data",
-        "data of six operations at the same time",
+        "data of six operations at the same time, and of two more in a batch",
         Bases::These(DATAS),
         Rounds::scaled(4),
         |input, ids| {
             let first = 10 * input.round;
             let operations = other_calls(input, first..first + 6).enumerate();
-            operations
+            let mut members: Vec<Member> = operations
                 .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
-                .collect()
+                .collect();
+            let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
+                .map(|request| with(&request, "", "id", ids.next_id()))
+                .collect();
+            if !batch.is_empty() {
+                members.push(with_own_id(Role::Batch, "two operations in a batch", &Value::Array(batch)));
+            }
+            members
         },
     )
     .simulated(simulation)
@@ -677,11 +742,16 @@ pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
         alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
         let with_address =
             |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
-        vec![
+        let mut members = vec![
             baseline(input, ids),
             member(Role::Variant, "an unknown EntryPoint", with_address(invented), ids),
             member(Role::Variant, "an EntryPoint with other digits in the middle", with_address(alike), ids),
-        ]
+        ];
+        // What is refused must not be remembered of the account.
+        members.extend(
+            other_calls(input, 1..2).map(|request| member(Role::Call, "its next operation", request, ids)),
+        );
+        members
     },
 );
 

@@ -30,7 +30,7 @@ use crate::{
     target::profile,
 };
 use paymaster_engine::{
-    cases::case::Base,
+    cases::{case::Base, protocol::BATCHED},
     generate::shrink::Change,
     rules as responses,
     specification::{Places, Specification},
@@ -102,7 +102,13 @@ pub static SPECIFICATION: Specification = Specification {
     sort_of_kind: call::sort_of_kind,
     sort_of_result: call::sort_of_result,
     settled: requests::notation::settled,
-    sibling: call::in_other_mode,
+    sibling: |input| {
+        if input.round % BATCHED == BATCHED - 1 {
+            call::with_other_answer(input)
+        } else {
+            call::in_other_mode(input)
+        }
+    },
     deciding: call::deciding,
     right_answer: right_answer::right_answer,
     may_change,

@@ -25,6 +25,12 @@ pub(super) const CLAUSES: &[Clause] = clauses! {
         "`paymasterAndData` of a token-mode result begins with the `paymasterAddress` of quotes.";
     Plausibility "2.9" "plausibility.token-data-differs"
         "`paymasterAndData` of token-mode results differs between operations. Data that is too short for a signature may be the same.";
+    Plausibility "2.8" "plausibility.fee-of-operation"
+        "`maxGasFee` follows the fees of the operation where it differs between accounts.";
+    Plausibility "2.6" "plausibility.sponsored-data"
+        "`paymasterAndData` of SPONSORED mode does not begin with the `paymasterAddress` of quotes for new accounts, where it does not for others.";
+    Plausibility "4.2" "plausibility.data-of-operation"
+        "`paymasterAndData` differs between two operations of one account and nonce where it differs between accounts. Data that is too short for a signature may be the same.";
     Plausibility "4.2" "plausibility.token-data-of-token"
         "`paymasterAndData` of token-mode results differs between two tokens that pay for the same operation. Data that is too short for a signature may be the same.";
 };

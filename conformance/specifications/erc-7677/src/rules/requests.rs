@@ -218,7 +218,9 @@ fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, report: &m
         return;
     }
     for_each_variant(views, report, |baseline, view, report| {
-        refused_unlike(baseline, view, "an error: there is no such EntryPoint", report);
+        if view.role == Role::Variant {
+            refused_unlike(baseline, view, "an error: there is no such EntryPoint", report);
+        }
     });
 }
 

@@ -343,24 +343,29 @@ fn sponsor_icon(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
         None => report.held(),
         Some(icon) => {
             let holds = icon.as_str().is_some_and(is_data_uri);
-            report.expect(holds, "/result/sponsor/icon", "a data: URI with a comma before its data", || {
-                shown(icon)
-            });
+            report.expect(
+                holds,
+                "/result/sponsor/icon",
+                "a data: URI of RFC 2397, in the characters of a URI",
+                || shown(icon),
+            );
         }
     }
 }
 
-/// Whether a text is a `data:` URI of RFC 2397, and its base64 has an alphabet and a length that can be read.
+/// Whether a text is a `data:` URI of RFC 2397, whose data are written in the characters of a URI, and whose base64 can be read.
 fn is_data_uri(text: &str) -> bool {
     let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"));
     let Some((head, data)) = scheme.and_then(|_| text[5..].split_once(',')) else {
         return false;
     };
     if !head.to_ascii_lowercase().ends_with(";base64") {
-        return true;
+        return text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&'()*+,;=%".contains(&byte));
     }
     // Some writers escape the characters of base64 that have a meaning in a URI.
-    let data = data.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=");
+    let data = percent_encoding::percent_decode_str(data).decode_utf8_lossy();
     let digits = data.trim_end_matches('=');
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte);
     data.len() - digits.len() <= 2 && digits.len() % 4 != 1 && digits.bytes().all(is_digit)
@@ -377,6 +382,7 @@ mod tests {
             "data:image/svg+xml,%3Csvg/%3E",
             "DATA:,x",
             "data:image/jpeg;base64,AAAA",
+            "data:image/png;base64,iVBORw0KGgo%3d",
         ] {
             assert!(is_data_uri(uri), "{uri}");
         }
@@ -386,6 +392,8 @@ mod tests {
             "data:image/png;base64",
             "data:image/png;base64,A",
             "data:image/png;base64,A*AA",
+            "data:image/svg+xml;utf8,<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+            "data:image/svg+xml,%3Csvg fill=%22#627eea%22/%3E",
         ] {
             assert!(!is_data_uri(uri), "{uri}");
         }

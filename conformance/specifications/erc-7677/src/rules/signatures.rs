@@ -1,6 +1,6 @@
 //! Sections 5 and 6: what data are signed over. Judged without a node where the profile names the contract and its signer.
 
-use std::time::UNIX_EPOCH;
+use std::{collections::BTreeSet, time::UNIX_EPOCH};
 
 use alloy_primitives::U256;
 use paymaster_engine::{
@@ -104,6 +104,17 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Group(&ANOTHER_CALL, differs),
     )
     .unless(lines::only_listed),
+    Rule {
+        clause: "data.differs",
+        ..rule(
+            "data.differs-at-once",
+            2,
+            "data for different calls are equal where they are asked for together: what is shared between requests?",
+            Check::Group(&CONCURRENT, all_differ),
+        )
+    }
+    .unless(lines::only_listed)
+    .about_mix_ups(),
     rule("data.window", 5, "write both times in seconds, and begin a little before now", Check::Exchange(window))
         .unless(|knowledge| {
             let target = Target::of(knowledge);
@@ -261,6 +272,28 @@ fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
             });
         }
     });
+}
+
+/// Data that have room for a signature differ between operations that are asked for together, in a batch too.
+fn all_differ(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    for (place, view) in views.iter().enumerate() {
+        report.set_member(place);
+        let single = own_data(view, knowledge).map(|(name, _)| (String::new(), name, view.answer.result()));
+        let batch = view.answer.array().into_iter().flatten().enumerate().flat_map(|(place, answer)| {
+            let names = ["paymasterAndData", "paymasterData"].into_iter();
+            names.map(move |name| (format!("/{place}"), name, answer.get("result")))
+        });
+        for (answer, name, result) in single.into_iter().chain(batch) {
+            let data = result.and_then(|result| result.get(name)?.as_str());
+            if let Some(data) = data.filter(|data| data.len() >= 2 + 2 * ROOM) {
+                let expected = "other bytes than for another call";
+                report.expect(known.insert(data), format_args!("{answer}/result/{name}"), expected, || {
+                    "the same bytes".to_owned()
+                });
+            }
+        }
+    }
 }
 
 /// By how many seconds our clock and that of the service may differ.

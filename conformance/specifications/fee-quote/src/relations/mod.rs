@@ -52,6 +52,8 @@ pub static RELATIONS: &[&Relation] = &[
     &SPONSORED_NAME,
     &TOKEN_QUOTE_ROW,
     &TOKEN_DATA,
+    &SAME_ACCOUNT,
+    &TOKENS_AT_ONCE,
     &CLIENT_FORMS,
     &LETTER_CASE,
     &SIZES,

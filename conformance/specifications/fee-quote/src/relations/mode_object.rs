@@ -61,7 +61,7 @@ pub static WEBHOOK_DATA: Relation = Relation::new(
     Rounds::Scaled { most: 18, least: 7 },
     |input, ids| {
         let data = [
-            json!({"campaign": "spring"}),
+            json!({"campaign": "spring", "referrer": null}),
             json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
             json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
             json!({"text": "x".repeat(500)}),

@@ -8,7 +8,7 @@ use paymaster_engine::cases::{
 use std::fmt::Write as _;
 
 use paymaster_schemas::kinds;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The same request written in other ways.
 pub static NOTATION: Relation = Relation::new(
@@ -41,6 +41,16 @@ const NOTATIONS: &[(&str, Write)] = &[
     ("white space around every token", spaced),
     ("escaped letters in string values", |request| escaped(request, false)),
     ("escaped letters in member names", |request| escaped(request, true)),
+    ("expiryDuration with a decimal point", |request| {
+        let place = "/params/1/expiryDuration";
+        let seconds =
+            request.pointer(place).and_then(|seconds| format!("{seconds}.0").parse::<Number>().ok());
+        let is_whole = request.pointer(place).is_some_and(Value::is_u64);
+        let seconds = seconds.filter(|_| is_whole);
+        seconds
+            .map_or_else(|| request.clone(), |seconds| with(request, "/params/1", "expiryDuration", seconds))
+            .to_string()
+    }),
     ("the id as the last member", |request| {
         with(&without(request, "", "id"), "", "id", request["id"].clone()).to_string()
     }),

@@ -1,7 +1,8 @@
 //! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
 
+use alloy_primitives::Address;
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds},
+    case::{Base, Bases, BuildInput, Member, Order, Relation, Role, Rounds},
     edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
 };
 use paymaster_schemas::kinds;
@@ -149,14 +150,20 @@ pub static TOKEN_DATA: Relation = Relation::new(
     // The base, and one or two operations that differ in what every account's signature covers. An operation that only the profile's list
     // has is changed in its fees alone, so that a target that simulates serves it.
     |input, ids| {
-        let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
         let name = Context::of(input.context).dialect.fee_token_member.as_str();
         let paid_in = input.base["params"][1]["tokenInfo"][name].as_str().unwrap_or_default();
+        // Wallets write addresses with the checksum.
+        let spelled = |token: &str| match token.parse::<Address>() {
+            Ok(address) if input.round % 2 == 1 => address.to_checksum(None),
+            _ => token.to_owned(),
+        };
+        let base = with(input.base, TOKEN_INFO, name, spelled(paid_in));
+        let mut members = vec![member(Role::Call, "the first operation", &base, ids)];
         let supported = Context::of(input.context).tokens_with(Support::Supported);
         let tokens: Vec<&str> = supported.filter(|token| !token.eq_ignore_ascii_case(paid_in)).collect();
         let mut others = vec![("the second operation", "1"), ("the third operation", "2")];
         if !tokens.is_empty() {
-            let request = with(input.base, TOKEN_INFO, name, *item_of_round(input, &tokens));
+            let request = with(&base, TOKEN_INFO, name, spelled(tokens[input.round as usize % tokens.len()]));
             members.push(member(Role::Variant, "the first operation in another token", request, ids));
             others.pop();
         }
@@ -165,7 +172,7 @@ pub static TOKEN_DATA: Relation = Relation::new(
             if is_hex(name, Context::of(input.context).dialect.amount_notation) { "0x" } else { "" }
         };
         for (label, digit) in others {
-            let mut request = input.base.clone();
+            let mut request = base.clone();
             if !is_listed {
                 set(&mut request, OPERATION, "sender", json!(address(input, 7)));
                 set(&mut request, OPERATION, "callData", json!(format!("0xb61d27f{digit}")));
@@ -179,6 +186,58 @@ pub static TOKEN_DATA: Relation = Relation::new(
         members
     },
 );
+
+/// Another operation of the same account and nonce, as a wallet asks again with other fees; and the same of another account.
+pub static SAME_ACCOUNT: Relation = Relation::new(
+    "same-account",
+    "a call, the same account and nonce with another call and other fees, and another account with these",
+    Bases::EveryKind,
+    Rounds::scaled(4),
+    |input, ids| {
+        let context = Context::of(input.context);
+        if context.profile.operations.accepts == Accepts::Listed {
+            return Vec::new();
+        }
+        let prefix = if is_hex("maxFeePerGas", context.dialect.amount_notation) { "0x" } else { "" };
+        let fees = |request: &Value, digits: &str| {
+            let most = with(request, OPERATION, "maxFeePerGas", format!("{prefix}{digits}"));
+            with(&most, OPERATION, "maxPriorityFeePerGas", format!("{prefix}{}", &digits[..2]))
+        };
+        // A quote pays nothing, so that its fees may be a hundred times as high.
+        let digits = if input.pair == Some(kinds::QUOTE_ERC20) { "100000000000" } else { "1000000001" };
+        let first = fees(input.base, "1000000000");
+        let other =
+            with(&fees(&first, digits), OPERATION, "callData", format!("0xb61d27f6{:02x}", input.round));
+        let elsewhere = with(&other, OPERATION, "sender", address(input, 9));
+        vec![
+            member(Role::Baseline, "the first operation", first, ids),
+            member(Role::Variant, "another call with other fees", other, ids),
+            member(Role::Other, "the same of another account", elsewhere, ids),
+        ]
+    },
+);
+
+/// One operation in several tokens at the same time: a wallet lets its user choose.
+pub static TOKENS_AT_ONCE: Relation = Relation {
+    order: Order::Concurrent,
+    ..Relation::new(
+        "tokens-at-once",
+        "sponsor requests in token mode for one operation in several tokens at the same time",
+        Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
+        Rounds::scaled(4),
+        |input, ids| {
+            let name = Context::of(input.context).dialect.fee_token_member.as_str();
+            let tokens = Context::of(input.context).tokens_with(Support::Supported).take(6);
+            let members: Vec<Member> = tokens
+                .map(|token| {
+                    let request = with(input.base, TOKEN_INFO, name, token);
+                    member(Role::Call, format!("in {token}"), request, ids)
+                })
+                .collect();
+            if members.len() > 1 { members } else { Vec::new() }
+        },
+    )
+};
 
 /// Quotes for short and long token lists.
 pub static LONG_TOKEN_LIST: Relation = Relation::new(
@@ -222,8 +281,8 @@ fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
         ("a tokenInfo of null", Some(Value::Null)),
         ("a fee token of false", Some(json!({ name: false }))),
         ("a fee token of 0", Some(json!({ name: 0 }))),
-        ("a fee token that is a list", Some(json!({ name: [token] }))),
-        ("a fee token that is an object", Some(json!({ name: { "address": token } }))),
+        ("a fee token that is an empty list", Some(json!({ name: [] }))),
+        ("a fee token that is an empty object", Some(json!({ name: {} }))),
         ("a fee token that is a word", Some(json!({ name: "USDC" }))),
     ]
 }

@@ -19,6 +19,8 @@ pub struct QuotedFacts {
     pub paymaster: Option<String>,
     /// US dollars for one token, by lower-case address.
     prices: BTreeMap<String, f64>,
+    /// The exchange rate of a token, by lower-case address.
+    rates: BTreeMap<String, f64>,
     /// The first `validUntil` in each unit. A replay does not compare with it: the quote of then proves nothing about the target of now.
     #[serde(skip)]
     pub units: BTreeMap<&'static str, BigUint>,
@@ -63,6 +65,9 @@ impl QuotedFacts {
             if let (Some(address), Some(price)) = (quote["tokenAddress"].as_str(), price(quote)) {
                 self.prices.entry(address.to_ascii_lowercase()).or_insert(price);
             }
+            if let (Some(address), Some(rate)) = (quote["tokenAddress"].as_str(), rate(quote)) {
+                self.rates.entry(address.to_ascii_lowercase()).or_insert(rate);
+            }
             let until = amount(&quote["validUntil"]).filter(|_| quote["validUntil"].is_number());
             if let (Some(until), Some(received)) = (until, received)
                 && let Some((unit, _)) = unit_of(&until, received)
@@ -72,13 +77,24 @@ impl QuotedFacts {
         }
     }
 
+    /// The exchange rate of a token in the target's first quote for it.
+    pub fn rate(&self, address: &str) -> Option<f64> {
+        self.rates.get(&address.to_ascii_lowercase()).copied()
+    }
+
     /// US dollars for one token, as the target's first quote for it shows.
     pub fn price(&self, address: &str) -> Option<f64> {
         self.prices.get(&address.to_ascii_lowercase()).copied()
     }
 }
 
-/// US dollars for one token, from the two fees of a quote. None for fees that are so small that rounding decides.
+/// The exchange rate of a quote, as exactly as a comparison by orders of magnitude needs it.
+pub(crate) fn rate(quote: &Value) -> Option<f64> {
+    amount(&quote["exchangeRate"])?.to_string().parse().ok()
+}
+
+/// US dollars for one token, from the two fees of a quote. None for fees that are so small that rounding decides, to a cent or to a unit of
+/// the token; what is less than a unit is not rounded.
 pub(crate) fn price(quote: &Value) -> Option<f64> {
     /// The smallest fee that is compared, in dollars.
     const SMALLEST_USD: f64 = 0.01;
@@ -87,5 +103,6 @@ pub(crate) fn price(quote: &Value) -> Option<f64> {
     let (fee, usd) = (quote["maxGasFee"].as_f64()?, quote["maxGasFeeUSD"].as_f64()?);
     let decimals = i32::try_from(quote["decimal"].as_u64()?).ok()?;
     let units = fee * 10_f64.powi(decimals);
-    (usd >= SMALLEST_USD && units >= SMALLEST_UNITS).then(|| usd / fee)
+    let is_exact = units >= SMALLEST_UNITS || units > 0.0 && units < 0.5;
+    (usd >= SMALLEST_USD && is_exact).then(|| usd / fee)
 }

@@ -295,8 +295,9 @@ impl Search<'_> {
             .copied()
             .filter(|(name, value)| PLAIN_HEADERS.header(name) != Some(value))
             .collect();
-        // Which of the client's lines are enough to break the rule.
-        let mut fewest = Fewest::new(differing);
+        // How the client writes the names may decide. Otherwise, which of its lines are enough to break the rule.
+        let decides = self.breaks(&with(Some(with_lines(set, &differing)))).await.is_some();
+        let mut fewest = Fewest::new(if decides { differing } else { Vec::new() });
         while let Some(trial) = fewest.next_trial() {
             if self.breaks(&with(Some(with_lines(set, &trial)))).await.is_some() {
                 fewest.was_enough(trial);
@@ -314,7 +315,7 @@ impl Search<'_> {
 fn with_lines(set: &HeaderSet, chosen: &[(&'static str, &'static str)]) -> &'static HeaderSet {
     let kept = PLAIN_HEADERS.lines.iter().filter(|(name, _)| !chosen.iter().any(|(other, _)| other == name));
     let lines: Vec<_> = kept.chain(chosen).copied().collect();
-    Box::leak(Box::new(HeaderSet { name: set.name, lines: Vec::leak(lines) }))
+    Box::leak(Box::new(HeaderSet::new(set.name, Vec::leak(lines))))
 }
 
 /// The group with these members alone.

@@ -23,6 +23,49 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     refused("stub.sponsorable-is-served", "sponsorable-stub-refused", "refuses every stub request")
         .when(|view| view.is_stub())
         .also(&["endpoint.stub-and-data"]),
+    refused(
+        "stub.sponsorable-is-served",
+        "large-stub-refused",
+        "refuses stubs with more than 2,048 bytes of call data",
+    )
+    .when(|view| view.is_stub() && view.byte_count("callData") > 2_048),
+    refused(
+        "stub-request.zero-fees",
+        "zero-priority-fee-refused",
+        "refuses stubs with a priority fee of 0x0 alone",
+    )
+    .when(|view| {
+        view.is_stub() && view.text("maxPriorityFeePerGas") == "0x0" && view.text("maxFeePerGas") != "0x0"
+    }),
+    refused(
+        "stub-request.zero-limits",
+        "some-zero-limits-refused",
+        "refuses stubs with some gas limits of 0x0",
+    )
+    .when(|view| view.is_stub() && (1..3).contains(&zero_limits(view))),
+    refused(
+        "operation.stub-members",
+        "paymaster-in-lower-case-refused",
+        "refuses its own address in lower case",
+    )
+    .when(|view| {
+        let paymaster = view.text("paymaster");
+        view.is_data() && !paymaster.is_empty() && *paymaster == paymaster.to_ascii_lowercase()
+    }),
+    refused(
+        "operation.factory",
+        "placeholder-of-new-account-refused",
+        "verifies the signature of an account that does not exist yet",
+    )
+    .when(|view| creates_account(view) && view.text("signature").len() > 2),
+    refused(
+        "endpoint.stub-and-data",
+        "spaced-method-unknown",
+        "finds the method by its text, without a space",
+    )
+    .on_answer(|_, answer| refuse(answer, -32601, "method not found"))
+    .when(|view| view.raw.windows(11).any(|part| part == b"\"method\": \""))
+    .also(&["request.headers", "json-rpc.*"]),
     refused("data.sponsorable-is-served", "sponsorable-data-refused", "refuses every data request")
         .when(|view| view.is_data())
         .also(&["endpoint.stub-and-data"]),
@@ -189,6 +232,12 @@ const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
 /// Whether a call is for an account that is created with the operation.
 pub(super) fn creates_account(view: &RequestView<'_>) -> bool {
     view.is_paymaster_call() && (view.text("factory").len() > 6 || view.text("initCode").len() > 2)
+}
+
+/// How many of the three gas limits are not known yet.
+pub(super) fn zero_limits(view: &RequestView<'_>) -> usize {
+    let limits = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+    limits.into_iter().filter(|member| view.text(member) == "0x0").count()
 }
 
 pub(super) fn set_operation(request: &mut Value, member: &str, value: Value) {

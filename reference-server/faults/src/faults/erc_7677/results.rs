@@ -3,7 +3,7 @@
 use paymaster_service::EntryPoint;
 use serde_json::{Map, Value, json};
 
-use super::requests::creates_account;
+use super::requests::{creates_account, zero_limits};
 use super::{UNREADABLE, change_data};
 use crate::faults::Fault;
 use crate::injection::{RequestView, change, remove, replace, set, text_of, with_compact_signature};
@@ -171,6 +171,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     in_stubs(ICON, "icon-without-comma", "the data URI of the icon has no comma").on_result(|_, result| {
         set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64" }));
     }),
+    in_stubs(ICON, "icon-not-escaped", "the icon is a data URI with an SVG that is not escaped").on_result(
+        |_, result| {
+            set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/svg+xml;utf8,<svg/>" }));
+        },
+    ),
     in_stubs(ICON, "icon-broken-base64", "the data URI of the icon has no base64").on_result(|_, result| {
         set(result, "sponsor", json!({ "name": "Paymaster", "icon": "data:image/png;base64,iVBO*w" }));
     }),
@@ -186,6 +191,37 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(LENGTH, "stub-of-new-account-short", "the stub of an account that is created is shorter")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_stub() && creates_account(view)),
+    changed(LENGTH, "stub-of-zero-limits-short", "the stub has no signature where the gas limits are 0x0")
+        .on_result(|_, result| {
+            change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned());
+        })
+        .when(|view| view.is_stub() && zero_limits(view) == 3),
+    changed(LENGTH, "data-behind-stub-data", "signs data behind those of the stub that the request repeats")
+        .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(65))))
+        .when(|view| {
+            let repeats = |member| view.text(member).len() > "0x".len();
+            view.is_data() && (repeats("paymasterData") || repeats("paymasterAndData"))
+        })
+        .also(&["data.signature"]),
+    changed(
+        LENGTH,
+        "data-with-delegate",
+        "data name the delegate of an account of EIP-7702, and stubs do not",
+    )
+    .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(20))))
+    .when(|view| view.is_data() && view.operation().get("eip7702Auth").is_some())
+    .also(&["data.signature"]),
+    changed(
+        "stub.post-op-gas-07",
+        "post-op-gas-missing-with-policy",
+        "leaves paymasterPostOpGasLimit out for new accounts with a policy",
+    )
+    .on_result(|_, result| remove(result, "paymasterPostOpGasLimit"))
+    .when(|view| {
+        let policy = view.request["params"].get(3).and_then(|context| context.get("policyId"));
+        view.is_stub() && creates_account(view) && policy.is_some()
+    })
+    .also(&["stub.post-op-gas-08"]),
     changed(LENGTH, "stub-without-context-short", "the stub is shorter when the context is null")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_stub() && view.request["params"][3].is_null()),
@@ -202,6 +238,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let context = view.request["params"].get(3).and_then(Value::as_object);
         view.is_data() && context.is_some_and(|members| !members.is_empty())
     }),
+    in_stubs(
+        ZERO_BYTES,
+        "cost-of-zero-limits-zero",
+        "eight bytes of the stub are zero where the gas limits are 0x0",
+    )
+    .on_result(|_, result| {
+        change_data(result, |digits| {
+            let (terms, signature) = digits.split_at(digits.len() - SIGNATURE_DIGITS);
+            format!("{terms}{}{}", "00".repeat(8), &signature[16..])
+        });
+    })
+    .when(|view| view.is_stub() && zero_limits(view) == 3),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only").on_result(
         |_, result| {
             change_data(result, |digits| {

@@ -13,6 +13,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(HEADERS, "charset-refused", "refuses a content type with a charset with status 415")
         .on_http(|_, response| refuse(response, 415, "unsupported media type"))
         .when(|view| view.header("content-type").contains("charset")),
+    fault(HEADERS, "charset-in-capitals-refused", "refuses the charset UTF-8 in capitals with status 415")
+        .on_http(|_, response| refuse(response, 415, "unsupported media type"))
+        .when(|view| view.header("content-type").contains("UTF-8")),
+    fault(HEADERS, "origin-of-extension-fails", "fails for an Origin that is neither http nor https")
+        .on_http(|_, response| refuse(response, 500, "TypeError: null is not an object"))
+        .when(|view| view.header("origin").starts_with("chrome-extension:")),
     fault(HEADERS, "origin-refused", "refuses requests with an Origin with status 403")
         .on_http(|_, response| refuse(response, 403, "{\"message\":\"Forbidden\"}"))
         .when(|view| !view.header("origin").is_empty()),

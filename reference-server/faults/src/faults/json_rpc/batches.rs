@@ -156,6 +156,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         })
         .of_fee_quote(),
+    fault(ELEMENTS, "batch-one-decision", "sponsors every request of a batch whose first one it sponsors")
+        .on_reply(|_, answer| {
+            in_batch(answer, |answers| {
+                let data = |answer: &Value| answer["result"]["paymasterAndData"].clone();
+                let first = answers.first().map(data).filter(|data| *data != "0x" && data.is_string());
+                for result in answers.iter_mut().filter_map(|answer| answer.get_mut("result")) {
+                    if let Some(first) = first.as_ref().filter(|_| result["paymasterAndData"] == "0x") {
+                        result["paymasterAndData"].clone_from(first);
+                    }
+                }
+            });
+        })
+        .of_fee_quote(),
     fault(EMPTY, "empty-batch-array", "answers an empty batch with an empty array").on_reply(
         |view, answer| {
             if is_empty_batch(view) {
@@ -198,7 +211,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&[BATCH.clause]),
 ];
 
-fn in_batch(reply: &mut Option<Value>, change: impl FnOnce(&mut Vec<Value>)) {
+pub(in crate::faults) fn in_batch(reply: &mut Option<Value>, change: impl FnOnce(&mut Vec<Value>)) {
     if let Some(Value::Array(answers)) = reply {
         change(answers);
     }

@@ -14,6 +14,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let members = view.request.as_object();
         members.and_then(|members| members.keys().next_back()).is_some_and(|last| last == "id")
     }),
+    fault(NOTATION, "decimal-point-refused", "refuses an expiryDuration of 300.0")
+        .refuses(|view| view.mode_object()["expiryDuration"].to_string().ends_with(".0")),
     fault(NOTATION, "operation-order-judged", "requires sender before callData in the operation")
         .refuses(|view| position(view.operation(), "callData") < position(view.operation(), "sender")),
     fault(NOTATION, "mode-first", "requires mode to be the first member of the mode object")

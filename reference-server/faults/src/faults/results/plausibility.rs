@@ -1,7 +1,8 @@
 //! Faults of the plain sense of answers: lawful in form, and senseless in content.
 
 use paymaster_schemas::Pair;
-use serde_json::json;
+use paymaster_service::SigningConfig;
+use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
 use crate::injection::{MemberChange::Set, change_data, each_quote, list, quotes, replace, set};
@@ -98,6 +99,49 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     })
     .also(&["plausibility.token-data-of-token"])
     .when(|view| view.is_token_mode()),
+    Fault::new(
+        "plausibility.fee-of-operation",
+        "fee-kept-by-sender",
+        "repeats the maxGasFee of the first quote for a sender and a token",
+    )
+    .on_result(|view, result| {
+        let quotes = result.get_mut("feeQuotes").and_then(Value::as_array_mut);
+        for quote in quotes.into_iter().flatten() {
+            for member in ["maxGasFee", "maxGasFeeUSD"] {
+                let key = format!("{} {} {member}", view.text("sender"), quote["tokenAddress"]);
+                quote[member] = view.memory.first(key, &quote[member]);
+            }
+        }
+    })
+    .depends_on_others(),
+    Fault::new(
+        "plausibility.sponsored-data",
+        "deployment-of-token-paymaster",
+        "signs for the token paymaster where the account does not exist yet",
+    )
+    .on_result(|_, result| {
+        let paymaster = SigningConfig::default().token_paymaster;
+        change_data(
+            result,
+            |_, rest| if rest.is_empty() { "0x".to_owned() } else { format!("{paymaster}{rest}") },
+        );
+    })
+    .when(|view| view.is_sponsored_mode() && view.has_init_code()),
+    Fault::new(
+        "plausibility.data-of-operation",
+        "data-kept-by-nonce",
+        "repeats the first paymasterAndData of a sender, nonce and kind of call",
+    )
+    .on_result(|view, result| {
+        let key = ["sender", "nonce"].map(|member| view.text(member)).join(" ");
+        let key = format!("{key} {:?} {}", view.pair(), view.token_info());
+        // In place of a signature.
+        let number = view.memory.first(key, &json!(view.memory.count())).as_u64().unwrap_or_default();
+        change_data(result, |paymaster, rest| {
+            if rest.is_empty() { "0x".to_owned() } else { format!("{paymaster}{number:0258x}") }
+        });
+    })
+    .depends_on_others(),
     Fault::new(
         "plausibility.token-data-of-token",
         "token-data-of-any-token",

@@ -174,13 +174,14 @@ fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     Some(named == Some(mode.name()) || is_of(other, result))
 }
 
-/// Whether a quote result has the shape of the other mode.
+/// Whether a quote result has the shape of the other mode. A member of a mode may be there in the other one, and empty.
 fn is_of(other: Pair, result: &Value) -> bool {
+    let quotes = result.get("feeQuotes");
+    let has_quotes = quotes.and_then(Value::as_array).is_some_and(|quotes| !quotes.is_empty());
+    let has_data = result.get("paymasterAndData").is_some_and(|data| data.as_str() != Some(""));
     match other {
-        Pair::QUOTE_ERC20 => result.get("feeQuotes").is_some(),
-        Pair::QUOTE_SPONSORED => {
-            result.get("feeQuotes").is_none() && result.get("paymasterAndData").is_some()
-        }
+        Pair::QUOTE_ERC20 => has_quotes || quotes.is_some() && !has_data,
+        Pair::QUOTE_SPONSORED => !has_quotes && has_data,
         _ => false,
     }
 }

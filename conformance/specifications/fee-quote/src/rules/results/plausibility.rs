@@ -9,12 +9,12 @@ use paymaster_engine::{
     cases::case::Role,
     json::number::amount,
     knowledge::Knowledge,
-    rules::{Advice, Check, ExchangeCheck, Report, Rule, View, shown, shown_member},
+    rules::{Advice, Check, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member},
 };
 use std::collections::BTreeSet;
 
 use paymaster_exchange::Simulation;
-use paymaster_schemas::{Kind, kinds, member_validator, validator_for};
+use paymaster_schemas::{Kind, Mode, kinds, member_validator, validator_for};
 use serde_json::Value;
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -90,6 +90,41 @@ pub(crate) const RULES: &[Rule] = &[
     )
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::new(
+        "plausibility.fee-of-operation",
+        2,
+        TOKENS,
+        "the fees of the operation decide what it costs: is a quote kept by its sender?",
+        Check::Group(&related::SAME_ACCOUNT, fee_of_operation),
+    )
+    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    Rule::new(
+        "plausibility.data-of-operation",
+        2,
+        Advice::Write(&lines::SPONSORABLE),
+        "sign each operation: is a signature kept by sender and nonce?",
+        Check::Group(&related::SAME_ACCOUNT, data_of_operation),
+    ),
+    Rule::new(
+        "plausibility.sponsored-data",
+        2,
+        Advice::Write(&lines::SPONSORABLE),
+        "the sponsorship paymaster pays, also for accounts that do not exist yet",
+        Check::Group(&related::INIT_CODE, sponsored_data),
+    )
+    .unless(lines::no_token),
+    Rule {
+        clause: "plausibility.token-data-of-token",
+        ..Rule::new(
+            "plausibility.token-data-of-token-at-once",
+            2,
+            TOKENS,
+            "keep nothing of a request where one in another token finds it",
+            Check::Group(&related::TOKENS_AT_ONCE, token_data_at_once),
+        )
+    }
+    .unless(one_token).waiting_first(&lines::SUPPORTED_TOKENS)
+    .about_mix_ups(),
+    Rule::new(
         "plausibility.token-data-of-token",
         2,
         TOKENS,
@@ -141,9 +176,22 @@ fn paymaster_address(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Re
 /// Symbols of tokens that are worth about a dollar.
 const DOLLARS: [&str; 8] = ["USDC", "USDT", "DAI", "USDC.e", "USDT.e", "BUSD", "FRAX", "PYUSD"];
 
-/// The price of a token stays within two orders of magnitude, and that of a stable token near a dollar.
+/// By which factor prices, rates and fees may differ where they are of the same thing.
+const FACTOR: f64 = 100.0;
+
+/// The price of a token stays within two orders of magnitude, that of a stable token near a dollar, and the fee of one operation in dollars is
+/// about the same in every token.
 fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    const FACTOR: f64 = 100.0;
+    let fees = quotes(view).filter_map(|(_, quote)| quote["maxGasFeeUSD"].as_f64()).filter(|usd| *usd > 0.0);
+    let highest = fees.fold(0.0, f64::max);
+    for (index, quote) in quotes(view) {
+        // What is less than a cent may be rounded.
+        if let Some(usd) = quote["maxGasFeeUSD"].as_f64().filter(|usd| *usd > 0.0 && highest >= 0.01) {
+            let place = format_args!("/result/feeQuotes/{index}/maxGasFeeUSD");
+            let expected = format_args!("about as many US dollars as in the other tokens: up to {highest}");
+            report.expect(usd * FACTOR >= highest, place, expected, || usd.to_string());
+        }
+    }
     let context = Context::of(knowledge);
     for (index, quote) in quotes(view) {
         let Some(price) = quoted::price(quote) else {
@@ -165,15 +213,19 @@ fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) 
     }
 }
 
-fn exchange_rate(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+/// An exchange rate is above 0, and stays within two orders of magnitude of the token's first one.
+fn exchange_rate(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
+    let quoted = &Context::of(knowledge).quoted;
     for (index, quote) in quotes(view) {
-        if let Some(rate) = amount(&quote["exchangeRate"]) {
-            report.expect(
-                rate.bits() > 0,
-                format_args!("/result/feeQuotes/{index}/exchangeRate"),
-                "an exchange rate above 0",
-                || "0".to_owned(),
-            );
+        let place = format!("/result/feeQuotes/{index}/exchangeRate");
+        let Some(rate) = quoted::rate(quote) else { continue };
+        match quote["tokenAddress"].as_str().and_then(|address| quoted.rate(address)) {
+            Some(first) if rate > 0.0 && first > 0.0 => {
+                let expected = format!("about {first:e}, as in the target's first quote for the token");
+                let holds = (first / FACTOR..=first * FACTOR).contains(&rate);
+                report.expect(holds, place, expected, || format!("{rate:e}"));
+            }
+            _ => report.expect(rate > 0.0, place, "an exchange rate above 0", || "0".to_owned()),
         }
     }
 }
@@ -228,7 +280,7 @@ fn gas(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
         return;
     };
-    if result["paymasterAndData"].as_str().is_none_or(|data| data == "0x") {
+    if result["paymasterAndData"].as_str().is_none_or(|data| ["0x", ""].contains(&data)) {
         return;
     }
     for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
@@ -324,6 +376,68 @@ fn token_data_of_token(views: &[View<'_>], _: &dyn Knowledge, report: &mut Repor
             "another value than for the same operation in another token",
             || format!("the same: {}", shown(&Value::from(first))),
         );
+    }
+}
+
+/// The fee of another operation of one account and nonce is another one, where that of another account is.
+fn fee_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let fees = views.iter().filter_map(|view| quotes(view).find_map(|(_, quote)| quote.get("maxGasFee")));
+    if let [first, other, elsewhere] = fees.collect::<Vec<_>>()[..]
+        && first != elsewhere
+    {
+        report.set_member(1);
+        let expected = format!("another fee than {first}, for fees that are a hundred times as high");
+        report.expect(first != other, "/result/feeQuotes/0/maxGasFee", expected, || "the same".to_owned());
+    }
+}
+
+/// Data of sponsored mode are not those of the token paymaster, which quotes name, where those of an account that exists are not.
+fn sponsored_data(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
+    let Some(paymaster) = Context::of(knowledge).quoted.paymaster.as_deref() else { return };
+    for_each_variant(views, report, |baseline, view, report| {
+        let is_of_token_paymaster = |view: &View<'_>| {
+            let is_sponsored = view.valid_call().is_some_and(|call| Mode::of(call.pair) == Mode::Sponsored);
+            let data = view.answer.result().filter(|_| is_sponsored)?.get("paymasterAndData")?.as_str()?;
+            let address = data.get(..ZERO.len())?;
+            Some(address.eq_ignore_ascii_case(paymaster))
+        };
+        if let (Some(false), Some(is_other)) = (is_of_token_paymaster(baseline), is_of_token_paymaster(view))
+        {
+            let expected = "data of the sponsorship paymaster, as for an account that exists";
+            report.expect(!is_other, "/result/paymasterAndData", expected, || {
+                format!("{paymaster} and more: the paymasterAddress of quotes")
+            });
+        }
+    });
+}
+
+/// The data of another operation of one account and nonce are others, where those of another account are.
+fn data_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let data = views.iter().filter_map(|view| view.answer.result()?.get("paymasterAndData")?.as_str());
+    if let [first, other, elsewhere] = data.collect::<Vec<_>>()[..]
+        && may_have_signature(first)
+        && may_have_signature(elsewhere)
+        && !first.eq_ignore_ascii_case(elsewhere)
+    {
+        report.set_member(1);
+        let expected = "another value than for another call with other fees";
+        report.expect(!first.eq_ignore_ascii_case(other), "/result/paymasterAndData", expected, || {
+            format!("the same: {}", shown(&Value::from(first)))
+        });
+    }
+}
+
+/// Data with a signature differs between tokens that are asked for at the same time.
+fn token_data_at_once(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
+    let mut known = BTreeSet::new();
+    for (place, view) in views.iter().enumerate() {
+        if let Some(data) = token_paymaster_data(view).filter(|data| may_have_signature(data)) {
+            report.set_member(place);
+            let expected = "another value than for the same operation in another token";
+            report.expect(known.insert(data), "/result/paymasterAndData", expected, || {
+                format!("the same: {}", shown(&Value::from(data)))
+            });
+        }
     }
 }
 

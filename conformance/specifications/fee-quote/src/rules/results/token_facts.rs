@@ -145,12 +145,18 @@ const SKEW: Duration = Duration::from_mins(5);
 /// How far `Date` may differ from the clock of the service: it has whole seconds, and a gateway may write it by a clock of its own.
 const DATE_SKEW: Duration = Duration::from_mins(1);
 
-/// The time of the answer: by its `Date`, or else by the clock of this machine; and how long before it a quote may end. A quote may be
-/// made at the beginning of the exchange.
+/// The time of the answer: by its `Date`, or else by the clock of this machine, and by the earlier one where the two are far from each other; and
+/// how long before it a quote may end. A quote may be made at the beginning of the exchange.
 fn time_of(view: &View<'_>) -> Option<(SystemTime, Duration)> {
     let date = view.answer.response().and_then(|response| response.header("date"));
     let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-    date.map(|date| (date, DATE_SKEW + view.took)).or(view.received.map(|received| (received, SKEW)))
+    let by_date = date.map(|date| (date, DATE_SKEW + view.took));
+    let by_our_clock = view.received.map(|received| (received, SKEW));
+    match (by_date, by_our_clock) {
+        // A gateway may write the date by a clock that is wrong.
+        (Some((date, _)), Some((received, _))) if received + SKEW < date => by_our_clock,
+        _ => by_date.or(by_our_clock),
+    }
 }
 
 /// A quote does not end before it is given. A time that is near in no unit counts as seconds, as which it is latest.
