@@ -1,6 +1,7 @@
 //! The clauses: every testable statement of a specification, as data.
 //!
-//! The clauses of a specification are in one file in its folder; a new clause is one entry of a table there. Rules and faults refer to a clause by its id only. An id is unique among all specifications, and a public name: renaming one is a breaking change.
+//! The clauses of a specification are in one file in its folder; a new clause is one entry of a table there. Rules and faults refer
+//! to a clause by its id only. An id is unique among all specifications, and a public name: renaming one is a breaking change.
 
 /// A table of clauses: basis, section, id and text of each; `unjudged` is why no rule and no observer judges it.
 macro_rules! clauses {

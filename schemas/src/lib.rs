@@ -20,4 +20,4 @@ pub use fee_quote::{FEE_QUOTE, Method, Mode, Pair, kinds};
 pub use kind::{Kind, KindOfCall};
 pub use readings::Reading;
 pub use sections::Section;
-pub use validators::{Message, member_validator, validator_for};
+pub use validators::{member_validator, validator_for};
