@@ -186,12 +186,6 @@ impl Tally {
         count.into_iter().flat_map(|count| count.examples.of(pair).cloned()).collect()
     }
 
-    /// Requests for which a rule held.
-    pub fn examples_of(&self, rule: &Rule) -> Vec<Example> {
-        let count = self.rules.get(rule.id);
-        count.into_iter().flat_map(|count| count.examples.all()).cloned().collect()
-    }
-
     /// Requests for which some rule held, each once.
     pub fn examples_of_any_rule(&self) -> Vec<Example> {
         let mut known = BTreeSet::new();
