@@ -217,7 +217,7 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
         else {
             return Vec::new();
         };
-        let label = format!("{} broken at {}", mutation.keyword, mutation.pointer);
+        let label = format!("{} broken at {}", site.keyword, mutation.pointer);
         vec![with_own_id(Role::Malformed, label, &mutation.broken)]
     },
 );
