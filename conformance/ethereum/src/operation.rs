@@ -1,7 +1,5 @@
 //! Operations for EntryPoint 0.6 to 0.9 as clients send them: JSON members, not packed. Packs and hashes them as each EntryPoint does.
 
-use std::fmt;
-
 use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, hex, keccak256};
 use alloy_sol_types::SolValue;
 use serde_json::Value;
@@ -9,11 +7,15 @@ use serde_json::Value;
 use crate::calls::{PackedUserOperation, UserOperation};
 
 /// A version of EntryPoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display)]
 pub enum EntryPointVersion {
+    #[strum(serialize = "0.6")]
     V06,
+    #[strum(serialize = "0.7")]
     V07,
+    #[strum(serialize = "0.8")]
     V08,
+    #[strum(serialize = "0.9")]
     V09,
 }
 
@@ -43,17 +45,6 @@ impl EntryPointVersion {
             Self::V06 => 20,
             _ => 52,
         }
-    }
-}
-
-impl fmt::Display for EntryPointVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::V06 => "0.6",
-            Self::V07 => "0.7",
-            Self::V08 => "0.8",
-            Self::V09 => "0.9",
-        })
     }
 }
 

@@ -5,11 +5,14 @@ use std::fmt;
 use crate::kind::{Kind, KindOfCall};
 
 /// One of the two JSON-RPC methods (section 2.1, row `method`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[strum(const_into_str)]
 pub enum Method {
     /// `pm_getFeeQuoteOrData` (section 4.1).
+    #[strum(serialize = "pm_getFeeQuoteOrData")]
     GetFeeQuoteOrData,
     /// `pm_sponsorUserOperation` (section 4.2).
+    #[strum(serialize = "pm_sponsorUserOperation")]
     SponsorUserOperation,
 }
 
@@ -19,10 +22,7 @@ impl Method {
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::GetFeeQuoteOrData => "pm_getFeeQuoteOrData",
-            Self::SponsorUserOperation => "pm_sponsorUserOperation",
-        }
+        self.into_str()
     }
 
     /// The method of a kind of call.
@@ -40,14 +40,9 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// One of the two paymaster modes (section 2.3, row `mode`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum Mode {
     /// A sponsor pays the gas: `SPONSORED`.
     Sponsored,
@@ -64,10 +59,7 @@ impl Mode {
 
     /// The name on the wire, as every sample request and the result tables have it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sponsored => "SPONSORED",
-            Self::Erc20 => "ERC20",
-        }
+        self.into_str()
     }
 
     /// The mode of a kind of call.
@@ -81,12 +73,6 @@ impl Mode {
             return Some(Self::Sponsored);
         }
         Self::ALL.into_iter().find(|mode| mode.name() == name)
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
