@@ -9,7 +9,7 @@ use paymaster_engine::{
     spending::Wei,
 };
 use paymaster_ethereum::most_cost;
-use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
+use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
 use serde_json::{Value, json};
 
 use crate::target::context::{Context, Support};
@@ -94,7 +94,7 @@ pub(crate) fn called(envelope: &Value) -> Called {
     };
     let mode = &envelope["params"][1];
     match mode["mode"].as_str().and_then(Mode::from_name) {
-        Some(mode) => Called::Kind(Pair { method, mode }.kind()),
+        Some(mode) => Called::Kind(kinds::of(method, mode)),
         None => Called::WithoutKind {
             method: method.name(),
             is_absent: mode.as_object().is_some_and(|mode| !mode.contains_key("mode")),
@@ -166,9 +166,9 @@ pub(crate) fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a
 
 /// The sort of result that a call of this kind gets, in words.
 pub(crate) fn sort_of_kind(kind: Kind) -> &'static str {
-    match Pair::of(kind) {
-        Pair::QUOTE_ERC20 => "quotes, of ERC20 mode",
-        Pair::SPONSOR_ERC20 => "a result of ERC20 mode",
+    match kind {
+        kinds::QUOTE_ERC20 => "quotes, of ERC20 mode",
+        kinds::SPONSOR_ERC20 => "a result of ERC20 mode",
         _ => "a result of SPONSORED mode",
     }
 }
