@@ -268,9 +268,9 @@ impl Rounds {
 /// What a group is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildInput<'a> {
-    /// The pair of the base request; none for relations without a base.
-    pub pair: Option<Kind>,
-    /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
+    /// The pair of the base request.
+    pub pair: Kind,
+    /// The base request (a whole envelope).
     pub base: &'a Value,
     /// The round: it selects one of the variants of a relation.
     pub round: u32,
@@ -303,7 +303,7 @@ pub struct Group {
     pub number: usize,
     /// How it was built.
     pub relation: &'static Relation,
-    /// Method and mode of the base; none for relations without a base.
+    /// Method and mode of the base; none for recorded requests.
     pub pair: Option<Kind>,
     /// The base it was built from.
     pub base: Value,
@@ -347,7 +347,7 @@ impl Group {
 
     /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
-        let seed = BuildInput { pair: self.pair, base: &base, round: self.round, context };
+        let seed = BuildInput { pair: self.pair?, base: &base, round: self.round, context };
         let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
         let sent_as = self.members.first().and_then(|member| member.sent_as);
         for member in &mut members {

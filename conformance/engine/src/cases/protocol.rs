@@ -201,9 +201,8 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::Share(20),
     |input, ids| {
-        let Some(pair) = input.pair else { return Vec::new() };
         let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
-        let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document)
+        let inside: Vec<&mutate::Site> = mutate::sites(input.pair.request_document)
             .iter()
             .filter(|site| site.location.starts_with("/params/"))
             .collect();

@@ -132,7 +132,8 @@ fn with_policy(request: &Value) -> Value {
 /// The data request for the operation of a stub request, with ordinary limits of the paymaster.
 fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
     let mut data = with(stub, "", "method", DATA);
-    if let Some(version) = input.pair.map(version).filter(|version| *version != EntryPointVersion::V06) {
+    let version = version(input.pair);
+    if version != EntryPointVersion::V06 {
         for (member, limit) in Target::of(input.context).paymaster_limits(version) {
             set(&mut data, OPERATION, member, limit);
         }
@@ -150,13 +151,13 @@ pub(crate) static PAIR: Relation = Relation::new(
         // Bytes and their length may depend on the account, on its signature and on the context. A target may refuse all.
         let has_context = input.base["params"][3] != json!({});
         let is_unsigned = input.base["params"][0].get("signature").is_none();
-        let changed = match (input.round % 5, input.pair.map(version)) {
-            (1, _) if !has_context => Some(with_param(input.base, 3, Value::Null)),
-            (3, _) if !has_context => Some(with_policy(input.base)),
-            (2, Some(version)) if Target::of(input.context).may_vary() => {
-                Some(of_new_account(input.base, version, input.round))
+        let changed = match input.round % 5 {
+            1 if !has_context => Some(with_param(input.base, 3, Value::Null)),
+            3 if !has_context => Some(with_policy(input.base)),
+            2 if Target::of(input.context).may_vary() => {
+                Some(of_new_account(input.base, version(input.pair), input.round))
             }
-            (4, _) if is_unsigned => Some(with(input.base, OPERATION, "signature", dummy_signature())),
+            4 if is_unsigned => Some(with(input.base, OPERATION, "signature", dummy_signature())),
             _ => None,
         };
         let role = if changed.is_some() { Role::Other } else { Role::Baseline };
@@ -200,7 +201,7 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
         if !target.may_vary() {
             return Vec::new();
         }
-        let others = target.sent_versions().filter(|other| Some(*other) != input.pair.map(version));
+        let others = target.sent_versions().filter(|other| *other != version(input.pair));
         let mut members = vec![member(Role::Other, "the first EntryPoint", input.base, ids)];
         members.extend(others.map(|other| {
             let request = with_param(input.base, 1, json!(other.address().to_checksum(None)));
@@ -324,7 +325,7 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(|kind| is_stub(kind) && !is_06(kind)),
     form("operation.stub-members", "the paymaster members of a stub", |input| {
-        let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
+        let stub = Target::of(input.context).found.stubs.get(&version(input.pair).to_string())?;
         let mut request = input.base.clone();
         for (name, value) in stub {
             set(&mut request, OPERATION, name, value.clone());
@@ -343,18 +344,18 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(|kind| !is_06(kind)),
     form("operation.factory", "an account that does not exist yet", |input| {
-        Some(of_new_account(input.base, version(input.pair?), input.round))
+        Some(of_new_account(input.base, version(input.pair), input.round))
     })
     .of_another_operation(),
     form(
         "operation.factory",
         "an account that does not exist yet, with 0x0 for the three gas limits",
-        |input| Some(zero(&of_new_account(input.base, version(input.pair?), input.round), false)),
+        |input| Some(zero(&of_new_account(input.base, version(input.pair), input.round), false)),
     )
     .in_kinds(is_stub)
     .of_another_operation(),
     form("operation.factory", "an account that does not exist yet, of many owners", |input| {
-        let mut request = of_new_account(input.base, version(input.pair?), input.round);
+        let mut request = of_new_account(input.base, version(input.pair), input.round);
         let owners = format!("{:0>64}", "5a".repeat(20)).repeat(40);
         for name in ["initCode", "factoryData"] {
             if let Some(data) = request["params"][0][name].as_str().map(|data| format!("{data}{owners}")) {
@@ -483,7 +484,7 @@ pub(crate) static FORMS: Relation = Relation::new(
     Rounds::for_each(CLIENT_FORMS),
     |input, ids| {
         let form = item_of_round(input, CLIENT_FORMS);
-        let variant = input.pair.filter(|kind| (form.applies)(*kind)).and_then(|_| (form.after)(input));
+        let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
         let before = (form.before)(input.base);
         let Some(variant) = variant.filter(|variant| *variant != before) else {
             return Vec::new();
@@ -672,8 +673,7 @@ pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
     Rounds::scaled(2),
     |input, ids| {
         let invented = Address::repeat_byte(0xe7 - u8::try_from(input.round % 9).unwrap_or(0));
-        let Some(version) = input.pair.map(version) else { return Vec::new() };
-        let mut alike = version.address();
+        let mut alike = version(input.pair).address();
         alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
         let with_address =
             |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
@@ -804,7 +804,7 @@ mod tests {
         let target = Target::default();
         let base = |operation| json!({ "method": DATA, "params": [operation, "0x", "0x1", {}] });
         let signed = base(json!({ "signature": "0x5a" }));
-        let input = |base| BuildInput { pair: Some(kinds::DATA_07), base, round: 0, context: &target };
+        let input = |base| BuildInput { pair: kinds::DATA_07, base, round: 0, context: &target };
         let form = form_of("no signature").unwrap();
         assert_eq!((form.before)(&signed), signed);
         assert_eq!((form.after)(&input(&signed)), Some(base(json!({}))));

@@ -190,7 +190,7 @@ pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
     if !operations.serves(Mode::Sponsored) || !operations.serves(Mode::Erc20) {
         return None;
     }
-    let mode = match Mode::of(input.pair?) {
+    let mode = match Mode::of(input.pair) {
         Mode::Sponsored => {
             let token = Context::of(input.context).tokens_with(Support::Supported).next()?;
             let info = json!({ "preferredToken": token, "tokenList": [token] });
