@@ -339,13 +339,13 @@ impl Members<'_> {
     }
 }
 
-/// `0x` and an even number of hex digits.
-fn hex_bytes(value: &Value) -> Option<Bytes> {
+/// The bytes of `0x` and an even number of hex digits.
+pub fn hex_bytes(value: &Value) -> Option<Bytes> {
     hex::decode(value.as_str()?.strip_prefix("0x")?).ok().map(Bytes::from)
 }
 
 /// An amount in hex (`0x` and at least one digit), as a decimal string or as a JSON number. At most 256 bits.
-fn quantity(value: &Value) -> Option<U256> {
+pub(crate) fn quantity(value: &Value) -> Option<U256> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
