@@ -56,8 +56,8 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
     let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
     let judgements = judge.group(group, &exchanges, context);
     judgements.first().map_or((0, Vec::new()), |judgement| {
-        let broken = judgement.violations.iter().map(|violation| violation.member);
-        (judgement.held, broken.collect())
+        let broken = judgement.report.violations.iter().map(|violation| violation.member);
+        (judgement.report.held, broken.collect())
     })
 }
 
@@ -351,8 +351,8 @@ fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<us
     let judge = Judge::new(SPECIFICATION.rules().filter(|other| other.id == rule).collect());
     let judgements = judge.group(group, &exchanges, &Context::default());
     judgements.first().map_or((0, Vec::new()), |judgement| {
-        let broken = judgement.violations.iter().map(|violation| violation.member);
-        (judgement.held, broken.collect())
+        let broken = judgement.report.violations.iter().map(|violation| violation.member);
+        (judgement.report.held, broken.collect())
     })
 }
 
