@@ -1,6 +1,6 @@
 //! The clauses: every testable statement of a specification, as data.
 //!
-//! Each group of clauses has its file in the folder of its specification; a new clause is one entry of its table. Rules and faults refer
+//! The clauses of a specification are in one file in its folder; a new clause is one entry of a table there. Rules and faults refer
 //! to a clause by its id only. An id is unique among all specifications, and a public name: renaming one is a breaking change.
 
 /// A table of clauses: basis, section, id and text of each; `unjudged` is why no rule and no observer judges it.
@@ -20,12 +20,13 @@ macro_rules! clauses {
 
 pub(crate) use clauses;
 
-use std::fmt;
+use strum::{Display, IntoStaticStr, VariantArray};
 
 use crate::definition::all_clauses;
 
 /// The reason why a clause holds. It decides what a broken clause means for a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Basis {
     /// The specification states it. A broken clause fails the run.
     Stated,
@@ -47,40 +48,16 @@ pub enum Basis {
 
 impl Basis {
     /// Every basis, the most serious first.
-    pub const ALL: [Self; 8] = [
-        Self::Stated,
-        Self::Recommended,
-        Self::JsonRpc,
-        Self::Interoperability,
-        Self::Plausibility,
-        Self::OnChain,
-        Self::Ambiguous,
-        Self::NotShown,
-    ];
+    pub const ALL: [Self; 8] = *Self::VARIANTS.as_array().expect("eight variants");
 
     /// The name in reports and on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stated => "stated",
-            Self::Recommended => "recommended",
-            Self::JsonRpc => "json-rpc",
-            Self::Interoperability => "interoperability",
-            Self::Plausibility => "plausibility",
-            Self::OnChain => "on-chain",
-            Self::Ambiguous => "ambiguous",
-            Self::NotShown => "not-shown",
-        }
+        self.into_str()
     }
 
     /// Whether clauses of this basis are only observed and never fail a run.
     pub const fn is_observed(self) -> bool {
         matches!(self, Self::Ambiguous | Self::NotShown)
-    }
-}
-
-impl fmt::Display for Basis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -5,7 +5,7 @@ mod names;
 mod readings;
 mod sections;
 
-pub use names::{Method, Mode, Pair, kinds};
+pub use names::{Method, Mode, kinds};
 
 use crate::{Definition, Document, documents::table};
 

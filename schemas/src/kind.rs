@@ -1,14 +1,14 @@
 //! The kinds of calls of a specification.
 
-use std::{cmp::Ordering, fmt, hash::Hash, ops::Deref};
+use std::{fmt, ops::Deref};
 
 /// A kind of call: a method, and the value of a parameter where a method has several kinds. One kind has one shape of requests and one of
 /// results.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(&'static KindOfCall);
 
 /// What a specification says of a kind of call.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindOfCall {
     /// Its place among the kinds of its specification.
     pub number: u8,
@@ -46,32 +46,6 @@ impl Deref for Kind {
 
     fn deref(&self) -> &KindOfCall {
         self.0
-    }
-}
-
-impl PartialEq for Kind {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
-}
-
-impl Eq for Kind {}
-
-impl PartialOrd for Kind {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Kind {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.number, self.name).cmp(&(other.number, other.name))
-    }
-}
-
-impl Hash for Kind {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
     }
 }
 

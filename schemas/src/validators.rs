@@ -11,63 +11,6 @@ use serde_json::{Value, json};
 
 use crate::{definition::documents, documents::resolved};
 
-/// The eight whole messages that a client and the service exchange.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Message {
-    /// A `pm_getFeeQuoteOrData` request in SPONSORED mode (section 4.1).
-    QuoteSponsoredRequest,
-    /// A `pm_getFeeQuoteOrData` request in ERC20 mode (section 4.1).
-    QuoteErc20Request,
-    /// A `pm_sponsorUserOperation` request in SPONSORED mode (section 4.2).
-    SponsorSponsoredRequest,
-    /// A `pm_sponsorUserOperation` request in ERC20 mode (section 4.2).
-    SponsorErc20Request,
-    /// The answer to either method in SPONSORED mode (sections 2.6 and 2.10).
-    SponsoredAnswer,
-    /// The answer to a token quote request (sections 2.7 and 2.10).
-    QuoteAnswer,
-    /// The answer to a token sponsorship request (sections 2.9 and 2.10).
-    TokenSponsorAnswer,
-    /// The answer that refuses a request (section 7).
-    ErrorAnswer,
-}
-
-impl Message {
-    /// Every message, in the order of the enum.
-    pub const ALL: [Self; 8] = [
-        Self::QuoteSponsoredRequest,
-        Self::QuoteErc20Request,
-        Self::SponsorSponsoredRequest,
-        Self::SponsorErc20Request,
-        Self::SponsoredAnswer,
-        Self::QuoteAnswer,
-        Self::TokenSponsorAnswer,
-        Self::ErrorAnswer,
-    ];
-
-    /// The name of its entry point among the documents.
-    pub const fn document(self) -> &'static str {
-        match self {
-            Self::QuoteSponsoredRequest => "quote-sponsored-request",
-            Self::QuoteErc20Request => "quote-erc20-request",
-            Self::SponsorSponsoredRequest => "sponsor-sponsored-request",
-            Self::SponsorErc20Request => "sponsor-erc20-request",
-            Self::SponsoredAnswer => "sponsored-answer",
-            Self::QuoteAnswer => "quote-answer",
-            Self::TokenSponsorAnswer => "token-sponsor-answer",
-            Self::ErrorAnswer => "error-answer",
-        }
-    }
-
-    /// The validator of its entry point.
-    pub fn validator(self) -> &'static Validator {
-        static COMPILED: [OnceLock<&Validator>; Message::ALL.len()] = [const { OnceLock::new() }; _];
-        COMPILED[self as usize].get_or_init(|| {
-            validator_for(self.document()).expect("every message has a document: a test asks each")
-        })
-    }
-}
-
 /// The validator of the document called `name`, or none when there is no such document.
 pub fn validator_for(name: &str) -> Option<&'static Validator> {
     ENTRIES.get(name).map(|entry| entry.whole.get())

@@ -3,6 +3,8 @@
 use alloy_primitives::U256;
 use serde_json::Value;
 
+use crate::operation::quantity;
+
 /// The gas limits of an operation, those of its paymaster included.
 const GAS: [&str; 5] = [
     "callGasLimit",
@@ -15,11 +17,7 @@ const GAS: [&str; 5] = [
 /// The most wei that an operation can cost, in decimal or hexadecimal notation: all of its gas at its maximum fee. What is no amount counts
 /// as 0, and what does not fit as the largest amount.
 pub fn most_cost(operation: &Value) -> u128 {
-    let amount = |name: &str| match &operation[name] {
-        Value::String(text) => text.parse::<U256>().unwrap_or_default(),
-        Value::Number(number) => number.as_u64().map(U256::from).unwrap_or_default(),
-        _ => U256::ZERO,
-    };
+    let amount = |name: &str| quantity(&operation[name]).unwrap_or_default();
     let gas = GAS.into_iter().fold(U256::ZERO, |sum, name| sum.saturating_add(amount(name)));
     gas.saturating_mul(amount("maxFeePerGas")).try_into().unwrap_or(u128::MAX)
 }

@@ -1,7 +1,5 @@
 //! Operations for EntryPoint 0.6 to 0.9 as clients send them: JSON members, not packed. Packs and hashes them as each EntryPoint does.
 
-use std::fmt;
-
 use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256, address, hex, keccak256};
 use alloy_sol_types::SolValue;
 use serde_json::Value;
@@ -9,11 +7,15 @@ use serde_json::Value;
 use crate::calls::{PackedUserOperation, UserOperation};
 
 /// A version of EntryPoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display)]
 pub enum EntryPointVersion {
+    #[strum(serialize = "0.6")]
     V06,
+    #[strum(serialize = "0.7")]
     V07,
+    #[strum(serialize = "0.8")]
     V08,
+    #[strum(serialize = "0.9")]
     V09,
 }
 
@@ -43,17 +45,6 @@ impl EntryPointVersion {
             Self::V06 => 20,
             _ => 52,
         }
-    }
-}
-
-impl fmt::Display for EntryPointVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::V06 => "0.6",
-            Self::V07 => "0.7",
-            Self::V08 => "0.8",
-            Self::V09 => "0.9",
-        })
     }
 }
 
@@ -348,13 +339,13 @@ impl Members<'_> {
     }
 }
 
-/// `0x` and an even number of hex digits.
-fn hex_bytes(value: &Value) -> Option<Bytes> {
+/// The bytes of `0x` and an even number of hex digits.
+pub fn hex_bytes(value: &Value) -> Option<Bytes> {
     hex::decode(value.as_str()?.strip_prefix("0x")?).ok().map(Bytes::from)
 }
 
 /// An amount in hex (`0x` and at least one digit), as a decimal string or as a JSON number. At most 256 bits.
-fn quantity(value: &Value) -> Option<U256> {
+pub(crate) fn quantity(value: &Value) -> Option<U256> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),

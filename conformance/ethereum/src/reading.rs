@@ -125,8 +125,6 @@ pub enum PaymasterValidation {
         /// Whether the signature is right.
         signature_is_right: bool,
         window: Window,
-        /// Whether EntryPoint will call postOp: the context is not empty.
-        calls_post_op: bool,
     },
     /// It reverted, for this reason.
     Reverted(String),
@@ -154,7 +152,6 @@ pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
     PaymasterValidation::Returned {
         signature_is_right: (word << 96_usize).is_zero(),
         window: Window { valid_after: uint48(208), valid_until: uint48(160) },
-        calls_post_op: !returned.context.is_empty(),
     }
 }
 
@@ -254,15 +251,11 @@ mod tests {
     #[test]
     fn a_validation_is_read() {
         let window = Window { valid_after: 10, valid_until: 20 };
-        let wanted = |signature_is_right, calls_post_op| PaymasterValidation::Returned {
-            signature_is_right,
-            window,
-            calls_post_op,
-        };
-        assert_eq!(read_validation(&returned(&[], 10, 20, U256::ZERO)), wanted(true, false));
-        assert_eq!(read_validation(&returned(&[1], 10, 20, U256::ONE)), wanted(false, true));
+        let wanted = |signature_is_right| PaymasterValidation::Returned { signature_is_right, window };
+        assert_eq!(read_validation(&returned(&[], 10, 20, U256::ZERO)), wanted(true));
+        assert_eq!(read_validation(&returned(&[1], 10, 20, U256::ONE)), wanted(false));
         let aggregator = (U256::ONE << 160) - U256::ONE;
-        assert_eq!(read_validation(&returned(&[], 10, 20, aggregator)), wanted(false, false));
+        assert_eq!(read_validation(&returned(&[], 10, 20, aggregator)), wanted(false));
         assert_eq!(read_validation(&CallOutcome::Returned(vec![])), PaymasterValidation::NotDeployed);
         assert_eq!(read_validation(&CallOutcome::Returned(vec![1])), PaymasterValidation::Unreadable);
         let of_length = ECDSAInvalidSignatureLength { length: U256::from(63) }.abi_encode();

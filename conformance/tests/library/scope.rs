@@ -107,8 +107,8 @@ async fn judged(
             continue;
         };
         for judgement in judge.group(&group, &exchanges, context) {
-            *held.entry(judgement.rule.id).or_default() += judgement.held;
-            if !judgement.violations.is_empty() {
+            *held.entry(judgement.rule.id).or_default() += judgement.report.held;
+            if !judgement.report.violations.is_empty() {
                 broken.push(judgement.rule.id);
             }
         }
@@ -193,7 +193,7 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
             first.iter().flat_map(|(group, exchanges)| judge.group(group, exchanges, &context));
         if few.is_empty()
             && judged(&service, of_clause, &context, plan(ALL_CASES)).await.1.is_empty()
-            && at_first.all(|judgement| judgement.violations.is_empty())
+            && at_first.all(|judgement| judgement.report.violations.is_empty())
         {
             missed.push((fault.name, fault.clause));
         }

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use paymaster_reference_server::ErrorCode;
-use paymaster_schemas::Message;
+use paymaster_schemas::validator_for;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
@@ -229,12 +229,12 @@ fn schema_accepts(request: &Value) -> bool {
         mode.entry("mode").or_insert_with(|| json!(if has_tokens { "ERC20" } else { "SPONSORED" }));
     }
     let message = match (is_quote, request.pointer("/params/1/mode") == Some(&json!("ERC20"))) {
-        (true, true) => Message::QuoteErc20Request,
-        (true, false) => Message::QuoteSponsoredRequest,
-        (false, true) => Message::SponsorErc20Request,
-        (false, false) => Message::SponsorSponsoredRequest,
+        (true, true) => "quote-erc20-request",
+        (true, false) => "quote-sponsored-request",
+        (false, true) => "sponsor-erc20-request",
+        (false, false) => "sponsor-sponsored-request",
     };
-    message.validator().is_valid(&request)
+    validator_for(message).is_some_and(|validator| validator.is_valid(&request))
 }
 
 /// Whether the server accepts the request as well formed. An unsupported token does not count as malformed.

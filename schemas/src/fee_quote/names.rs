@@ -1,15 +1,16 @@
 //! The two methods and the two modes, as they stand on the wire (sections 1, 2.1 and 2.3).
 
-use std::fmt;
-
 use crate::kind::{Kind, KindOfCall};
 
 /// One of the two JSON-RPC methods (section 2.1, row `method`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[strum(const_into_str)]
 pub enum Method {
     /// `pm_getFeeQuoteOrData` (section 4.1).
+    #[strum(serialize = "pm_getFeeQuoteOrData")]
     GetFeeQuoteOrData,
     /// `pm_sponsorUserOperation` (section 4.2).
+    #[strum(serialize = "pm_sponsorUserOperation")]
     SponsorUserOperation,
 }
 
@@ -19,10 +20,7 @@ impl Method {
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::GetFeeQuoteOrData => "pm_getFeeQuoteOrData",
-            Self::SponsorUserOperation => "pm_sponsorUserOperation",
-        }
+        self.into_str()
     }
 
     /// The method of a kind of call.
@@ -40,14 +38,9 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// One of the two paymaster modes (section 2.3, row `mode`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum Mode {
     /// A sponsor pays the gas: `SPONSORED`.
     Sponsored,
@@ -64,10 +57,7 @@ impl Mode {
 
     /// The name on the wire, as every sample request and the result tables have it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sponsored => "SPONSORED",
-            Self::Erc20 => "ERC20",
-        }
+        self.into_str()
     }
 
     /// The mode of a kind of call.
@@ -84,53 +74,12 @@ impl Mode {
     }
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// A method in a mode: the four kinds of call that the service serves (section 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pair {
-    /// The method called.
-    pub method: Method,
-    /// The mode asked for.
-    pub mode: Mode,
-}
-
-impl Pair {
-    /// A fee quote in sponsored mode.
-    pub const QUOTE_SPONSORED: Self = Self { method: Method::GetFeeQuoteOrData, mode: Mode::Sponsored };
-    /// A fee quote in token mode.
-    pub const QUOTE_ERC20: Self = Self { method: Method::GetFeeQuoteOrData, mode: Mode::Erc20 };
-    /// Sponsoring in sponsored mode.
-    pub const SPONSOR_SPONSORED: Self = Self { method: Method::SponsorUserOperation, mode: Mode::Sponsored };
-    /// Sponsoring in token mode.
-    pub const SPONSOR_ERC20: Self = Self { method: Method::SponsorUserOperation, mode: Mode::Erc20 };
-    /// All four, in the order of section 4.
-    pub const ALL: [Self; 4] =
-        [Self::QUOTE_SPONSORED, Self::QUOTE_ERC20, Self::SPONSOR_SPONSORED, Self::SPONSOR_ERC20];
-
-    /// The method and mode of a kind of call.
-    pub fn of(kind: Kind) -> Self {
-        Self { method: Method::of(kind), mode: Mode::of(kind) }
-    }
-
-    /// The same as a kind of call.
-    pub const fn kind(self) -> Kind {
-        match (self.method, self.mode) {
-            (Method::GetFeeQuoteOrData, Mode::Sponsored) => kinds::QUOTE_SPONSORED,
-            (Method::GetFeeQuoteOrData, Mode::Erc20) => kinds::QUOTE_ERC20,
-            (Method::SponsorUserOperation, Mode::Sponsored) => kinds::SPONSOR_SPONSORED,
-            (Method::SponsorUserOperation, Mode::Erc20) => kinds::SPONSOR_ERC20,
-        }
-    }
-}
-
-/// The four kinds of calls (section 4).
+/// The four kinds of calls: each method in each mode (section 4).
 pub mod kinds {
-    use super::{Kind, KindOfCall, Pair};
+    use super::{
+        Kind, KindOfCall, Method,
+        Mode::{self, Erc20, Sponsored},
+    };
 
     /// A fee quote in sponsored mode.
     pub const QUOTE_SPONSORED: Kind = Kind::new(&DESCRIBED[0]);
@@ -143,28 +92,32 @@ pub mod kinds {
     /// All four, in the order of section 4.
     pub const ALL: [Kind; 4] = [QUOTE_SPONSORED, QUOTE_ERC20, SPONSOR_SPONSORED, SPONSOR_ERC20];
 
-    static DESCRIBED: [KindOfCall; 4] = [
-        kind(0, "quote-sponsored", Pair::QUOTE_SPONSORED, ["quote-sponsored-request", "sponsored-result"]),
-        kind(1, "quote-erc20", Pair::QUOTE_ERC20, ["quote-erc20-request", "quote-result"]),
-        kind(
-            2,
-            "sponsor-sponsored",
-            Pair::SPONSOR_SPONSORED,
-            ["sponsor-sponsored-request", "sponsored-result"],
-        ),
-        kind(3, "sponsor-erc20", Pair::SPONSOR_ERC20, ["sponsor-erc20-request", "token-sponsor-result"]),
+    const QUOTE: Method = Method::GetFeeQuoteOrData;
+    const SPONSOR: Method = Method::SponsorUserOperation;
+
+    // A constant, so that the kinds can be patterns.
+    const DESCRIBED: [KindOfCall; 4] = [
+        kind(0, "quote-sponsored", QUOTE, Sponsored, ["quote-sponsored-request", "sponsored-result"]),
+        kind(1, "quote-erc20", QUOTE, Erc20, ["quote-erc20-request", "quote-result"]),
+        kind(2, "sponsor-sponsored", SPONSOR, Sponsored, ["sponsor-sponsored-request", "sponsored-result"]),
+        kind(3, "sponsor-erc20", SPONSOR, Erc20, ["sponsor-erc20-request", "token-sponsor-result"]),
     ];
 
-    const fn kind(number: u8, name: &'static str, pair: Pair, documents: [&'static str; 2]) -> KindOfCall {
-        let selector = Some(("mode", pair.mode.name()));
+    const fn kind(
+        number: u8,
+        name: &'static str,
+        method: Method,
+        mode: Mode,
+        documents: [&'static str; 2],
+    ) -> KindOfCall {
         let [request_document, result_document] = documents;
-        KindOfCall { number, name, method: pair.method.name(), selector, request_document, result_document }
+        let selector = Some(("mode", mode.name()));
+        KindOfCall { number, name, method: method.name(), selector, request_document, result_document }
     }
-}
 
-impl fmt::Display for Pair {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.kind().name)
+    /// The kind of call with this method and mode.
+    pub const fn of(method: Method, mode: Mode) -> Kind {
+        ALL[2 * method as usize + mode as usize]
     }
 }
 
@@ -182,5 +135,8 @@ mod tests {
         }
         assert_eq!(Mode::from_name("SPONSORSHIP"), Some(Mode::Sponsored));
         assert_eq!(Mode::from_name("sponsored"), None);
+        for kind in kinds::ALL {
+            assert_eq!(kinds::of(Method::of(kind), Mode::of(kind)), kind);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Relation`] builds a group from one base request. Shrinking builds the same group from a simpler base request.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 use paymaster_exchange::{HeaderSet, RequestBody};
 use paymaster_schemas::Kind;
@@ -76,13 +76,15 @@ impl Bases {
 }
 
 /// The part of a request in its group. Rules and observers select requests by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Role {
     /// The request that the others of the group are compared with.
     Baseline,
     /// The baseline with one change.
     Variant,
     /// The operation and sponsorshipInfo of the baseline: the target must decide as for the baseline.
+    #[strum(serialize = "same decision")]
     SameDecision,
     /// A different request, sent between two that are compared.
     Other,
@@ -105,36 +107,14 @@ pub enum Role {
 }
 
 impl Role {
-    /// Every role, in the order of its declaration, with its name in reports and replay files.
-    const ALL: [(Self, &str); 12] = [
-        (Self::Baseline, "baseline"),
-        (Self::Variant, "variant"),
-        (Self::SameDecision, "same decision"),
-        (Self::Other, "other"),
-        (Self::Again, "again"),
-        (Self::Call, "call"),
-        (Self::Alone, "alone"),
-        (Self::Batch, "batch"),
-        (Self::Malformed, "malformed"),
-        (Self::Probe, "probe"),
-        (Self::Discovery, "discovery"),
-        (Self::Recorded, "recorded"),
-    ];
-
     /// The name in reports and replay files: `baseline`, `same decision`.
     pub const fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
+        self.into_str()
     }
 
     /// The role with that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(role, _)| role)
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        name.parse().ok()
     }
 }
 
@@ -309,9 +289,9 @@ impl Rounds {
 /// What a group is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildInput<'a> {
-    /// The pair of the base request; none for relations without a base.
-    pub pair: Option<Kind>,
-    /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
+    /// The pair of the base request.
+    pub pair: Kind,
+    /// The base request (a whole envelope).
     pub base: &'a Value,
     /// The round: it selects one of the variants of a relation.
     pub round: u32,
@@ -344,7 +324,7 @@ pub struct Group {
     pub number: usize,
     /// How it was built.
     pub relation: &'static Relation,
-    /// Method and mode of the base; none for relations without a base.
+    /// Method and mode of the base; none for recorded requests.
     pub pair: Option<Kind>,
     /// The base it was built from.
     pub base: Value,
@@ -385,7 +365,7 @@ impl Group {
 
     /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
-        let seed = BuildInput { pair: self.pair, base: &base, round: self.round, context };
+        let seed = BuildInput { pair: self.pair?, base: &base, round: self.round, context };
         let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
         let sent_as = self.members.first().and_then(|member| member.sent_as);
         for member in &mut members {
@@ -407,8 +387,11 @@ mod tests {
     }
 
     #[test]
-    fn every_role_is_in_the_place_of_its_number() {
-        assert!(Role::ALL.iter().enumerate().all(|(place, (role, _))| *role as usize == place));
+    fn names_of_roles_read_back() {
+        for (role, name) in [(Role::Baseline, "baseline"), (Role::SameDecision, "same decision")] {
+            assert_eq!((role.name(), Role::from_name(name)), (name, Some(role)));
+        }
+        assert_eq!(Role::from_name("Baseline"), None);
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub fn group(
     context: &dyn Knowledge,
 ) -> Option<(Group, u64)> {
     let mut ids = Ids::starting_at(first_id);
-    let seed = BuildInput { pair: Some(base.pair), base: &request, round, context };
+    let seed = BuildInput { pair: base.pair, base: &request, round, context };
     let members = (relation.members)(&seed, &mut ids);
     if members.is_empty() {
         return None;

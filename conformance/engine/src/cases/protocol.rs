@@ -207,9 +207,8 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::Share(20),
     |input, ids| {
-        let Some(pair) = input.pair else { return Vec::new() };
         let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
-        let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document)
+        let inside: Vec<&mutate::Site> = mutate::sites(input.pair.request_document)
             .iter()
             .filter(|site| site.location.starts_with("/params/"))
             .collect();
@@ -223,7 +222,7 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
         else {
             return Vec::new();
         };
-        let label = format!("{} broken at {}", mutation.keyword, mutation.pointer);
+        let label = format!("{} broken at {}", site.keyword, mutation.pointer);
         vec![with_own_id(Role::Malformed, label, &mutation.broken)]
     },
 );

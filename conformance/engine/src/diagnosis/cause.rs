@@ -8,13 +8,15 @@ use super::difference::Difference;
 use crate::{cases::case::Group, message::answer::Answer, specification::Places};
 
 /// What decides whether the rule of a finding is broken.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Cause {
     /// These members of the request: the rule held for the same request with the passing values.
     Members(Vec<Difference>),
     /// Every request with these members breaks the rule. No request without them shows it, because the rule is about such requests.
     Form(Vec<Difference>),
     /// Every answer that the rule judges, or every such result or error.
+    #[strum(serialize = "every-answer")]
     Every {
         /// Of this method and mode; none for all.
         pair: Option<Kind>,
@@ -23,6 +25,7 @@ pub enum Cause {
     },
     /// In recorded traffic: the members in which the request differs from the nearest one that passed. Nothing was sent, so that some of
     /// them may not matter.
+    #[strum(serialize = "recorded-difference")]
     Recorded {
         /// The members.
         differences: Vec<Difference>,
@@ -43,8 +46,10 @@ pub enum Cause {
     /// Other requests that are in flight. The rule held when the requests were sent one after the other.
     Concurrency,
     /// An earlier request. The rule held when the same request was sent alone.
+    #[strum(serialize = "earlier-request")]
     Earlier(EarlierRequest),
     /// That no earlier request of this method had the same member. The rule held when one had.
+    #[strum(serialize = "missing-request")]
     Missing {
         /// The method of the earlier request.
         method: &'static str,
@@ -52,6 +57,7 @@ pub enum Cause {
         member: (&'static str, Places),
     },
     /// A budget that was spent: requests of this kind for which the rule held in the run break it now.
+    #[strum(serialize = "spent-budget")]
     Spent {
         /// How many requests of this kind the rule held for.
         served: usize,
@@ -164,19 +170,7 @@ impl Cause {
 
     /// The name of the cause in reports: `members`, `concurrency`.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Members(_) => "members",
-            Self::Form(_) => "form",
-            Self::Every { .. } => "every-answer",
-            Self::Recorded { .. } => "recorded-difference",
-            Self::Writing(_) => "writing",
-            Self::Headers { .. } => "headers",
-            Self::Concurrency => "concurrency",
-            Self::Earlier(_) => "earlier-request",
-            Self::Missing { .. } => "missing-request",
-            Self::Spent { .. } => "spent-budget",
-            Self::Chance { .. } => "chance",
-        }
+        self.into_str()
     }
 }
 

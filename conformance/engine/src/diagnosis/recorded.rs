@@ -43,26 +43,15 @@ impl RecentExchanges {
     /// Adds to a finding in what its request differs from the nearest one of the same method and mode for which the rule held, or that
     /// the rule never held for them: `ever_held` says whether it did.
     pub fn explain(&self, finding: &mut Finding, context: &dyn Knowledge, ever_held: bool) {
-        if let Some(Nearest { differences, is_only_there, group, exchange }) = self.nearest(finding, context)
-        {
-            let member = group.members.first();
-            finding.cause = Some(Cause::Recorded {
-                differences,
-                is_only_there,
-                place: member.map(|member| member.label.clone()).unwrap_or_default(),
-            });
-            finding.contrast = Some(Contrast {
-                group: group.clone(),
-                exchanges: vec![exchange.with_short_body()],
-                member: 0,
-            });
+        if let Some((cause, contrast)) = self.nearest(finding, context) {
+            (finding.cause, finding.contrast) = (Some(cause), Some(contrast));
         } else if !ever_held && finding.times > 1 && finding.pair.is_some() {
             finding.cause = Some(Cause::Every { pair: finding.pair, answers: WrongAnswers::All });
         }
     }
 
-    /// The nearest exchange for which the rule held, with the members in which its request differs.
-    fn nearest(&self, finding: &Finding, context: &dyn Knowledge) -> Option<Nearest<'_>> {
+    /// The members in which the request differs from the nearest one for which the rule held, and that one.
+    fn nearest(&self, finding: &Finding, context: &dyn Knowledge) -> Option<(Cause, Contrast)> {
         let failing: Value = serde_json::from_slice(&finding.group.members.first()?.body).ok()?;
         let got_result =
             finding.exchanges.first().is_some_and(|exchange| Answer::of(exchange).result().is_some());
@@ -102,21 +91,12 @@ impl RecentExchanges {
             .cloned()
             .collect();
         let is_only_there = !only_there.is_empty();
-        Some(Nearest {
+        let cause = Cause::Recorded {
             differences: if is_only_there { only_there } else { all.clone() },
             is_only_there,
-            group,
-            exchange,
-        })
+            place: group.members.first().map(|member| member.label.clone()).unwrap_or_default(),
+        };
+        let exchanges = vec![exchange.with_short_body()];
+        Some((cause, Contrast { group: (*group).clone(), exchanges, member: 0 }))
     }
-}
-
-/// The nearest exchange for which the rule held.
-struct Nearest<'a> {
-    /// The members in which its request differs.
-    differences: Vec<Difference>,
-    /// Whether only the members with values are left that no request which passed has.
-    is_only_there: bool,
-    group: &'a Group,
-    exchange: &'a Exchange,
 }

@@ -15,7 +15,8 @@ use crate::{
 };
 
 /// Why two findings are one defect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Kinship {
     /// The same answers break both, and at least one of the two rules holds for other answers.
     SameAnswers,
@@ -33,26 +34,9 @@ pub enum Kinship {
 }
 
 impl Kinship {
-    /// Every reason.
-    pub const ALL: [Self; 6] = [
-        Self::SameAnswers,
-        Self::SameCause,
-        Self::SamePlace,
-        Self::SameType,
-        Self::SameWholeAnswer,
-        Self::NowAndThen,
-    ];
-
     /// The name in reports: `same-answers`.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::SameAnswers => "same-answers",
-            Self::SameCause => "same-cause",
-            Self::SamePlace => "same-place",
-            Self::SameType => "same-type",
-            Self::SameWholeAnswer => "same-whole-answer",
-            Self::NowAndThen => "now-and-then",
-        }
+        self.into_str()
     }
 }
 

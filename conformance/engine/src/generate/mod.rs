@@ -9,7 +9,6 @@ pub(crate) mod schema;
 pub mod shrink;
 pub mod strategy;
 
-pub use mutate::{Mutation, mutations};
 pub use random::{Drawn, drawn, runner};
 pub use schema::Unsupported;
 pub use shrink::simpler;

@@ -8,8 +8,6 @@ mod misfits;
 mod sites;
 
 use crate::specification::Specification;
-use std::fmt;
-
 use paymaster_schemas::{Kind, document, validator_for};
 use serde_json::Value;
 
@@ -40,65 +38,21 @@ pub struct Site {
 pub struct Mutation {
     /// The place that was edited, as a JSON pointer into the message.
     pub pointer: String,
-    /// The document that has the broken keyword.
-    pub document: &'static str,
-    /// The place of the keyword in that document, as a JSON pointer.
-    pub schema_pointer: String,
-    /// The broken keyword.
-    pub keyword: &'static str,
-    /// The value before the edit.
-    pub was: Value,
-    /// The value after the edit; none when it was removed.
-    pub now: Option<Value>,
     /// The whole broken message.
     pub broken: Value,
-    /// How it was broken.
-    pub site: Site,
-}
-
-/// Every mutation of `valid`, a message that the document called `document` accepts, in the order of the [`sites`].
-/// Empty when there is no such document, or when it does not accept `valid`.
-pub fn mutations(document: &str, valid: &Value) -> Vec<Mutation> {
-    if !validator_for(document).is_some_and(|validator| validator.is_valid(valid)) {
-        return Vec::new();
-    }
-    let mut all: Vec<Mutation> = Vec::new();
-    for mutation in sites(document).iter().filter_map(|site| site.broken(valid)) {
-        // Two edits can give the same value: `0x` without its prefix is the empty string.
-        let known = |known: &Mutation| known.pointer == mutation.pointer && known.now == mutation.now;
-        if !all.iter().any(known) {
-            all.push(mutation);
-        }
-    }
-    all
 }
 
 impl Site {
     /// `valid`, broken at this site. None when the message is not valid, when it has no such place, when the edit does not break
     /// this keyword, or when it breaks anything outside of the place.
     pub fn apply(&self, valid: &Value) -> Option<Mutation> {
-        validator_for(self.message)?.is_valid(valid).then(|| self.broken(valid)).flatten()
-    }
-
-    fn broken(&self, valid: &Value) -> Option<Mutation> {
+        if !validator_for(self.message)?.is_valid(valid) {
+            return None;
+        }
         let pointer = edits::place(&self.location, valid)?;
-        let was = valid.pointer(&pointer)?.clone();
         let mut broken = valid.clone();
         self.edit.perform(&mut broken, &pointer)?;
-        let now = match self.edit {
-            Edit::Remove => None,
-            _ => Some(broken.pointer(&pointer)?.clone()),
-        };
-        (now.as_ref() != Some(&was) && self.is_broken_here(&broken, &pointer)).then(|| Mutation {
-            pointer,
-            document: self.document,
-            schema_pointer: self.schema_pointer.clone(),
-            keyword: self.keyword,
-            was,
-            now,
-            broken,
-            site: self.clone(),
-        })
+        self.is_broken_here(&broken, &pointer).then_some(Mutation { pointer, broken })
     }
 
     /// Whether the schema rejects the message for this keyword and for nothing outside of the place.
@@ -128,39 +82,12 @@ impl Site {
 }
 
 impl Mutation {
-    /// The same mutation of another, usually simpler, base. None when the site does not break it; see [`Site::apply`].
-    pub fn reapply(&self, base: &Value) -> Option<Self> {
-        self.site.apply(base)
-    }
-
-    /// Whether `shrunk` is exactly this mutation of `base`.
-    pub fn is_mutation_of(&self, base: &Value, shrunk: &Value) -> bool {
-        self.reapply(base).is_some_and(|mutation| mutation.broken == *shrunk)
-    }
-
     /// The pair for which the broken request is valid: another method or mode name can turn it into a valid request of another
     /// pair.
     pub fn valid_pair(&self, specification: &Specification) -> Option<Kind> {
         specification.kinds.iter().copied().find(|pair| {
             validator_for(pair.request_document).is_some_and(|validator| validator.is_valid(&self.broken))
         })
-    }
-}
-
-/// In a line, for people: `pattern of address broken at /params/0/sender: now "0x"`.
-impl fmt::Display for Mutation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Longer values are cut, in characters.
-        const LONGEST: usize = 60;
-        write!(f, "{} of {} broken at {}: ", self.keyword, self.document, self.pointer)?;
-        let Some(now) = &self.now else {
-            return f.write_str("removed");
-        };
-        let text = now.to_string();
-        match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => write!(f, "now {}...", &text[..end]),
-            None => write!(f, "now {text}"),
-        }
     }
 }
 

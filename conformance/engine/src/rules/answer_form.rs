@@ -87,9 +87,7 @@ fn json_text(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// No member of an answer occurs twice with different values.
 fn single_valued_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(document) = view.due_document() else { return };
     match document.duplicates.iter().find(|duplicate| duplicate.conflicting) {
         Some(duplicate) => {
             report.broken(&duplicate.pointer, "one value", "the member occurs twice with different values");
@@ -100,16 +98,14 @@ fn single_valued_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report
 
 /// The answer to one request is one JSON object.
 fn object(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    if let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) {
+    if let Some(document) = view.due_document() {
         report.expect(document.value.is_object(), "", "one JSON object", || shown(&document.value));
     }
 }
 
 /// An answer carries either result or error.
 fn result_or_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(object) = view.due_object() else { return };
     let actual = match (object.contains_key("result"), object.contains_key("error")) {
         (true, false) | (false, true) => return report.held(),
         (true, true) => {
@@ -125,9 +121,7 @@ fn result_or_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 /// An answer has the jsonrpc version of the request. `2.0` is also a lawful answer to `2.0.0`, which only the field table of
 /// section 2.1 has. A request in the version that the target does not use may be refused in the other version.
 fn jsonrpc(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(object) = view.due_object() else { return };
     let sent = match &*view.request {
         ParsedRequest::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
         ParsedRequest::UnknownMethod { .. } | ParsedRequest::WithoutKind { .. } => "2.0",
@@ -144,9 +138,7 @@ fn jsonrpc(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 /// An answer has the id of its request. Numbers are compared by exact value. An error may have the id null when the request goes
 /// beyond the tables, which includes ids with a fraction: the target may not have read it.
 fn id(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(object) = view.due_object() else { return };
     let Some(sent) = view.request.id() else { return };
     let actual = object.get("id");
     // For json-rpc.large-ids.

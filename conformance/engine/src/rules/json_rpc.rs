@@ -212,9 +212,7 @@ fn nothing(view: &View<'_>, report: &mut Report) {
 
 /// An integer id above 2^53 comes back exactly. Parsers with 64-bit floating-point numbers round it.
 fn large_ids(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(object) = view.due_object() else { return };
     let Some(Value::Number(sent)) = view.request.id().filter(|id| is_large_integer(id)) else {
         return;
     };
@@ -229,9 +227,7 @@ fn large_ids(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// No member of an answer occurs twice, not even with the same value.
 fn unique_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(document) = view.due_document() else { return };
     if document.duplicates.iter().any(|duplicate| duplicate.conflicting) {
         return; // for answer.single-valued-members
     }

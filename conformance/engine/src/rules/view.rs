@@ -2,6 +2,7 @@
 
 use crate::{
     cases::case::Role,
+    json::document::Document,
     knowledge::{Expectation, Knowledge},
     message::{
         answer::Answer,
@@ -15,6 +16,7 @@ use std::{
 };
 
 use paymaster_exchange::{Exchange, HeaderSet, RefusedValue, Simulation};
+use serde_json::{Map, Value};
 
 /// The longest body of ordinary size that is no valid call, in bytes.
 const ORDINARY_BODY: usize = 24 * 1024;
@@ -98,6 +100,16 @@ impl<'a> View<'a> {
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
     pub fn must_be_answered(&self) -> bool {
         self.request.id().is_some() && !self.rejected_before_service() && !self.refused_by_status()
+    }
+
+    /// The answer as a JSON text, where the request must be answered.
+    pub fn due_document(&self) -> Option<&Document> {
+        self.answer.document().filter(|_| self.must_be_answered())
+    }
+
+    /// The answer as a JSON object, where the request must be answered.
+    pub fn due_object(&self) -> Option<&Map<String, Value>> {
+        self.answer.object().filter(|_| self.must_be_answered())
     }
 
     /// Whether the specification leaves the answer to the request open: it does not keep to the tables, and its answer is not shown.

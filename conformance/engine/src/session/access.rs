@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     rules::{View, describe_answer},
-    session::unserved::Outcomes,
+    session::{add_counts, unserved::Outcomes},
 };
 
 /// Counts the valid requests that HTTP refused. When all of them get 401, 403 or 404, the service was not tested: the body may
@@ -75,9 +75,7 @@ impl Access {
 
     /// Adds the counts of another part of the run.
     pub fn merge(&mut self, other: Self) {
-        for (status, times) in other.refused {
-            *self.refused.entry(status).or_default() += times;
-        }
+        add_counts(&mut self.refused, other.refused);
         self.redirected_to = self.redirected_to.take().or(other.redirected_to);
         self.is_json_rpc |= other.is_json_rpc;
         self.other = self.other.take().or(other.other);

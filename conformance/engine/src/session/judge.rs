@@ -3,7 +3,7 @@
 use crate::{
     cases::case::Group,
     knowledge::Knowledge,
-    rules::{Check, Members, Report, Rule, View, Violation},
+    rules::{Check, Report, Rule, View},
 };
 use paymaster_exchange::Exchange;
 
@@ -14,12 +14,8 @@ pub struct Judgement {
     pub rule: &'static Rule,
     /// Its place among the rules of the judge.
     pub number: usize,
-    /// How often it was exercised and held.
-    pub held: u64,
-    /// The members of the group for which it held.
-    pub held_at: Members,
-    /// Where it was broken.
-    pub violations: Vec<Violation>,
+    /// How often it held, and where it was broken.
+    pub report: Report,
 }
 
 /// Judges groups by a selection of the rules.
@@ -61,9 +57,7 @@ impl Judge {
                 (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {
                     rule,
                     number,
-                    held: report.held,
-                    held_at: report.held_at(),
-                    violations: report.violations,
+                    report,
                 })
             })
             .collect()

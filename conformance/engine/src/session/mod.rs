@@ -21,6 +21,7 @@ pub mod unserved;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::AddAssign,
     sync::Arc,
     time::Duration,
 };
@@ -207,7 +208,7 @@ impl Session {
     /// Whether a group breaks a rule by its exchanges. Nothing is counted.
     pub fn is_broken_by(&self, group: &Group, exchanges: &[Exchange]) -> bool {
         let judgements = self.judge.group(group, exchanges, &*self.context);
-        judgements.iter().any(|judgement| !judgement.violations.is_empty())
+        judgements.iter().any(|judgement| !judgement.report.violations.is_empty())
     }
 
     /// Counts what rules would judge in these answers without the listed failures.
@@ -221,7 +222,7 @@ impl Session {
         let mut wrong: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
         let mut entries = BTreeSet::new();
         for judgement in judgements {
-            for violation in &judgement.violations {
+            for violation in &judgement.report.violations {
                 let pair = views.get(violation.member).and_then(|view| view.request.pair());
                 if let Some(entry) = self.known.covers(&Key::of(judgement.rule, pair, violation)) {
                     wrong.entry(violation.member).or_default().push(&violation.pointer);
@@ -239,7 +240,7 @@ impl Session {
             mended.unwrap_or_else(|| exchange.clone())
         });
         let mended: Vec<Exchange> = mended.collect();
-        let times = |judgement: &Judgement| judgement.held + judgement.violations.len() as u64;
+        let times = |judgement: &Judgement| judgement.report.held + judgement.report.violations.len() as u64;
         for judgement in self.judge.group(group, &mended, &*self.context) {
             let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
             let more = times(&judgement).saturating_sub(before.map_or(0, times));
@@ -276,9 +277,7 @@ impl Session {
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
         self.unjudged_answers.merge(other.unjudged_answers);
-        for (reason, groups) in other.unjudged {
-            *self.unjudged.entry(reason).or_default() += groups;
-        }
+        add_counts(&mut self.unjudged, other.unjudged);
     }
 
     /// Adds whether earlier requests got past HTTP to the service.
@@ -429,5 +428,12 @@ impl Session {
             reached: self.tally.reached,
             took: ending.took,
         }
+    }
+}
+
+/// Adds the counts of another part of a run.
+fn add_counts<K: Ord, N: AddAssign + Default>(own: &mut BTreeMap<K, N>, other: BTreeMap<K, N>) {
+    for (key, times) in other {
+        *own.entry(key).or_default() += times;
     }
 }

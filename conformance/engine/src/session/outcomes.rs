@@ -182,11 +182,6 @@ impl Outcomes {
         self.all
     }
 
-    /// Whether this is a sample of the run: it was too long to keep every request.
-    pub fn is_sample(&self) -> bool {
-        self.halvings > 0
-    }
-
     /// The requests that are kept, in the order of the plan.
     pub fn requests(&self) -> impl ExactSizeIterator<Item = (RequestPlace, &JudgedRequest)> {
         self.requests.iter().map(|(place, request)| (*place, request))
@@ -221,12 +216,6 @@ impl Outcomes {
     /// The requests that broke a rule at this place, in the order of the plan; none where no request did.
     pub fn of_key(&self, key: &Key) -> Option<&BTreeSet<RequestPlace>> {
         self.broken.get(key)
-    }
-
-    /// The places at which a request broke rules.
-    pub fn keys_of(&self, place: RequestPlace) -> impl Iterator<Item = &Key> {
-        let broken = self.broken.iter();
-        broken.filter_map(move |(key, places)| places.contains(&place).then_some(key))
     }
 
     /// Compares how two rules judged the same requests, each at one of its places. Keys of two pairs have no request in common.
@@ -375,7 +364,7 @@ mod tests {
     #[test]
     fn a_run_of_any_length_keeps_an_even_sample_of_its_groups() {
         let outcomes = of_groups(0..200_000);
-        assert!(outcomes.is_sample());
+        assert!(outcomes.halvings > 0);
         assert_eq!(outcomes.all(), 400_000);
         let kept = outcomes.requests().len();
         assert!((MOST_REQUESTS / 2..=MOST_REQUESTS).contains(&kept), "{kept}");

@@ -5,7 +5,7 @@ use crate::{
     diagnosis::cause::Cause,
     knowledge::{Expectation, Knowledge},
     message::answer::Answer,
-    rules::{Rule, View, Violation},
+    rules::{Report, Rule, View, Violation},
     session::{
         judge::{self, Judge, Judgement},
         unjudged::UnjudgedAnswers,
@@ -220,7 +220,7 @@ impl<'a> Recheck<'a> {
         };
         let mut outcome = Outcome::NotJudged;
         for judgement in self.judge.views(&views, Some(group), self.context) {
-            let Judgement { rule, violations, held, .. } = judgement;
+            let Judgement { rule, report: Report { held, violations, .. }, .. } = judgement;
             if violations.is_empty() && held > 0 {
                 outcome = Outcome::Held;
             }
@@ -252,7 +252,7 @@ impl<'a> Recheck<'a> {
         }
         let judgements = self.judge.views(&views, Some(group), self.context);
         let is_judged = !judgements.is_empty();
-        let mut violations = judgements.into_iter().flat_map(|judgement| judgement.violations);
+        let mut violations = judgements.into_iter().flat_map(|judgement| judgement.report.violations);
         let is_elsewhere =
             |violation: &Violation| original.other_places.contains(&without_indices(&violation.pointer));
         if let Some(violation) = violations.find(|violation| !is_elsewhere(violation)) {
@@ -301,7 +301,7 @@ impl<'a> Recheck<'a> {
     /// How many answers to a group the rule judged and held for.
     pub fn held(&self, group: &Group, exchanges: &[Exchange]) -> u64 {
         let judgements = self.judge.group(group, exchanges, self.context);
-        judgements.iter().map(|judgement| judgement.held).sum()
+        judgements.iter().map(|judgement| judgement.report.held).sum()
     }
 
     /// Whether answers that leave the rule nothing to judge are sound: a list may be empty in which an element was wrong.
@@ -313,7 +313,7 @@ impl<'a> Recheck<'a> {
         );
         judgements
             .iter()
-            .all(|judgement| judgement.violations.is_empty() || judgement.rule.basis().is_observed())
+            .all(|judgement| judgement.report.violations.is_empty() || judgement.rule.basis().is_observed())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     rules::{Check, Rule, View, Violation},
     session::{
         access::Access,
+        add_counts,
         contradictions::KeptPromises,
         examples::{Example, Examples},
         judge::Judgement,
@@ -109,11 +110,11 @@ impl Tally {
         let mut requests = GroupOutcomes::of(views.len());
         for judgement in judgements {
             let rule = judgement.rule;
-            for member in judgement.held_at.iter() {
+            for member in judgement.report.held_at().iter() {
                 requests.judged(member, judgement.number);
             }
             let count = self.rules.entry(rule.id).or_default();
-            count.held += judgement.held;
+            count.held += judgement.report.held;
             if !self.without_examples
                 && group.is_planned()
                 && let Some(member) = member_that_held(&judgement, group)
@@ -121,12 +122,12 @@ impl Tally {
             {
                 count.examples.offer(group, member, view, &mut shared);
             }
-            if judgement.violations.is_empty() || rule.basis().is_observed() {
+            if judgement.report.violations.is_empty() || rule.basis().is_observed() {
                 continue;
             }
             // An answer counts once, however many of its members break the rule.
             let mut answers = BTreeSet::new();
-            for violation in judgement.violations {
+            for violation in judgement.report.violations {
                 answers.insert(violation.member);
                 let pair = views.get(violation.member).and_then(|view| view.request.pair());
                 let key = Key::of(rule, pair, &violation);
@@ -170,10 +171,7 @@ impl Tally {
         self.promises.merge(other.promises);
         self.outcomes.merge(other.outcomes);
         for (clause, values) in other.observations {
-            let own = self.observations.entry(clause).or_default();
-            for (value, times) in values {
-                *own.entry(value).or_default() += times;
-            }
+            add_counts(self.observations.entry(clause).or_default(), values);
         }
         for (key, seen) in other.seen {
             self.keep(key, seen);
@@ -184,12 +182,6 @@ impl Tally {
     pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
         let count = self.rules.get(rule.id);
         count.into_iter().flat_map(|count| count.examples.of(pair).cloned()).collect()
-    }
-
-    /// Requests for which a rule held.
-    pub fn examples_of(&self, rule: &Rule) -> Vec<Example> {
-        let count = self.rules.get(rule.id);
-        count.into_iter().flat_map(|count| count.examples.all()).cloned().collect()
     }
 
     /// Requests for which some rule held, each once.
@@ -399,8 +391,8 @@ impl FirstViolation {
 /// all. A rule over the whole group is about its base.
 fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
     let members = group.members.len();
-    let all = judgement.held >= members as u64 || matches!(judgement.rule.check, Check::Group(..));
-    (judgement.violations.is_empty() && judgement.held > 0 && all).then_some(0)
+    let all = judgement.report.held >= members as u64 || matches!(judgement.rule.check, Check::Group(..));
+    (judgement.report.violations.is_empty() && judgement.report.held > 0 && all).then_some(0)
 }
 
 fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     rules::View,
-    session::{access::Access, unserved::without_answer},
+    session::{access::Access, add_counts, unserved::without_answer},
 };
 
 /// How many groups have such an answer.
@@ -38,15 +38,9 @@ impl UnjudgedAnswers {
 
     /// Adds the counts of another part of the same run.
     pub fn merge(&mut self, other: Self) {
-        for (what, groups) in other.too_large {
-            *self.too_large.entry(what).or_default() += groups;
-        }
-        for (status, groups) in other.by_gateways {
-            *self.by_gateways.entry(status).or_default() += groups;
-        }
-        for (again, groups) in other.unconfirmed_timeouts {
-            *self.unconfirmed_timeouts.entry(again).or_default() += groups;
-        }
+        add_counts(&mut self.too_large, other.too_large);
+        add_counts(&mut self.by_gateways, other.by_gateways);
+        add_counts(&mut self.unconfirmed_timeouts, other.unconfirmed_timeouts);
     }
 
     /// The number of groups for each reason. A run with such groups does not pass. Where HTTP refused every valid request, gateways are

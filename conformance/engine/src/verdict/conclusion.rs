@@ -1,12 +1,24 @@
 //! The verdict on a rule and the conclusion of a run.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// The verdict on one rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Verdict {
     /// Broken, and broken again when the same bytes were sent again.
     Failed,
@@ -29,27 +41,12 @@ pub enum Verdict {
 impl Verdict {
     /// The name in reports.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Flaky => "flaky",
-            Self::KnownFailing => "known-failing",
-            Self::UnexpectedlyPassing => "unexpectedly-passing",
-            Self::Covered => "covered",
-            Self::Inconclusive => "inconclusive",
-            Self::NotApplicable => "not-applicable",
-            Self::Passed => "passed",
-        }
+        self.into_str()
     }
 
     /// Whether the rule is broken at a place that the list of known failures does not name.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Failed | Self::Flaky)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -3,11 +3,12 @@
 //! [`crate::verdict::line`] turns the counts into a sentence.
 
 use serde_json::{Map, Value};
+use strum::VariantArray;
 
 use crate::verdict::conclusion::Verdict;
 
 /// The effect of a rule's verdict on the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::VariantArray)]
 pub enum RuleState {
     /// Broken, and the run fails.
     Broken,
@@ -29,16 +30,7 @@ pub enum RuleState {
 
 impl RuleState {
     /// Every state, in the order of the reports.
-    pub const ALL: [Self; 8] = [
-        Self::Broken,
-        Self::Warned,
-        Self::KnownFailing,
-        Self::UnexpectedlyPassing,
-        Self::Passed,
-        Self::Covered,
-        Self::Inconclusive,
-        Self::NotApplicable,
-    ];
+    pub const ALL: [Self; 8] = *Self::VARIANTS.as_array().expect("eight variants");
 
     /// The state for a verdict. `fails` is true when a broken rule of this basis fails the run.
     pub const fn of_verdict(verdict: Verdict, fails: bool) -> Self {

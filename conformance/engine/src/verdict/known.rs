@@ -93,8 +93,9 @@ pub struct KnownFailureList {
 }
 
 /// The state of an entry at the end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum EntryState {
     /// The listed failure occurred.
     StillFailing,
@@ -113,14 +114,7 @@ pub enum EntryState {
 impl EntryState {
     /// The name in reports.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::StillFailing => "still-failing",
-            Self::Quiet => "quiet",
-            Self::UnexpectedlyPassing => "unexpectedly-passing",
-            Self::MatchesNothing => "matches-nothing",
-            Self::Expired => "expired",
-            Self::NotReached => "not-reached",
-        }
+        self.into_str()
     }
 
     /// Whether an entry in this state fails the run.

@@ -106,7 +106,7 @@ pub static SPECIFICATION: Specification = Specification {
         Shape::Both => Some(Value::from("a result for several versions of EntryPoint")),
         _ => sort_of_result(result).map(Value::from),
     },
-    sibling,
+    sibling: |input| Some(sibling(input)),
     deciding,
     right_answer,
     may_change,
@@ -147,8 +147,8 @@ fn sort_of_result(result: &Value) -> Option<String> {
 }
 
 /// A call of the other method with the operation of a request: for a version whose results have other members, where the target serves one.
-fn sibling(input: &BuildInput<'_>) -> Option<Value> {
-    let kind = input.pair?;
+fn sibling(input: &BuildInput<'_>) -> Value {
+    let kind = input.pair;
     let mut request = with(input.base, "", "method", other_method(kind).method);
     let target = Target::of(input.context);
     let mut others =
@@ -161,7 +161,7 @@ fn sibling(input: &BuildInput<'_>) -> Option<Value> {
         };
         request = discovery::with_param(&request, 1, json!(other.address().to_checksum(None)));
     }
-    Some(request)
+    request
 }
 
 /// What a target may decide by.

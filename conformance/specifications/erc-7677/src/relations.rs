@@ -120,7 +120,7 @@ pub(crate) static REFUSED: Relation = Relation::new(
         let request = match input.round % 6 {
             2 => respelled(&request, str::to_ascii_lowercase),
             3 => with_checksum(&request).unwrap_or(request),
-            4 if input.pair.is_some_and(is_stub) => zero(&request, false),
+            4 if is_stub(input.pair) => zero(&request, false),
             4 | 5 => with_stub_members(input, &request).unwrap_or(request),
             _ => request,
         };
@@ -137,7 +137,8 @@ fn with_policy(request: &Value) -> Value {
 /// The data request for the operation of a stub request, with ordinary limits of the paymaster.
 fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
     let mut data = with(stub, "", "method", DATA);
-    if let Some(version) = input.pair.map(version).filter(|version| *version != EntryPointVersion::V06) {
+    let version = version(input.pair);
+    if version != EntryPointVersion::V06 {
         for (member, limit) in Target::of(input.context).paymaster_limits(version) {
             set(&mut data, OPERATION, member, limit);
         }
@@ -147,7 +148,7 @@ fn data_of(input: &BuildInput<'_>, stub: &Value) -> Value {
 
 /// The data request with the paymaster members of a stub, as every wallet repeats those of its own; none before discovery found a stub.
 fn with_stub_members(input: &BuildInput<'_>, data: &Value) -> Option<Value> {
-    let stub = Target::of(input.context).found.stubs.get(&version(input.pair?).to_string())?;
+    let stub = Target::of(input.context).found.stubs.get(&version(input.pair).to_string())?;
     let mut data = data.clone();
     for (name, value) in stub {
         set(&mut data, OPERATION, name, value.clone());
@@ -163,7 +164,7 @@ pub(crate) static PAIR: Relation = Relation::new(
     Bases::These(STUBS),
     Rounds::scaled(10),
     |input, ids| {
-        let Some(version) = input.pair.map(version) else { return Vec::new() };
+        let version = version(input.pair);
         let (round, base) = (input.round % 10, input.base);
         let has_context = base["params"][3] != json!({});
         let is_unsigned = base["params"][0].get("signature").is_none();
@@ -224,7 +225,7 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
         if !target.may_vary() {
             return Vec::new();
         }
-        let others = target.sent_versions().filter(|other| Some(*other) != input.pair.map(version));
+        let others = target.sent_versions().filter(|other| *other != version(input.pair));
         let mut members = vec![member(Role::Other, "the first EntryPoint", input.base, ids)];
         members.extend(others.map(|other| {
             let request = with_param(input.base, 1, json!(other.address().to_checksum(None)));
@@ -377,23 +378,23 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     })
     .in_kinds(|kind| !is_06(kind)),
     form("operation.factory", "an account that does not exist yet", |input| {
-        Some(of_new_account(input.base, version(input.pair?), input.round))
+        Some(of_new_account(input.base, version(input.pair), input.round))
     })
     .of_another_operation(),
     form(
         "operation.factory",
         "an account that does not exist yet, with 0x0 for the three gas limits",
-        |input| Some(zero(&of_new_account(input.base, version(input.pair?), input.round), false)),
+        |input| Some(zero(&of_new_account(input.base, version(input.pair), input.round), false)),
     )
     .in_kinds(is_stub)
     .of_another_operation(),
     form("operation.factory", "an account that does not exist yet, with a placeholder signature", |input| {
-        let request = of_new_account(input.base, version(input.pair?), input.round);
+        let request = of_new_account(input.base, version(input.pair), input.round);
         Some(with(&request, OPERATION, "signature", dummy_signature()))
     })
     .of_another_operation(),
     form("operation.factory", "an account that does not exist yet, of many owners", |input| {
-        let mut request = of_new_account(input.base, version(input.pair?), input.round);
+        let mut request = of_new_account(input.base, version(input.pair), input.round);
         let owners = format!("{:0>64}", "5a".repeat(20)).repeat(40);
         for name in ["initCode", "factoryData"] {
             if let Some(data) = request["params"][0][name].as_str().map(|data| format!("{data}{owners}")) {
@@ -533,7 +534,7 @@ pub(crate) static FORMS: Relation = Relation::new(
     Rounds::for_each(CLIENT_FORMS),
     |input, ids| {
         let form = item_of_round(input, CLIENT_FORMS);
-        let variant = input.pair.filter(|kind| (form.applies)(*kind)).and_then(|_| (form.after)(input));
+        let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
         let before = (form.before)(input.base);
         let is_next = form.is_other_operation && form.clause != "operation.nonce";
         let variant = variant.map(|variant| if is_next { with_later_nonce(&variant, 1) } else { variant });
@@ -737,8 +738,7 @@ pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
     Rounds::scaled(2),
     |input, ids| {
         let invented = Address::repeat_byte(0xe7 - u8::try_from(input.round % 9).unwrap_or(0));
-        let Some(version) = input.pair.map(version) else { return Vec::new() };
-        let mut alike = version.address();
+        let mut alike = version(input.pair).address();
         alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
         let with_address =
             |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
@@ -874,7 +874,7 @@ mod tests {
         let target = Target::default();
         let base = |operation| json!({ "method": DATA, "params": [operation, "0x", "0x1", {}] });
         let signed = base(json!({ "signature": "0x5a" }));
-        let input = |base| BuildInput { pair: Some(kinds::DATA_07), base, round: 0, context: &target };
+        let input = |base| BuildInput { pair: kinds::DATA_07, base, round: 0, context: &target };
         let form = form_of("no signature").unwrap();
         assert_eq!((form.before)(&signed), signed);
         assert_eq!((form.after)(&input(&signed)), Some(base(json!({}))));

@@ -103,8 +103,8 @@ fn run_with(knowledge: &dyn Knowledge, seed: u64, change: Change<'_>) -> Found {
         let exchanges = send(&service, change, &group);
         found.requests += exchanges.len();
         for judgement in judge.group(&group, &exchanges, &*knowledge) {
-            *found.held.entry(judgement.rule.id).or_default() += judgement.held;
-            for violation in judgement.violations {
+            *found.held.entry(judgement.rule.id).or_default() += judgement.report.held;
+            for violation in judgement.report.violations {
                 let exchange = &exchanges[violation.member];
                 let words = || {
                     format!("{}: {violation:?}\n{:?}\n{:?}", group.name(), exchange.request, exchange.outcome)

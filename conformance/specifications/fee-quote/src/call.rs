@@ -9,7 +9,7 @@ use paymaster_engine::{
     spending::Wei,
 };
 use paymaster_ethereum::most_cost;
-use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
+use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
 use serde_json::{Value, json};
 
 use crate::target::context::{Context, Support};
@@ -94,7 +94,7 @@ pub(crate) fn called(envelope: &Value) -> Called {
     };
     let mode = &envelope["params"][1];
     match mode["mode"].as_str().and_then(Mode::from_name) {
-        Some(mode) => Called::Kind(Pair { method, mode }.kind()),
+        Some(mode) => Called::Kind(kinds::of(method, mode)),
         None => Called::WithoutKind {
             method: method.name(),
             is_absent: mode.as_object().is_some_and(|mode| !mode.contains_key("mode")),
@@ -166,9 +166,9 @@ pub(crate) fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a
 
 /// The sort of result that a call of this kind gets, in words.
 pub(crate) fn sort_of_kind(kind: Kind) -> &'static str {
-    match Pair::of(kind) {
-        Pair::QUOTE_ERC20 => "quotes, of ERC20 mode",
-        Pair::SPONSOR_ERC20 => "a result of ERC20 mode",
+    match kind {
+        kinds::QUOTE_ERC20 => "quotes, of ERC20 mode",
+        kinds::SPONSOR_ERC20 => "a result of ERC20 mode",
         _ => "a result of SPONSORED mode",
     }
 }
@@ -197,8 +197,8 @@ pub(crate) fn sort_of_result(result: &Value) -> Option<String> {
 /// A call of the same kind with another answer: for another token, or for an operation that is refused; none where none is known.
 pub(crate) fn with_other_answer(input: &BuildInput<'_>) -> Option<Value> {
     let context = Context::of(input.context);
-    match Pair::of(input.pair?) {
-        Pair::QUOTE_ERC20 => {
+    match input.pair {
+        kinds::QUOTE_ERC20 => {
             let list = input.base.pointer("/params/1/tokenInfo/tokenList").and_then(Value::as_array);
             let is_listed = |token: &&str| {
                 list.into_iter()
@@ -210,7 +210,7 @@ pub(crate) fn with_other_answer(input: &BuildInput<'_>) -> Option<Value> {
             let info = json!({ "preferredToken": token, "tokenList": [token] });
             Some(with(input.base, "/params/1", "tokenInfo", info))
         }
-        Pair::SPONSOR_ERC20 => None,
+        kinds::SPONSOR_ERC20 => None,
         _ => {
             let sender = context.profile.operations.refused_senders.first()?;
             Some(with(input.base, "/params/0", "sender", sender.as_str()))
@@ -224,7 +224,7 @@ pub(crate) fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
     if !operations.serves(Mode::Sponsored) || !operations.serves(Mode::Erc20) {
         return None;
     }
-    let mode = match Mode::of(input.pair?) {
+    let mode = match Mode::of(input.pair) {
         Mode::Sponsored => {
             let token = Context::of(input.context).tokens_with(Support::Supported).next()?;
             let info = json!({ "preferredToken": token, "tokenList": [token] });

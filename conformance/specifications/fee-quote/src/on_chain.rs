@@ -1,7 +1,7 @@
 //! The operation that an answer completes, and its simulation on a chain with EntryPoint v0.6.
 
 use crate::{SPECIFICATION, call::CallParts};
-use alloy_primitives::{Address, Bytes, U256, hex};
+use alloy_primitives::{Address, Bytes, U256};
 use paymaster_engine::{
     json::number::amount,
     message::{answer::Answer, request::ParsedRequest},
@@ -13,7 +13,7 @@ use std::mem;
 
 use paymaster_ethereum::{
     CallOutcome, CompletedOperation, EntryPointVersion, SimulationOutcome, UserOperation, eth_call,
-    hash_call, paymaster_call, read_hash, read_paymaster_call, read_simulation, simulation_call,
+    hash_call, hex_bytes, paymaster_call, read_hash, read_paymaster_call, read_simulation, simulation_call,
 };
 use paymaster_exchange::{Exchange, Refusal, Simulation};
 
@@ -129,11 +129,11 @@ pub fn completed(exchange: &Exchange) -> Option<CompletedOperation> {
     let answer = Answer::of(exchange);
     let result = answer.result()?;
     let sent = call.operation();
-    let paymaster_and_data = bytes(result.get("paymasterAndData")?)?;
+    let paymaster_and_data = hex_bytes(result.get("paymasterAndData")?)?;
     if paymaster_and_data.is_empty() {
         return None;
     }
-    let bytes_of = |member: &str| sent.get(member).map_or(Some(Bytes::new()), bytes);
+    let bytes_of = |member: &str| sent.get(member).map_or(Some(Bytes::new()), hex_bytes);
     let signature = bytes_of("signature")
         .filter(|signature| !signature.is_empty())
         .unwrap_or_else(|| Bytes::from(DUMMY_SIGNATURE));
@@ -153,10 +153,6 @@ pub fn completed(exchange: &Exchange) -> Option<CompletedOperation> {
         },
         pays_in_tokens: Mode::of(call.pair) == Mode::Erc20,
     })
-}
-
-fn bytes(value: &Value) -> Option<Bytes> {
-    hex::decode(value.as_str()?.strip_prefix("0x")?).ok().map(Bytes::from)
 }
 
 fn uint(value: &Value) -> Option<U256> {

@@ -9,7 +9,7 @@ use crate::{
     target::dialect::{Amounts, Dialect},
 };
 use paymaster_engine::message::request::Call;
-use paymaster_schemas::{Kind, Mode, Pair, kinds};
+use paymaster_schemas::{Kind, Mode, kinds};
 use serde_json::{Map, Value};
 
 /// The members of an operation that are not gas limits.
@@ -113,11 +113,11 @@ fn row(pair: Kind, dialect: &Dialect) -> Row<'_> {
         info: vec!["webhookData", "smartAccountInfo"],
     };
     let in_tokens = |info| Row { mode: Mode::Erc20.name(), members: &["tokenInfo"], info };
-    match Pair::of(pair) {
-        Pair::QUOTE_SPONSORED => sponsored(&["sponsorshipInfo"]),
-        Pair::SPONSOR_SPONSORED => sponsored(&["sponsorshipInfo", "expiryDuration"]),
-        Pair::QUOTE_ERC20 => in_tokens(vec!["preferredToken", "tokenList"]),
-        Pair::SPONSOR_ERC20 => in_tokens(vec![dialect.fee_token_member.as_str()]),
+    match pair {
+        kinds::QUOTE_SPONSORED => sponsored(&["sponsorshipInfo"]),
+        kinds::SPONSOR_SPONSORED => sponsored(&["sponsorshipInfo", "expiryDuration"]),
+        kinds::QUOTE_ERC20 => in_tokens(vec!["preferredToken", "tokenList"]),
+        _ => in_tokens(vec![dialect.fee_token_member.as_str()]),
     }
 }
 
@@ -191,9 +191,9 @@ mod tests {
                 for name in request.pointer(place).unwrap().as_object().unwrap().keys() {
                     let mut fewer = request.clone();
                     fewer.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(name);
-                    let may_go = match Pair::of(pair) {
-                        Pair::SPONSOR_ERC20 => GAS.contains(&name.as_str()),
-                        Pair::QUOTE_ERC20 => name == "calculateGasLimits",
+                    let may_go = match pair {
+                        kinds::SPONSOR_ERC20 => GAS.contains(&name.as_str()),
+                        kinds::QUOTE_ERC20 => name == "calculateGasLimits",
                         _ => false,
                     };
                     assert_eq!(keeps(&fewer), may_go, "{fewer}");

@@ -80,7 +80,7 @@ impl Bench {
         let judged = self.judge.group(group, &exchanges, &self.context);
         let again = self.judge.group(group, &exchanges, &self.context);
         assert_eq!(format!("{judged:?}"), format!("{again:?}"), "two judgements of one answer");
-        for violation in judged.iter().flat_map(|judgement| &judgement.violations) {
+        for violation in judged.iter().flat_map(|judgement| &judgement.report.violations) {
             assert!(violation.member < exchanges.len(), "{violation:?} points out of the group");
         }
         let mut seen = Observations::new();
@@ -88,9 +88,9 @@ impl Bench {
         let readable = serde_json::from_slice::<serde::de::IgnoredAny>(answer);
         let deep = answer.iter().filter(|byte| b"[{".contains(byte)).count() > SERDE_DEPTH;
         if group.relation.id == "calls" && status == 200 && !deep && readable.is_err() {
-            let broken = judged
-                .iter()
-                .any(|judgement| judgement.rule.clause == NOT_JSON && !judgement.violations.is_empty());
+            let broken = judged.iter().any(|judgement| {
+                judgement.rule.clause == NOT_JSON && !judgement.report.violations.is_empty()
+            });
             assert!(broken, "{:?} passed for JSON", String::from_utf8_lossy(answer));
         }
     }

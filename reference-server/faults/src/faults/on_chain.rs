@@ -1,6 +1,6 @@
 //! Faults that the contract on the chain shows. Some of them break other clauses too, where the bytes alone show that something is wrong.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::json;
 
 use super::{
@@ -90,4 +90,4 @@ pub(super) const OF_FEE_QUOTE: &[Fault] = &[Fault::new(
     "signs a digest that is not the contract's",
 )
 .on_result(|_, result| change_data(result, other_v))
-.when(|view| view.is(Pair::SPONSOR_SPONSORED))];
+.when(|view| view.is(kinds::SPONSOR_SPONSORED))];

@@ -135,7 +135,7 @@ fn broken_rows(body: &[u8], response: &WireResponse) -> HashSet<String> {
     let Some(pair) = pair_of(&request) else {
         return broken;
     };
-    check(pair.kind().result_document, result, &mut broken);
+    check(pair.result_document, result, &mut broken);
     for quote in result.get("feeQuotes").and_then(Value::as_array).into_iter().flatten() {
         if let Some(quote) = quote.as_object() {
             check("fee-quote", quote, &mut broken);

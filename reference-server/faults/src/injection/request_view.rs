@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use alloy_primitives::U256;
 use hyper::HeaderMap;
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Kind, Method, Mode, kinds};
 use paymaster_service::{EntryPoint, pair_of};
 use serde_json::{Map, Value};
 
@@ -39,31 +39,31 @@ pub(crate) struct RequestView<'a> {
 
 impl RequestView<'_> {
     /// The method and mode of the request; none unless both are known and the params are two objects.
-    pub(crate) fn pair(&self) -> Option<Pair> {
+    pub(crate) fn pair(&self) -> Option<Kind> {
         if !self.operation().is_object() {
             return None;
         }
         pair_of(self.request)
     }
 
-    pub(crate) fn is(&self, pair: Pair) -> bool {
+    pub(crate) fn is(&self, pair: Kind) -> bool {
         self.pair() == Some(pair)
     }
 
     pub(crate) fn is_sponsored_mode(&self) -> bool {
-        self.pair().is_some_and(|pair| pair.mode == Mode::Sponsored)
+        self.pair().is_some_and(|pair| Mode::of(pair) == Mode::Sponsored)
     }
 
     pub(crate) fn is_token_mode(&self) -> bool {
-        self.pair().is_some_and(|pair| pair.mode == Mode::Erc20)
+        self.pair().is_some_and(|pair| Mode::of(pair) == Mode::Erc20)
     }
 
     pub(crate) fn is_quote(&self) -> bool {
-        self.pair().is_some_and(|pair| pair.method == Method::GetFeeQuoteOrData)
+        self.pair().is_some_and(|pair| Method::of(pair) == Method::GetFeeQuoteOrData)
     }
 
     pub(crate) fn is_sponsor(&self) -> bool {
-        self.pair().is_some_and(|pair| pair.method == Method::SponsorUserOperation)
+        self.pair().is_some_and(|pair| Method::of(pair) == Method::SponsorUserOperation)
     }
 
     /// Whether this calls `pm_getPaymasterStubData` with an operation.
@@ -188,7 +188,7 @@ impl RequestView<'_> {
 
     /// Whether it is a quote request with a preferred token and a token list.
     pub(crate) fn names_both(&self) -> bool {
-        self.is(Pair::QUOTE_ERC20) && self.preferred().is_some() && !self.token_list().is_empty()
+        self.is(kinds::QUOTE_ERC20) && self.preferred().is_some() && !self.token_list().is_empty()
     }
 
     /// The token that the user pays in, under either of its two names.
@@ -200,13 +200,13 @@ impl RequestView<'_> {
 
     /// Whether the request sponsors in token mode and names no token to pay in.
     pub(crate) fn omits_fee_token(&self) -> bool {
-        self.is(Pair::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
+        self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
     }
 
     /// Whether the request sponsors in token mode with a token that the service does not support.
     pub(crate) fn names_unsupported_fee_token(&self) -> bool {
         let is_other = |token: &str| !token.is_empty() && !self.supports(token);
-        self.is(Pair::SPONSOR_ERC20) && self.fee_token().is_some_and(is_other)
+        self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_some_and(is_other)
     }
 
     /// Whether the service supports this token address, in any letter case.

@@ -287,8 +287,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                         change.apply(quote, member);
                     }
                 }
-            } else if view.pair().is_some_and(|pair| pair.kind().result_document == document) && applies(view)
-            {
+            } else if view.pair().is_some_and(|pair| pair.result_document == document) && applies(view) {
                 change.apply(result, member);
             }
         }

@@ -1,6 +1,6 @@
 //! Variants of numbers: other values, and other notations of the same value.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
@@ -46,7 +46,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     .on_result(|_, result| {
         change(result, "preVerificationGas", in_hex);
     })
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    .when(|view| view.is(kinds::SPONSOR_ERC20)),
     variant("exchange-rate-with-exponent", "exchangeRate is written like 2.3e+20")
         .on_result(|_, result| each_quote(result, "exchangeRate", with_exponent)),
     variant("exchange-rate-with-point", "exchangeRate is written with .0")

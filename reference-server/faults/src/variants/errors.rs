@@ -1,6 +1,6 @@
 //! Variants of errors: codes, messages and data that a service may choose.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
@@ -41,7 +41,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         .when(is_single),
     variant("token-errors-with-404", "errors about tokens come with status 404")
         .on_http(|_, response| set_error_status(response, 404))
-        .when(|view| view.is(Pair::SPONSOR_ERC20))
+        .when(|view| view.is(kinds::SPONSOR_ERC20))
         .of_fee_quote(),
 ];
 

@@ -1,7 +1,7 @@
 //! Variants of what a server does with addresses in capital letters, which are not the letters of the checksum of EIP-55.
 
 use alloy_primitives::Address;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::json;
 
 use super::{Variant, variant};
@@ -32,7 +32,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         if unknown.is_empty() {
             return;
         }
-        if view.is(Pair::SPONSOR_ERC20) {
+        if view.is(kinds::SPONSOR_ERC20) {
             refuse(answer, -32001, "the token is not supported");
         } else if let Some(result) = result(answer) {
             retain(result, "feeQuotes", |_, token| !is_unknown(token));

@@ -1,7 +1,7 @@
 //! Variants of what a server supports: which operations, accounts, tokens and modes. A profile of such a server states less.
 
 use alloy_primitives::U256;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use super::http::exceeds_quota;
 use super::{Statement, Variant, variant};
@@ -27,14 +27,14 @@ pub(super) const VARIANTS: &[Variant] = &[
         .untrue(&[Statement::SponsorsAny]),
     variant("sponsoring-budget", "sponsors 80 operations, and then no more")
         .injects(UNSPONSORED)
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 80)
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
     variant("sponsoring-budget-in-errors", "sponsors 120 operations, and then refuses with an error")
-        .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.memory.count() > 120)
+        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.memory.count() > 120)
         .untrue(BUDGET),
     variant("sender-budget", "sponsors 3 operations of one sender, and then refuses with an error")
         .refuses(|view| {
-            view.is(Pair::SPONSOR_SPONSORED) && exceeds_quota(view, view.operation()["sender"].as_str(), 3)
+            view.is(kinds::SPONSOR_SPONSORED) && exceeds_quota(view, view.operation()["sender"].as_str(), 3)
         })
         .untrue(BUDGET),
     variant("costly-operations-unsponsored", "sponsors no operation that may cost more than 0.01 ETH")

@@ -1,6 +1,6 @@
 //! Variants of quotes: the tokens and values of a quote result that the specification leaves open.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
@@ -56,7 +56,7 @@ pub(super) const VARIANTS: &[Variant] =
                 remove(result, "unsupportedTokens");
             }
         })
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
         variant("unsupported-as-requested", "returns quoted tokens in the spelling of the request")
             .on_result(|view, result| {
                 for quote in crate::injection::quotes(result) {
@@ -70,7 +70,7 @@ pub(super) const VARIANTS: &[Variant] =
         variant("empty-token-list-quotes-none", "quotes nothing when no token is named")
             .on_result(|_, result| set(result, "feeQuotes", json!([])))
             .when(|view| {
-                view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
+                view.is(kinds::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
             }),
         variant("logo-as-data", "logoUrl is a data URL").on_result(|_, result| {
             each_quote(result, "logoUrl", |_| "data:image/svg+xml;base64,PHN2Zy8+".into());

@@ -1,6 +1,6 @@
 //! Variants that refuse requests: the specification contradicts itself about them, or does not require to serve them.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::{Variant, variant};
@@ -10,9 +10,9 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP")
         .refuses(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
     variant("token-address-refused", "accepts feeTokenAddress, not tokenAddress")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none()),
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none()),
     variant("fee-token-address-refused", "accepts tokenAddress, not feeTokenAddress")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none()),
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none()),
     variant("version-2-0-0-refused", "accepts jsonrpc 2.0, not 2.0.0")
         .refuses(|view| view.request["jsonrpc"] == "2.0.0"),
     variant("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0")
@@ -53,13 +53,13 @@ pub(super) const VARIANTS: &[Variant] = &[
     .refuses(|view| {
         let lacks = |name: &str| view.mode_object().get(name).is_none();
         view.is_sponsored_mode() && lacks("calculateGasLimits")
-            || view.is(Pair::SPONSOR_SPONSORED) && lacks("expiryDuration")
+            || view.is(kinds::SPONSOR_SPONSORED) && lacks("expiryDuration")
     }),
     variant("nulls-read-as-absent", "reads members that are null as absent")
         .on_request(|_, request| without_nulls(&mut request["params"]))
         .when(|view| view.is_call()),
     variant("empty-token-list-refused", "refuses quotes that name no token").refuses(|view| {
-        view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
+        view.is(kinds::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
     }),
     variant("zero-durations-refused", "refuses an expiryDuration of 0")
         .refuses(|view| view.mode_object()["expiryDuration"] == 0),

@@ -1,6 +1,6 @@
 //! Variants of the JSON of a response: additional members, another order, other notations of the same text.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::{Variant, variant};
@@ -83,7 +83,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             set(result, "preVerificationGas", "45000");
             set(result, "callGasLimit", 60_000);
         })
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
     variant("unicode-in-errors", "messages have letters that are not ascii")
         .on_error(|_, error| set(error, "message", "nicht möglich – 不可能 \u{1f6ab}")),
 ];

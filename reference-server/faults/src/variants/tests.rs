@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::io::Read;
 
 use flate2::read::{GzDecoder, ZlibDecoder};
-use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
+use paymaster_schemas::{Basis, Kind, find_clause, validator_for};
 use paymaster_service::SenderNonces;
 use serde_json::Value;
 
@@ -152,8 +152,8 @@ fn paymaster_answer(request: &Value) -> Option<&'static str> {
     }
 }
 
-fn answer_document(pair: Option<Pair>) -> &'static str {
-    match pair.map(|pair| pair.kind().result_document) {
+fn answer_document(pair: Option<Kind>) -> &'static str {
+    match pair.map(|pair| pair.result_document) {
         Some("quote-result") => "quote-answer",
         Some("token-sponsor-result") => "token-sponsor-answer",
         _ => "sponsored-answer",

@@ -97,7 +97,7 @@ fn call(request: &Value, response: Option<&Value>) -> Call {
         },
         None => CallMethod::None(Cow::Borrowed("none")),
     };
-    let mode = pair_of(request).map(|pair| pair.mode);
+    let mode = pair_of(request).map(Mode::of);
     Call { method, mode, outcome: response.map_or(outcome::NO_RESPONSE, outcome_of) }
 }
 

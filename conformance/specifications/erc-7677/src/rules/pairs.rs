@@ -1,17 +1,18 @@
 //! Sections 4 and 5: stub and data of one operation.
 
+use alloy_primitives::Bytes;
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer},
 };
-use paymaster_ethereum::zero_bytes;
+use paymaster_ethereum::{hex_bytes, zero_bytes};
 use serde_json::{Map, Value};
 
 use crate::{
     kinds::is_06,
     lines,
     relations::{EIGHT_PAIRS, PAIR},
-    rules::results::{bytes_of, judged},
+    rules::results::judged,
     target::Target,
 };
 
@@ -47,10 +48,10 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// The bytes that the service makes, and their place in the result.
-pub(crate) fn own_data(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<(&'static str, Vec<u8>)> {
+pub(crate) fn own_data(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<(&'static str, Bytes)> {
     let (kind, result) = judged(view, knowledge)?;
     let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
-    Some((name, bytes_of(result.get(name)?)?))
+    Some((name, hex_bytes(result.get(name)?)?))
 }
 
 /// Whether a stub is its own data.
@@ -64,7 +65,7 @@ pub(crate) fn is_final(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
 fn pairs<'a>(
     views: &'a [View<'_>],
     knowledge: &'a dyn Knowledge,
-) -> impl Iterator<Item = (usize, &'static str, Vec<u8>, Vec<u8>)> + 'a {
+) -> impl Iterator<Item = (usize, &'static str, Bytes, Bytes)> + 'a {
     views.chunks_exact(2).enumerate().filter_map(|(place, pair)| {
         let [stub, data] = pair else { return None };
         let (_, of_stub) = own_data(stub, knowledge).filter(|_| !is_final(stub, knowledge))?;

@@ -1,11 +1,11 @@
 //! Sections 3, 3.1, 5 and 6: which members a result has for the EntryPoint of its request, and their form.
 
-use alloy_primitives::{Address, hex};
+use alloy_primitives::Address;
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::{Advice, ExchangeCheck, Report, Rule, View, shown, shown_member},
 };
-use paymaster_ethereum::EntryPointVersion;
+use paymaster_ethereum::{EntryPointVersion, hex_bytes};
 use paymaster_schemas::Kind;
 use serde_json::{Map, Value};
 
@@ -263,16 +263,11 @@ fn text<'a>(result: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     result.get(name).filter(|value| !value.is_null())
 }
 
-/// The bytes of `0x` and an even number of hex digits.
-pub(crate) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
-    hex::decode(value.as_str()?.strip_prefix("0x")?).ok()
-}
-
 fn paymaster(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| !is_06(*kind)) else { return };
     if let Some(paymaster) = text(result, "paymaster") {
-        let holds =
-            bytes_of(paymaster).is_some_and(|bytes| bytes.len() == 20 && bytes.iter().any(|byte| *byte != 0));
+        let holds = hex_bytes(paymaster)
+            .is_some_and(|bytes| bytes.len() == 20 && bytes.iter().any(|byte| *byte != 0));
         report.expect(holds, "/result/paymaster", "an address other than zero", || shown(paymaster));
     }
 }
@@ -282,7 +277,8 @@ fn bytes(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     for name in ["paymasterData", "paymasterAndData"] {
         if let Some(data) = text(result, name) {
             let expected = "0x and an even number of hex digits";
-            report.expect(bytes_of(data).is_some(), format_args!("/result/{name}"), expected, || shown(data));
+            report
+                .expect(hex_bytes(data).is_some(), format_args!("/result/{name}"), expected, || shown(data));
         }
     }
 }
@@ -290,7 +286,7 @@ fn bytes(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 fn paymaster_and_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_06(*kind)) else { return };
     if let Some((data, bytes)) =
-        text(result, "paymasterAndData").and_then(|data| Some((data, bytes_of(data)?)))
+        text(result, "paymasterAndData").and_then(|data| Some((data, hex_bytes(data)?)))
     {
         let holds = bytes.get(..20).is_some_and(|address| address.iter().any(|byte| *byte != 0));
         let expected = "the address of the paymaster, 20 bytes other than zero, and its data";
@@ -301,10 +297,10 @@ fn paymaster_and_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut R
 fn address_once(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     const ADDRESS: usize = 20;
     let Some((kind, result)) = judged(view, knowledge) else { return };
-    let bytes = |member: &str| result.get(member).and_then(bytes_of);
+    let bytes = |member: &str| result.get(member).and_then(hex_bytes);
     let (member, address, data) = if is_06(kind) {
         let all = bytes("paymasterAndData").filter(|all| all.len() >= ADDRESS);
-        let parts = all.map(|all| (Address::from_slice(&all[..ADDRESS]), all[ADDRESS..].to_vec()));
+        let parts = all.map(|all| (Address::from_slice(&all[..ADDRESS]), all.slice(ADDRESS..)));
         let (address, data) = parts.unzip();
         ("/result/paymasterAndData", address, data)
     } else {

@@ -11,7 +11,7 @@ use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{id_of_any_kind, item_of_round, member, set, with_own_id},
 };
-use paymaster_schemas::{Kind, kinds};
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 /// Valid calls of all four pairs.
@@ -46,7 +46,7 @@ pub static REFUSED_FORMS: Relation = Relation::new(
     Bases::These(&[base::refused(kinds::QUOTE_SPONSORED), base::refused(kinds::SPONSOR_SPONSORED)]),
     Rounds::Scaled { most: 4, least: 1 },
     |input, ids| {
-        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let (pair, base) = (input.pair, input.base);
         let context = Context::of(input.context);
         let mut forms = vec![("the plain form".to_owned(), base.clone())];
         let mut add = |label: &str, change: &dyn Fn(&mut Value)| {
@@ -154,7 +154,6 @@ pub(super) fn with_variations(
     label: &str,
     ids: &mut Ids,
 ) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
     let variation = *item_of_round(input, &VARIATIONS);
     let id = ids.next_id();
     request["id"] = match (label, variation) {
@@ -164,9 +163,9 @@ pub(super) fn with_variations(
     };
     match variation {
         Variation::RepeatedOperation if label.is_empty() => repeat_operation(input, &mut request),
-        Variation::ServedForm => request = in_a_served_form(input, pair, request),
+        Variation::ServedForm => request = in_a_served_form(input, request),
         Variation::BothInfos => {
-            let (name, info) = other_info(input, pair);
+            let (name, info) = other_info(input);
             set(&mut request, MODE, name, info);
         }
         _ => {}
@@ -195,12 +194,12 @@ fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
 const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
 /// The request in another form than that of the tables. The forms that the target serves take turns; without any, the request is plain.
-fn in_a_served_form(input: &BuildInput<'_>, pair: Kind, request: Value) -> Value {
-    let forms = Context::of(input.context).served_forms.named(pair);
+fn in_a_served_form(input: &BuildInput<'_>, request: Value) -> Value {
+    let forms = Context::of(input.context).served_forms.named(input.pair);
     let turn = input.round as usize / 4;
     let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
         return request;
     };
     let info = Context::of(input.context).sponsorship_info();
-    form.of(&request, pair, &info).unwrap_or(request)
+    form.of(&request, input.pair, &info).unwrap_or(request)
 }

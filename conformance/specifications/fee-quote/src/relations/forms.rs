@@ -27,10 +27,8 @@ pub static CLIENT_FORMS: Relation = Relation::new(
     Rounds::for_each(forms::CLIENT_FORMS),
     |input, ids| {
         let form = item_of_round(input, forms::CLIENT_FORMS);
-        let rewritten = input
-            .pair
-            .and_then(|pair| form.of(input.base, pair, &Context::of(input.context).sponsorship_info()));
-        let Some(request) = rewritten else {
+        let info = Context::of(input.context).sponsorship_info();
+        let Some(request) = form.of(input.base, input.pair, &info) else {
             return Vec::new();
         };
         let label = format!("as written by {} ({})", form.clients, form.name);
@@ -59,8 +57,7 @@ pub static LETTER_CASE: Relation = Relation::new(
     ]),
     Rounds::scaled(3), // at least one for each place of a quote in token mode
     |input, ids| {
-        let Some(pair) = input.pair else { return Vec::new() };
-        let places = Place::of(pair);
+        let places = Place::of(input.pair);
         // Tokens first: senders are drawn in two spellings anyway.
         let place = places[places.len() - 1 - input.round as usize % places.len()];
         let fee_token = Context::of(input.context).dialect.fee_token_member.as_str();
@@ -85,13 +82,12 @@ pub static OPTIONAL_MEMBERS: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::scaled(2),
     |input, ids| {
-        let Some(pair) = input.pair else { return Vec::new() };
         let mut members = vec![baseline(input, ids)];
         let mut probe =
             |label: String, request: Value| members.push(member(Role::Probe, label, request, ids));
         // By turns, so that a run of few cases has both of every member with some pair.
         let is_null = |place: usize| (place + input.round as usize).is_multiple_of(2);
-        for (place, (parent, name)) in optional(pair).into_iter().enumerate() {
+        for (place, (parent, name)) in optional(input.pair).into_iter().enumerate() {
             if is_null(place) {
                 probe(format!("{NULL_AS}{name}"), with(input.base, parent, name, Value::Null));
             } else {
@@ -99,7 +95,7 @@ pub static OPTIONAL_MEMBERS: Relation = Relation::new(
             }
         }
         // The info object of the other mode, which some clients send empty.
-        let other = match Mode::of(pair) {
+        let other = match Mode::of(input.pair) {
             Mode::Sponsored => "tokenInfo",
             Mode::Erc20 => "sponsorshipInfo",
         };

@@ -4,7 +4,7 @@ use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{address, compared, in_client_order, item_of_round, member, with, with_baseline, without},
 };
-use paymaster_schemas::{Kind, Method, Mode, kinds};
+use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -111,15 +111,14 @@ pub static BOTH_INFOS: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::scaled(9),
     |input, ids| {
-        let Some(pair) = input.pair else { return Vec::new() };
         if input.round % 3 == 2 {
-            return in_the_other_mode(input, pair, ids);
+            return in_the_other_mode(input, ids);
         }
-        let (name, info) = other_info(input, pair);
+        let (name, info) = other_info(input);
         with_baseline(
             input,
             ids,
-            format!("{name} beside {}", Mode::of(pair)),
+            format!("{name} beside {}", Mode::of(input.pair)),
             with(input.base, MODE, name, info),
         )
     },
@@ -152,11 +151,10 @@ pub static WITHOUT_MODE: Relation = Relation::new(
     Bases::These(&[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::SPONSOR_ERC20)]),
     Rounds::scaled(6),
     |input, ids| {
-        let Some(pair) = input.pair else { return Vec::new() };
         let request = without(input.base, MODE, "mode");
         let (label, request) = match input.round % 3 {
             1 => {
-                let (name, info) = other_info(input, pair);
+                let (name, info) = other_info(input);
                 ("no mode, and both info objects", with(&request, MODE, name, info))
             }
             2 => ("no mode, and no calculateGasLimits", without(&request, MODE, "calculateGasLimits")),
@@ -171,8 +169,8 @@ fn sponsored_name(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The name and a value of the info object that only the other mode has.
-pub(super) fn other_info(input: &BuildInput<'_>, pair: Kind) -> (&'static str, Value) {
-    if Mode::of(pair) == Mode::Erc20 {
+pub(super) fn other_info(input: &BuildInput<'_>) -> (&'static str, Value) {
+    if Mode::of(input.pair) == Mode::Erc20 {
         ("sponsorshipInfo", sponsorship_info(input))
     } else if input.round.is_multiple_of(2) {
         ("tokenInfo", json!({}))
@@ -182,10 +180,10 @@ pub(super) fn other_info(input: &BuildInput<'_>, pair: Kind) -> (&'static str, V
 }
 
 /// The same operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
-fn in_the_other_mode(input: &BuildInput<'_>, pair: Kind, ids: &mut Ids) -> Vec<Member> {
-    let quote = Method::of(pair) == Method::GetFeeQuoteOrData;
+fn in_the_other_mode(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
     let mut request = input.base.clone();
-    request["params"][1] = if Mode::of(pair) == Mode::Sponsored {
+    request["params"][1] = if Mode::of(input.pair) == Mode::Sponsored {
         let info = token_info(input, quote, !quote);
         json!({"mode": Mode::Erc20.name(), "calculateGasLimits": true, "tokenInfo": info})
     } else {

@@ -73,7 +73,7 @@ fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let bound = item_of_round(input, BOUNDS);
     let most = bound.promised(context.limits());
     // A service may fail at either: what wallets send, and what the profile promises beyond it.
-    let is_quote = input.pair.is_some_and(|pair| Method::of(pair) == Method::GetFeeQuoteOrData);
+    let is_quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
     let largest = if is_quote { most.min(bound.most) } else { most };
     let write = |name: &str, amount: BigUint| json!(in_notation(context, name, &amount));
     let mut members = vec![baseline(input, ids)];
@@ -207,9 +207,8 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
     let request = with(input.base, OPERATION, name, value);
     let is_refused = |request: &Value| {
         let params = &request["params"];
-        let expectation =
-            input.pair.map(|pair| Context::of(input.context).expectation(pair, &params[0], &params[1]));
-        matches!(expectation, Some(Expectation::Refused | Expectation::NotSponsored))
+        let expectation = Context::of(input.context).expectation(input.pair, &params[0], &params[1]);
+        matches!(expectation, Expectation::Refused | Expectation::NotSponsored)
     };
     if is_refused(&request) && !is_refused(input.base) {
         Vec::new()

@@ -24,7 +24,7 @@ pub static DIALECT_PROBES: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::scaled(2),
     |input, ids| {
-        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let (pair, base) = (input.pair, input.base);
         let mut probes = vec![
             (Probe::VERSION_2_0, with(base, "", "jsonrpc", "2.0")),
             (Probe::VERSION_2_0_0, with(base, "", "jsonrpc", "2.0.0")),
@@ -56,7 +56,7 @@ pub static BEHAVIOUR_PROBES: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::scaled(2),
     |input, ids| {
-        let (Some(pair), base) = (input.pair, input.base) else { return Vec::new() };
+        let (pair, base) = (input.pair, input.base);
         let with_token_info = |info| with(base, MODE, "tokenInfo", info);
         let signed = with(base, OPERATION, "signature", "0x");
         let mut probes = vec![(Probe::SIGNATURE.0, with(&signed, OPERATION, "paymasterAndData", "0x"))];

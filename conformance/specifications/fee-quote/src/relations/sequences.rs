@@ -4,7 +4,7 @@ use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     edit::{baseline, item_of_round, member, remove, set, with, with_own_id, without},
 };
-use paymaster_schemas::{Kind, Method, Mode, kinds};
+use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::{Value, json};
 
 use crate::{
@@ -198,7 +198,6 @@ fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
 }
 
 fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
     let shared = json!(ids.next_id());
     let reuses_id = input.round % 2 == 1;
     let send = |role: Role, label: String, mut request: Value, ids: &mut Ids| {
@@ -207,7 +206,7 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         with_own_id(role, label, &request)
     };
     let mut members = vec![send(Role::Baseline, "the baseline".to_owned(), input.base.clone(), ids)];
-    for (label, other) in differing(input, pair) {
+    for (label, other) in differing(input) {
         members.push(send(Role::Other, label.clone(), other, ids));
         let label = format!("the baseline again, after {label}");
         members.push(send(Role::Again, label, input.base.clone(), ids));
@@ -216,18 +215,18 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The base with one thing changed: another token, another sender, the other method, the other mode.
-fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
+fn differing(input: &BuildInput<'_>) -> Vec<(String, Value)> {
     let base = input.base;
     let round = input.round as usize / 2;
     let supported: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
     let mut found = Vec::new();
-    if pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
+    if input.pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
         let token = supported[round % supported.len()];
         let mut other = base.clone();
         set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
         found.push(("a quote for another token".to_owned(), other));
     }
-    if pair == kinds::SPONSOR_ERC20 {
+    if input.pair == kinds::SPONSOR_ERC20 {
         let unsupported = Context::of(input.context).tokens_with(Support::Unsupported).next();
         let member = Context::of(input.context).dialect.fee_token_member.clone();
         for token in unsupported.into_iter().chain(supported.get(round % supported.len().max(1)).copied()) {
@@ -235,23 +234,23 @@ fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
             found.push(("a request for another token".to_owned(), other));
         }
     }
-    if Mode::of(pair) == Mode::Sponsored {
+    if Mode::of(input.pair) == Mode::Sponsored {
         let others = others(base, Context::of(input.context)).into_iter();
         found.extend(others.map(|other| ("a request for another operation".to_owned(), other)));
     }
-    let quote = Method::of(pair) == Method::GetFeeQuoteOrData;
+    let quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
     let method = if quote { Method::SponsorUserOperation } else { Method::GetFeeQuoteOrData };
     let mut other = with(base, "", "method", method.name());
-    if pair == kinds::QUOTE_SPONSORED {
+    if input.pair == kinds::QUOTE_SPONSORED {
         set(&mut other, MODE, "expiryDuration", json!(300));
-    } else if pair == kinds::SPONSOR_SPONSORED {
+    } else if input.pair == kinds::SPONSOR_SPONSORED {
         remove(&mut other, MODE, "expiryDuration");
     }
     if let Some(token) = supported.first() {
-        if pair == kinds::QUOTE_ERC20 {
+        if input.pair == kinds::QUOTE_ERC20 {
             let member = Context::of(input.context).dialect.fee_token_member.clone();
             set(&mut other, MODE, "tokenInfo", json!({ member: token }));
-        } else if pair == kinds::SPONSOR_ERC20 {
+        } else if input.pair == kinds::SPONSOR_ERC20 {
             set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
         }
     }
@@ -263,7 +262,6 @@ fn differing(input: &BuildInput<'_>, pair: Kind) -> Vec<(String, Value)> {
 const AT_ONCE: usize = 12;
 
 fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = input.pair else { return Vec::new() };
     let supported: Vec<&str> = Context::of(input.context).tokens_with(Support::Supported).collect();
     let refused = Context::of(input.context).profile.operations.refused_senders.first();
     // Published clients use the time in seconds as the id, so that requests in flight share an id.
@@ -271,7 +269,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     (0..AT_ONCE)
         .map(|place| {
             let mut request = input.base.clone();
-            if pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
+            if input.pair == kinds::QUOTE_ERC20 && !supported.is_empty() {
                 let token = supported[place % supported.len()];
                 set(&mut request, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
             } else if place % 2 == 1
@@ -283,7 +281,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             {
                 request = other;
             }
-            if Mode::of(pair) == Mode::Sponsored && place % 3 == 2 {
+            if Mode::of(input.pair) == Mode::Sponsored && place % 3 == 2 {
                 request["method"] = json!(Method::GetFeeQuoteOrData.name());
                 remove(&mut request, MODE, "expiryDuration");
             }

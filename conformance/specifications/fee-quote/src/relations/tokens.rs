@@ -204,7 +204,7 @@ pub static SAME_ACCOUNT: Relation = Relation::new(
             with(&most, OPERATION, "maxPriorityFeePerGas", format!("{prefix}{}", &digits[..2]))
         };
         // A quote pays nothing, so that its fees may be a hundred times as high.
-        let digits = if input.pair == Some(kinds::QUOTE_ERC20) { "100000000000" } else { "1000000001" };
+        let digits = if input.pair == kinds::QUOTE_ERC20 { "100000000000" } else { "1000000001" };
         let first = fees(input.base, "1000000000");
         let other =
             with(&fees(&first, digits), OPERATION, "callData", format!("0xb61d27f6{:02x}", input.round));

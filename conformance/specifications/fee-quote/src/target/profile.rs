@@ -140,8 +140,9 @@ pub struct Operations {
 }
 
 /// A member of an operation that can vary in a listed one. The sender cannot: another sender makes it another operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "camelCase")]
+#[strum(serialize_all = "camelCase", const_into_str)]
 pub enum VaryingMember {
     /// `nonce`
     Nonce,
@@ -164,16 +165,7 @@ pub enum VaryingMember {
 impl VaryingMember {
     /// The name of the member (section 2.2).
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nonce => "nonce",
-            Self::InitCode => "initCode",
-            Self::CallData => "callData",
-            Self::CallGasLimit => "callGasLimit",
-            Self::VerificationGasLimit => "verificationGasLimit",
-            Self::PreVerificationGas => "preVerificationGas",
-            Self::MaxFeePerGas => "maxFeePerGas",
-            Self::MaxPriorityFeePerGas => "maxPriorityFeePerGas",
-        }
+        self.into_str()
     }
 }
 

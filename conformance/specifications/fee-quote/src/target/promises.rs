@@ -5,7 +5,7 @@ use crate::{
     target::context::Context,
 };
 use paymaster_engine::{knowledge::Expectation, rules::View};
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Mode, kinds};
 
 const TOKENS: &str = "tokens.supported";
 const OPERATIONS: &str = "operations.sponsorable";
@@ -15,10 +15,10 @@ type Note<'a> = &'a mut dyn FnMut(&'static str, usize, bool);
 
 /// Says of each line that an answer is about whether it was kept.
 pub(super) fn kept(view: &View<'_>, context: &Context, note: Note<'_>) {
-    match view.valid_call().map(|call| Pair::of(call.pair)) {
-        Some(Pair::QUOTE_ERC20) => quote(view, context, note),
-        Some(Pair::SPONSOR_ERC20) => fee_token(view, context, note),
-        Some(pair) if pair.mode == Mode::Sponsored => operation(view, context, note),
+    match view.valid_call().map(|call| call.pair) {
+        Some(kinds::QUOTE_ERC20) => quote(view, context, note),
+        Some(kinds::SPONSOR_ERC20) => fee_token(view, context, note),
+        Some(pair) if Mode::of(pair) == Mode::Sponsored => operation(view, context, note),
         _ => {}
     }
 }

@@ -12,7 +12,7 @@ use paymaster_engine::message::request::Call;
 use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::Address;
-use paymaster_schemas::{Kind, Mode, Pair};
+use paymaster_schemas::{Kind, kinds};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -70,10 +70,10 @@ pub enum Place {
 impl Place {
     /// The places that requests of that method and mode have.
     pub fn of(pair: Kind) -> &'static [Self] {
-        match Pair::of(pair) {
-            Pair { mode: Mode::Sponsored, .. } => &[Self::Sender],
-            Pair::QUOTE_ERC20 => &[Self::Sender, Self::PreferredToken, Self::TokenList],
-            Pair::SPONSOR_ERC20 => &[Self::Sender, Self::FeeToken],
+        match pair {
+            kinds::QUOTE_ERC20 => &[Self::Sender, Self::PreferredToken, Self::TokenList],
+            kinds::SPONSOR_ERC20 => &[Self::Sender, Self::FeeToken],
+            _ => &[Self::Sender],
         }
     }
 

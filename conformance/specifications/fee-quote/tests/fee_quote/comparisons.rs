@@ -56,8 +56,8 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
     let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
     let judgements = judge.group(group, &exchanges, context);
     judgements.first().map_or((0, Vec::new()), |judgement| {
-        let broken = judgement.violations.iter().map(|violation| violation.member);
-        (judgement.held, broken.collect())
+        let broken = judgement.report.violations.iter().map(|violation| violation.member);
+        (judgement.report.held, broken.collect())
     })
 }
 
@@ -230,7 +230,7 @@ fn data_with_a_signature_differs_between_tokens() {
     });
     let relation = find_relation("token-data");
     let group = group_of("token-data", kinds::SPONSOR_ERC20);
-    let input = BuildInput { pair: group.pair, base: &group.base, round: 0, context: &two };
+    let input = BuildInput { pair: kinds::SPONSOR_ERC20, base: &group.base, round: 0, context: &two };
     let group = Group { members: (relation.members)(&input, &mut Ids::starting_at(1)), ..group };
     let other: Value = serde_json::from_slice(&group.members[1].body).expect("it is JSON");
     assert_eq!(other["params"][1]["tokenInfo"]["feeTokenAddress"], supported[1]);
@@ -297,8 +297,12 @@ fn what_is_just_inside_a_bound_needs_a_result_and_what_is_just_beyond_does_not()
     // An id does not.
     let round = BOUNDS.iter().position(|bound| bound.beyond.starts_with("a string id")).expect("it is a row");
     let round = u32::try_from(round).expect("there are few rows");
-    let input =
-        BuildInput { pair: call_data.pair, base: &call_data.base, round, context: &Context::default() };
+    let input = BuildInput {
+        pair: call_data.pair.unwrap(),
+        base: &call_data.base,
+        round,
+        context: &Context::default(),
+    };
     let members = (call_data.relation.members)(&input, &mut Ids::starting_at(1));
     let ids = Group { members, round, ..call_data };
     assert_eq!(counts_in(&ids, id, &[ANSWER, ANSWER, NO, NO]), (1, vec![2]));
@@ -347,8 +351,8 @@ fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<us
     let judge = Judge::new(SPECIFICATION.rules().filter(|other| other.id == rule).collect());
     let judgements = judge.group(group, &exchanges, &Context::default());
     judgements.first().map_or((0, Vec::new()), |judgement| {
-        let broken = judgement.violations.iter().map(|violation| violation.member);
-        (judgement.held, broken.collect())
+        let broken = judgement.report.violations.iter().map(|violation| violation.member);
+        (judgement.report.held, broken.collect())
     })
 }
 
@@ -422,8 +426,7 @@ fn the_accounts_of_a_group_do_not_depend_on_the_base() {
     let relation = find_relation("smart-accounts");
     let pairs: Vec<[String; 2]> = (0..3)
         .map(|round| {
-            let input =
-                BuildInput { pair: Some(kinds::QUOTE_SPONSORED), base: &base, round, context: &context };
+            let input = BuildInput { pair: kinds::QUOTE_SPONSORED, base: &base, round, context: &context };
             let members = (relation.members)(&input, &mut Ids::starting_at(1));
             let account = |place: usize| {
                 let request: Value = serde_json::from_slice(&members[place].body).expect("it is JSON");

@@ -179,7 +179,7 @@ fn only_a_refused_simulation_breaks_the_rule() {
         context.on_chain = true;
         let view = View::new(Role::Call, "", &exchange, &context);
         let judgement = judge.views(&[view], None, &context).pop();
-        judgement.map(|judgement| (judgement.held, judgement.violations.len()))
+        judgement.map(|judgement| (judgement.report.held, judgement.report.violations.len()))
     };
     assert_eq!(found(None), None);
     assert_eq!(found(Some(Simulation::Unclear("AA20".to_owned()))), None);

@@ -17,7 +17,7 @@ use paymaster_fee_quote::{
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Mode, Pair, kinds, validator_for};
+use paymaster_schemas::{Mode, kinds, validator_for};
 use serde_json::{Value, json};
 
 const ROUNDS: usize = 150;
@@ -127,9 +127,9 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
                     ]
                 );
                 let settings = keys(&request["params"][1]);
-                let wanted_settings: &[&str] = match Pair::of(wanted.pair) {
-                    Pair::QUOTE_SPONSORED => &["mode", "calculateGasLimits", "sponsorshipInfo"],
-                    Pair::SPONSOR_SPONSORED => {
+                let wanted_settings: &[&str] = match wanted.pair {
+                    kinds::QUOTE_SPONSORED => &["mode", "calculateGasLimits", "sponsorshipInfo"],
+                    kinds::SPONSOR_SPONSORED => {
                         &["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo"]
                     }
                     _ => &["mode", "calculateGasLimits", "tokenInfo"],

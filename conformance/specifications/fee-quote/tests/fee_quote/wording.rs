@@ -67,7 +67,7 @@ fn found(relation: &str, id: &str, of_variant: &Result<&str, Failure>) -> Vec<Vi
     assert_eq!(judge.rules()[0].id, id);
     let judgements = judge.group(&group, &exchanges, &Context::default());
     assert!(judgements.len() <= 1);
-    judgements.into_iter().flat_map(|judgement| judgement.violations).collect()
+    judgements.into_iter().flat_map(|judgement| judgement.report.violations).collect()
 }
 
 #[track_caller]
@@ -125,12 +125,16 @@ fn only_exercised_rules_are_reported() {
     let judgements =
         Judge::new(SPECIFICATION.rules().collect()).group(&group, &exchanges, &Context::default());
     let held = |id: &str| {
-        judgements.iter().find(|judgement| judgement.rule.id == id).map(|judgement| judgement.held)
+        judgements.iter().find(|judgement| judgement.rule.id == id).map(|judgement| judgement.report.held)
     };
     assert_eq!(held("answer.json-text"), Some(2));
     assert_eq!(held("answer.result-or-error"), Some(0), "it was broken, and never held");
     assert_eq!(held("error.code"), None, "there was no error");
-    assert!(judgements.iter().all(|judgement| judgement.held > 0 || !judgement.violations.is_empty()));
+    assert!(
+        judgements
+            .iter()
+            .all(|judgement| judgement.report.held > 0 || !judgement.report.violations.is_empty())
+    );
 }
 
 #[test]
@@ -172,7 +176,7 @@ fn tokens_violation(
     };
     let judge = Judge::new(vec![SPECIFICATION.find_rule(id).expect("it is one of ours")]);
     let judgements = judge.group(&group, &[exchange], context);
-    let violation = judgements[0].violations[0].clone();
+    let violation = judgements[0].report.violations[0].clone();
     [violation.pointer, violation.expected, violation.actual]
 }
 

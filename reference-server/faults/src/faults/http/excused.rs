@@ -1,6 +1,6 @@
 //! Faults that look like a gateway, a limiter, an outage or a redirect, and answer every request with one value alone so.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use paymaster_service::{EntryPoint, PolicyConfig};
 
 use crate::faults::{Fault, fault};
@@ -27,7 +27,7 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
         .depends_on("/params/1/mode"),
     fault(TEXT, "token-quotes-unavailable", "answers quotes in token mode with status 503 and Retry-After")
         .on_http(|_, response| throttle(response, 503))
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
     fault(TEXT, "one-token-unavailable", "answers requests with its second token with status 503")
         .on_http(|_, response| status(response, 503))
         .when(|view| has_token(view, 1)),
@@ -58,7 +58,7 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
         "answers sponsor requests in token mode with the error of a rate limit",
     )
     .on_answer(|_, answer| refuse_result(answer, -32005, "rate limit exceeded"))
-    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(kinds::SPONSOR_ERC20))
     .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
 ];
 

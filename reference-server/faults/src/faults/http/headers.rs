@@ -1,6 +1,6 @@
 //! Faults of request headers and content codings (section 1).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::faults::{Fault, fault};
 use crate::injection::{Coding, Framing, RequestView, WireResponse, compress, replace};
@@ -76,7 +76,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             compress(response, Coding::Gzip);
             response.framing = Framing::TooLong(before.saturating_sub(length(response)).max(1));
         })
-        .when(|view| view.accepts_coding("gzip") && view.is(Pair::QUOTE_ERC20))
+        .when(|view| view.accepts_coding("gzip") && view.is(kinds::QUOTE_ERC20))
         .of_fee_quote(),
     fault(MESSAGE, "deflate-cut-short", "leaves out the last bytes of a deflate body")
         .on_http(|_, response| {

@@ -1,7 +1,7 @@
 //! Faults that refuse requests which are served at another time (section 4.2): some look like overload, and have nothing to do with other
 //! requests in flight.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use crate::faults::{Fault, fault};
@@ -15,14 +15,14 @@ const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25()),
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25()),
     fault(
         SERVED,
         "unavailable-now-and-then",
         "answers 1 of 25 sponsor requests with the error `overloaded` and status 503",
     )
     .on_http(|_, response| refuse_with_status(response, 503, BUSY))
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25()),
+    .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25()),
     fault(
         SERVED,
         "replayed-operation-refused",
@@ -31,7 +31,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_http(|_, response| refuse_with_status(response, 409, "operation already known"))
     .when(|view| {
         let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
-        view.is(Pair::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
+        view.is(kinds::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
     }),
     fault(
         SERVED,
@@ -39,7 +39,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "answers sponsor requests with more than 64 bytes of call data with the error `server busy`",
     )
     .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
+    .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
     .depends_on("/params/0/callData"),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, Framing, RequestView, WireResponse};
@@ -18,20 +18,20 @@ const IDLE_FOR: Duration = Duration::from_millis(100);
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MESSAGE, "length-too-long", "announces 10 bytes more than it sends, when sponsoring in token mode")
         .on_http(|_, response| response.framing = Framing::TooLong(10))
-        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+        .when(|view| view.is(kinds::SPONSOR_ERC20)),
     fault(MESSAGE, "half-of-message", "closes in the middle of the body, when sponsoring in token mode")
         .on_http(|_, response| response.framing = Framing::Half)
-        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+        .when(|view| view.is(kinds::SPONSOR_ERC20)),
     fault(MESSAGE, "chunks-without-end", "closes without the last chunk, when sponsoring in token mode")
         .on_http(|_, response| response.framing = Framing::CutChunks)
-        .when(|view| view.is(Pair::SPONSOR_ERC20)),
+        .when(|view| view.is(kinds::SPONSOR_ERC20)),
     fault(
         MESSAGE,
         "reset-in-the-middle",
         "resets the connection in the middle of the body, when sponsoring in token mode",
     )
     .injects(Behaviour::Reset)
-    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    .when(|view| view.is(kinds::SPONSOR_ERC20)),
     fault(MESSAGE, "closed-without-answer", "closes instead of answering 1 of 25 requests")
         .on_http(|_, response| response.framing = Framing::Nothing)
         .when(|view| view.pair().is_some() && view.is_one_in_25()),

@@ -1,6 +1,6 @@
 //! Faults of the form of errors (section 7).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
@@ -32,7 +32,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_error(|_, error| set(error, "code", crate::injection::json("-32000.5"))),
     fault(CODE, "error-code-null-without-token", "code is null when no token is named")
         .on_error(|_, error| set(error, "code", Value::Null))
-        .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none()),
+        .when(|view| view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_none()),
     fault(MESSAGE, "error-message-missing", "leaves message out")
         .on_error(|_, error| remove(error, "message")),
     fault(MESSAGE, "error-message-null", "message is null")

@@ -1,13 +1,13 @@
 //! Faults of caching and concurrency: results that are cached under a part of the request, or swapped between requests.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, SwappedPart, retain, set, text_of};
 
 const ECHO: Fault = Fault::breaking("answer.id").depends_on_others();
 const QUOTED: Fault =
-    Fault::breaking("quote.tokens-quoted").also(QUOTE_CONTENT).when(|view| view.is(Pair::QUOTE_ERC20));
+    Fault::breaking("quote.tokens-quoted").also(QUOTE_CONTENT).when(|view| view.is(kinds::QUOTE_ERC20));
 const QUOTE_CACHED: Fault = QUOTED.depends_on_others();
 const QUOTE_CONTENT: &[&str] =
     &["quote.only-requested", "quote.unsupported-listed", "quote.unsupported-only-unsupported"];
@@ -15,7 +15,7 @@ const QUOTE_CONTENT: &[&str] =
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(ECHO, "answers-cross", "swaps the responses to concurrent sponsor requests")
         .injects(Behaviour::Swap(SwappedPart::Answer))
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED))
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(&[
             "answer.*",
             "sponsor.*",
@@ -53,7 +53,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             retain(result, "feeQuotes", |place, _| place < 1);
         })
         // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
     Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-sender",
@@ -76,7 +76,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|view, result| {
             view.repeat(result, view.preferred().unwrap_or_default().to_owned());
         })
-        .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some()),
+        .when(|view| view.is(kinds::QUOTE_ERC20) && view.preferred().is_some()),
 ];
 
 /// The clauses that a result of the other mode breaks.

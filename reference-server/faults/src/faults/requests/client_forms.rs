@@ -1,6 +1,6 @@
 //! Faults of requests as published clients write them: refused, or decided otherwise than plain ones.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
 use crate::faults::{Fault, fault};
@@ -29,7 +29,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let token = view.fee_token().filter(|token| !token.is_empty()).unwrap_or("0x");
-        view.is(Pair::SPONSOR_ERC20) && !token.starts_with("0x")
+        view.is(kinds::SPONSOR_ERC20) && !token.starts_with("0x")
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
@@ -40,7 +40,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let token = &view.token_info()["feeTokenAddress"];
-        view.is(Pair::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
+        view.is(kinds::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")

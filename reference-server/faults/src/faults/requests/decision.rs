@@ -1,6 +1,6 @@
 //! Faults of the decision which operations are sponsored (section 4.2, rules 1 and 2).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value};
 
 use super::SPONSOR_NOTHING;
@@ -18,7 +18,7 @@ const AND_SPONSORED: &[&str] = &[SPONSORED.clause, "request.json-notation"];
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SPONSORED, "never-sponsors", "sponsors nothing").when(|view| view.is_sponsored_mode()),
     fault(SPONSORED, "never-sponsors-when-sponsoring", "sponsors nothing in pm_sponsorUserOperation")
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
     fault(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode")
         .when(|view| view.is_sponsored_mode() && view.has_init_code())
         .depends_on("/params/0/initCode"),
@@ -105,7 +105,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "quotes-without-calculation-not-sponsored",
         "sponsors nothing in quotes without calculateGasLimits",
     )
-    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
+    .when(|view| view.is(kinds::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
     .depends_on("/params/1/calculateGasLimits"),
     fault(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0")
         .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
@@ -169,7 +169,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 const BOTH: &[&str] = &[SPONSORED.clause, REFUSED.clause, "request.json-notation"];
 
 fn is_sponsor_call(view: &RequestView<'_>) -> bool {
-    view.is(Pair::SPONSOR_SPONSORED)
+    view.is(kinds::SPONSOR_SPONSORED)
 }
 
 fn expiry(view: &RequestView<'_>) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! Faults that compare addresses as text, letter case included.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value};
 
 use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
@@ -30,7 +30,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
         list_as_unsupported(result, &unknown);
     })
-    .when(|view| view.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(kinds::QUOTE_ERC20))
     .also(&["quote.unsupported-only-unsupported"])
     .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new(
@@ -55,7 +55,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .injects(SERVE_FIRST_TOKEN)
     .when(|view| {
         let token = view.fee_token().unwrap_or_default();
-        view.is(Pair::SPONSOR_ERC20) && is_in_capitals(token) && !view.supports(token)
+        view.is(kinds::SPONSOR_ERC20) && is_in_capitals(token) && !view.supports(token)
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
@@ -65,7 +65,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| {
         let token = view.fee_token().unwrap_or_default();
-        view.is(Pair::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
+        view.is(kinds::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
 ];

@@ -1,6 +1,6 @@
 //! Faults of the kind of result of the two methods (sections 4, 4.1 and 4.2).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
@@ -10,7 +10,7 @@ const BOTH: Fault = Fault::breaking("endpoint.both-methods")
     .injects(UNKNOWN_METHOD)
     .also(&["error.refusal-is-none", "json-rpc.*"]);
 const QUOTE_SPONSORED: Fault = Fault::breaking("quote.sponsored-result")
-    .when(|view| view.is(Pair::QUOTE_SPONSORED))
+    .when(|view| view.is(kinds::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS);
 const QUOTE_ERC20: Fault = Fault::breaking("quote.erc20-result");
 const SPONSOR_SPONSORED: Fault = Fault::breaking("sponsor.sponsored-result");
@@ -23,41 +23,41 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation")
         .when(|view| view.is_sponsor()),
     fault(QUOTE_SPONSORED, "sponsored-quote-refused", "refuses quotes in sponsored mode")
-        .refuses(|view| view.is(Pair::QUOTE_SPONSORED))
+        .refuses(|view| view.is(kinds::QUOTE_SPONSORED))
         .also(&["error.refusal-is-none"]),
     fault(QUOTE_SPONSORED, "sponsored-quote-empty", "answers quotes in sponsored mode with an empty object")
         .injects(EMPTY),
     fault(QUOTE_SPONSORED, "sponsored-quote-of-tokens", "answers quotes in sponsored mode with token quotes")
         .injects(TO_TOKENS),
     fault(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
-        .refuses(|view| view.is(Pair::QUOTE_ERC20)),
+        .refuses(|view| view.is(kinds::QUOTE_ERC20)),
     fault(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
-        .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25())
+        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.is_one_in_25())
         .also(&["error.unsupported-quote-is-none", "request.*"]),
     fault(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
         .injects(TO_SPONSORED)
-        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(QUOTE_ROWS),
     fault(QUOTE_ERC20, "token-quote-empty", "answers quotes in token mode with an empty object")
         .injects(EMPTY)
-        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(QUOTE_ROWS),
     fault(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
-        .refuses(|view| view.is(Pair::SPONSOR_SPONSORED))
+        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(&["error.refusal-is-none"]),
     fault(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
     )
-    .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
+    .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(&["error.refusal-is-none", "request.*"]),
     fault(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
         .injects(EMPTY)
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED))
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(SPONSORED_ROWS),
     fault(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20)),
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20)),
     fault(
         SPONSOR_ERC20,
         "paying-in-tokens-without-quote-refused",
@@ -71,14 +71,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             refuse_result(answer, -32011, "no active quote for this account");
         }
     })
-    .when(|view| view.is(Pair::QUOTE_ERC20) || view.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(kinds::QUOTE_ERC20) || view.is(kinds::SPONSOR_ERC20))
     .also(&["request.*"])
     .depends_on_others(),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
             let is_second =
                 |named: &str| view.tokens.get(1).is_some_and(|second| named.eq_ignore_ascii_case(second));
-            view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
+            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(
@@ -88,21 +88,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| {
         let token = view.fee_token();
-        view.is(Pair::SPONSOR_ERC20)
+        view.is(kinds::SPONSOR_ERC20)
             && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
         .on_request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into())
         .when(|view| {
-            view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token))
+            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token))
         })
         .also(TOKEN_ROWS),
     fault(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
         .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
         .depends_on("/params/1/tokenInfo"),
     fault(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
-        .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.fee_token().is_some())
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(
         MODE_SERVED,

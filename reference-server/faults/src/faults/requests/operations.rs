@@ -1,7 +1,7 @@
 //! Faults of the request tables: valid requests that are refused (sections 2.2 to 2.5).
 
 use alloy_primitives::U256;
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use crate::faults::{Fault, fault};
@@ -30,17 +30,17 @@ const SAMPLE_EXPIRY: u64 = 300;
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(GAS, "gas-limits-required", "requires all three gas limits in token mode")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && missing_gas_fields(view) > 0),
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && missing_gas_fields(view) > 0),
     fault(GAS, "gas-limits-all-or-none", "requires all three gas limits in token mode or none")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && (1..3).contains(&missing_gas_fields(view))),
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && (1..3).contains(&missing_gas_fields(view))),
     fault(GAS, "call-gas-limit-required", "requires callGasLimit in token mode")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "callGasLimit"))
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "callGasLimit"))
         .depends_on("/params/0/callGasLimit"),
     fault(GAS, "verification-gas-limit-required", "requires verificationGasLimit in token mode")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "verificationGasLimit"))
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "verificationGasLimit"))
         .depends_on("/params/0/verificationGasLimit"),
     fault(GAS, "pre-verification-gas-required", "requires preVerificationGas in token mode")
-        .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "preVerificationGas"))
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "preVerificationGas"))
         .depends_on("/params/0/preVerificationGas"),
     fault(LISTED, "signature-required", "requires a signature in the operation")
         .refuses(|view| lacks(view, "signature"))
@@ -50,7 +50,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "signature-required-to-pay-in-tokens",
         "requires a signature when sponsoring in token mode",
     )
-    .refuses(|view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "signature"))
+    .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "signature"))
     .depends_on("/params/0/signature"),
     fault(LISTED, "paymaster-and-data-required", "requires paymasterAndData in the operation")
         .refuses(|view| lacks(view, "paymasterAndData"))
@@ -92,15 +92,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "calculate-gas-limits-false-refused-in-token-quotes",
         "refuses calculateGasLimits false, in token quotes only",
     )
-    .refuses(|view| view.is(Pair::QUOTE_ERC20) && view.calculates(false)),
+    .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
     fault(
         CALCULATE,
         "calculate-gas-limits-false-refused-when-sponsoring",
         "refuses calculateGasLimits false when sponsoring in sponsored mode only",
     )
-    .refuses(|view| view.is(Pair::SPONSOR_SPONSORED) && view.calculates(false)),
+    .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
     fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(|view| {
-        view.is(Pair::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some()
+        view.is(kinds::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some()
     }),
     fault(
         EXPIRY,
@@ -109,7 +109,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| {
         let expiry = view.mode_object().get("expiryDuration");
-        view.is(Pair::SPONSOR_SPONSORED)
+        view.is(kinds::SPONSOR_SPONSORED)
             && expiry.is_some_and(|expiry| expiry.as_u64() != Some(SAMPLE_EXPIRY))
     }),
     fault(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty")
@@ -137,7 +137,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .refuses(|view| {
         let name = account(view)["name"].as_str();
-        view.is(Pair::QUOTE_SPONSORED) && name.is_some_and(|name| name != "BICONOMY")
+        view.is(kinds::QUOTE_SPONSORED) && name.is_some_and(|name| name != "BICONOMY")
     }),
     fault(TOKEN_LIST, "token-list-long-refused", "refuses token lists of more than 8 tokens")
         .refuses(|view| view.token_list().len() > LONG_TOKEN_LIST),

@@ -1,6 +1,6 @@
 //! Faults of refusals: requests that must be refused with an error, and those whose refusal is a result (sections 2.2, 4.2 and 7).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use super::SERVE_FIRST_TOKEN;
@@ -47,7 +47,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(ABSENT_BY_TOKEN, "null-token-served", "uses the first supported token when the token is null")
         .injects(SERVE_FIRST_TOKEN)
         .when(|view| {
-            view.is(Pair::SPONSOR_ERC20)
+            view.is(kinds::SPONSOR_ERC20)
                 && view.token_info().get("feeTokenAddress").is_some_and(Value::is_null)
         }),
     fault(
@@ -56,7 +56,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "uses the first supported token when the token is an empty string",
     )
     .injects(SERVE_FIRST_TOKEN)
-    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token() == Some("")),
+    .when(|view| view.is(kinds::SPONSOR_ERC20) && view.fee_token() == Some("")),
     fault(ABSENT, "preferred-token-for-absent", "uses preferredToken when feeTokenAddress is missing")
         .on_request(|view, request| {
             let token = view.preferred().map(str::to_owned);
@@ -131,7 +131,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
             let within =
                 |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
-            view.is(Pair::SPONSOR_ERC20) && view.tokens.iter().any(within)
+            view.is(kinds::SPONSOR_ERC20) && view.tokens.iter().any(within)
         }),
     fault(
         UNSUPPORTED_BY_TOKEN,
@@ -142,7 +142,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
         let within =
             |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
-        view.is(Pair::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
+        view.is(kinds::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
     }),
     fault(
         UNSUPPORTED_BY_TOKEN,
@@ -175,13 +175,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refusal-as-error-in-quotes",
         "returns an error for an operation that it does not sponsor, in quotes only",
     )
-    .when(|view| view.is(Pair::QUOTE_SPONSORED)),
+    .when(|view| view.is(kinds::QUOTE_SPONSORED)),
     fault(
         REFUSAL,
         "refusal-as-error-when-sponsoring",
         "returns an error for an operation that it does not sponsor, in pm_sponsorUserOperation only",
     )
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
+    .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
     fault(
         UNSUPPORTED_QUOTE,
         "unsupported-quote-as-error",
@@ -211,7 +211,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_answer(|_, answer| {
         refuse_result(answer, -32000, NOT_POSSIBLE);
     })
-    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token)))
+    .when(|view| view.is(kinds::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token)))
     .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
 

@@ -3,7 +3,7 @@
 //! When a preferred token and a list are both present, quoting only one of them is a lawful reading of the specification.
 //! So these faults drop only tokens that every reading quotes.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
@@ -90,7 +90,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             let named: Vec<Value> = view.named_tokens().map(Value::from).collect();
             set(result, "unsupportedTokens", named);
         })
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
     fault(
         ONLY_UNSUPPORTED,
         "unsupported-lists-preferred",
@@ -105,7 +105,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .depends_on("/params/1/tokenInfo/preferredToken"),
     fault(ONLY_UNSUPPORTED, "unsupported-lists-unasked", "lists a token that was not requested")
         .on_result(|_, result| list_unsupported(result, UNREQUESTED_TOKEN))
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
     fault(
         ONLY_UNSUPPORTED,
         "unsupported-lists-unasked-beside-others",
@@ -168,7 +168,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 list_unsupported(result, token);
             }
         })
-        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(&["quote.unsupported-only-unsupported"]),
     fault(QUOTED, "quotes-none-beside-unsupported", "quotes nothing when a token is unsupported")
         .depends_on_the_request()
@@ -205,7 +205,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["request.json-notation"]),
     fault(QUOTED, "quotes-cross", "swaps the results of concurrent quotes")
         .injects(Behaviour::Swap(SwappedPart::Result))
-        .when(|view| view.is(Pair::QUOTE_ERC20))
+        .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(&[
             "interoperability.client-forms",
             "quote.only-requested",
@@ -250,7 +250,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 ];
 
 fn names_supported(view: &RequestView<'_>) -> bool {
-    view.is(Pair::QUOTE_ERC20) && view.named_tokens().any(|token| view.supports(token))
+    view.is(kinds::QUOTE_ERC20) && view.named_tokens().any(|token| view.supports(token))
 }
 
 fn retain_unsupported(result: &mut Map<String, Value>, keep: impl Fn(usize, &str) -> bool) {

@@ -1,7 +1,7 @@
 //! Faults of code that looks into what wallets send: calls that decode, factories, sizes, look-alike tokens, and the form of a request.
 
 use alloy_primitives::U256;
-use paymaster_schemas::{Method, Pair};
+use paymaster_schemas::{Method, kinds};
 use serde_json::{Value, json};
 
 use super::super::json_rpc::ids::respell;
@@ -148,7 +148,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(UNSUPPORTED, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain")
         .when(|view| {
             let usdc = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
-            view.is(Pair::SPONSOR_ERC20)
+            view.is(kinds::SPONSOR_ERC20)
                 && view.fee_token().is_some_and(|token| token.eq_ignore_ascii_case(usdc))
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),

@@ -1,6 +1,6 @@
 //! Faults of the response envelope (sections 1 and 2.10).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
@@ -42,7 +42,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(answer, "error", json!({ "code": 0, "message": "no error" }));
         }
     })
-    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(kinds::SPONSOR_ERC20))
     .also(&["sponsor.erc20-result", NO_RESULT_BESIDE_ERROR.clause]),
     fault(EITHER, "result-and-null-error", "adds error null to every result").on_answer(|_, answer| {
         if answer.contains_key("result") {
@@ -62,7 +62,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_answer(|_, answer| {
         in_error(answer, |answer| set(answer, "result", Value::Null));
     })
-    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(kinds::SPONSOR_ERC20))
     .also(&[EITHER.clause])
     .of_fee_quote(),
     fault(
@@ -73,7 +73,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_answer(|_, answer| {
         in_error(answer, |answer| set(answer, "result", some_result("ERC20", SOME_DATA)));
     })
-    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(kinds::SPONSOR_ERC20))
     .also(&[NO_RESULT_BESIDE_ERROR.clause]),
     fault(
         EITHER_OF_FEE_QUOTE,
@@ -81,7 +81,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "leaves the error out when a token is missing or not supported",
     )
     .on_answer(|_, answer| remove(answer, "error"))
-    .when(|view| view.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(kinds::SPONSOR_ERC20))
     .also(&["error.token-absent", "error.token-unsupported"]),
     fault(
         EITHER_OF_FEE_QUOTE,
@@ -93,7 +93,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(answer, "data", result);
         }
     })
-    .when(|view| view.is(Pair::QUOTE_SPONSORED))
+    .when(|view| view.is(kinds::QUOTE_SPONSORED))
     .also(&["quote.sponsored-result"]),
     fault(VERSION, "jsonrpc-missing", "leaves jsonrpc out").on_answer(|_, answer| remove(answer, "jsonrpc")),
     fault(VERSION, "jsonrpc-missing-in-errors", "leaves jsonrpc out of errors").on_answer(|_, answer| {

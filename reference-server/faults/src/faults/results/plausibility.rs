@@ -1,6 +1,6 @@
 //! Faults of the plain sense of answers: lawful in form, and senseless in content.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use paymaster_service::SigningConfig;
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAndData in token mode covers the operation, and not the token",
     )
     .on_result(|view, result| {
-        if view.is(Pair::SPONSOR_ERC20) {
+        if view.is(kinds::SPONSOR_ERC20) {
             // In place of a signature over the operation alone.
             let number = || view.memory.first(view.operation().to_string(), &json!(view.memory.count()));
             change_data(result, |paymaster, _| {

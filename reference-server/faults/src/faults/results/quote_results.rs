@@ -1,6 +1,6 @@
 //! Faults of the members of a token-mode quote result (section 2.7), and of `mode`, which published clients read.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use crate::faults::{Fault, fault};
@@ -87,7 +87,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         view.memory.previous(LIST, &all);
         set(result, "unsupportedTokens", all);
     })
-    .when(|view| view.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(kinds::QUOTE_ERC20))
     .also(&["quote.unsupported-listed", "request.*"])
     .depends_on_others(),
     fault(UNSUPPORTED, "quote-unsupported-null", "unsupportedTokens is null").changes(Set("null")).when(
@@ -123,7 +123,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })),
     fault(MODE_MEMBER, "mode-member-missing", "leaves mode, which clients read, out of quotes"),
     fault(MODE_MEMBER, "mode-member-missing-in-token-mode", "leaves mode out of token quotes")
-        .when(|view| view.is(Pair::QUOTE_ERC20)),
+        .when(|view| view.is(kinds::QUOTE_ERC20)),
     fault(MODE_MEMBER, "mode-member-differs", "mode differs from MODE")
         .on_result(|_, result| set(result, "mode", "PAYMASTER")),
 ];

@@ -1,6 +1,6 @@
 //! Faults of the members of a sponsored result (section 2.6).
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::kinds;
 use serde_json::Value;
 
 use crate::faults::{Fault, fault};
@@ -35,7 +35,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     fault(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
         .changes(Remove)
-        .when(|view| view.is(Pair::QUOTE_SPONSORED)),
+        .when(|view| view.is(kinds::QUOTE_SPONSORED)),
     fault(DATA, "sponsored-data-null", "paymasterAndData is null").changes(Set("null")),
     fault(DATA, "sponsored-data-object", "paymasterAndData is an object")
         .changes(Map(|value| serde_json::json!({ "data": value }))),
@@ -64,7 +64,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "preVerificationGas is a number, when sponsoring only",
     )
     .changes(Map(number))
-    .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
+    .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
     fault(VERIFICATION, "sponsored-verification-null", "verificationGasLimit is null").changes(Set("null")),
     fault(VERIFICATION, "sponsored-verification-negative", "verificationGasLimit is negative")
         .changes(Set("-1")),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderName, HeaderValue, ORIGIN};
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Kind, kinds};
 use paymaster_service::{Config, PolicyConfig, Service};
 use serde_json::{Value, json};
 
@@ -113,17 +113,17 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
 }
 
 /// The pair of a sample request. It does not use `RequestView::pair`, so that a mistake there does not hide here.
-pub(crate) fn pair_of(request: &Value) -> Option<Pair> {
+pub(crate) fn pair_of(request: &Value) -> Option<Kind> {
     let mode = request["params"][1].get("mode");
     if mode.is_none() && request["method"] == SPONSOR {
         return None;
     }
     let token_mode = mode.is_some_and(|mode| mode == "ERC20");
     match (request["method"].as_str()?, token_mode) {
-        ("pm_getFeeQuoteOrData", true) => Some(Pair::QUOTE_ERC20),
-        ("pm_getFeeQuoteOrData", false) => Some(Pair::QUOTE_SPONSORED),
-        ("pm_sponsorUserOperation", true) => Some(Pair::SPONSOR_ERC20),
-        ("pm_sponsorUserOperation", false) => Some(Pair::SPONSOR_SPONSORED),
+        ("pm_getFeeQuoteOrData", true) => Some(kinds::QUOTE_ERC20),
+        ("pm_getFeeQuoteOrData", false) => Some(kinds::QUOTE_SPONSORED),
+        ("pm_sponsorUserOperation", true) => Some(kinds::SPONSOR_ERC20),
+        ("pm_sponsorUserOperation", false) => Some(kinds::SPONSOR_SPONSORED),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Kind, Method, Mode, kinds};
 use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ fn effective_mode(method: Method, named: Option<Mode>, has_token_info: bool) -> 
 }
 
 /// The pair that a JSON request calls; none when its method or mode is unknown, or its mode object is missing.
-pub fn pair_of(request: &Value) -> Option<Pair> {
+pub fn pair_of(request: &Value) -> Option<Kind> {
     let method = Method::from_name(request["method"].as_str()?)?;
     let mode_object = request["params"][1].as_object()?;
     let named = match mode_object.get("mode") {
@@ -43,7 +43,7 @@ pub fn pair_of(request: &Value) -> Option<Pair> {
     let token_info = mode_object.get("tokenInfo").and_then(Value::as_object);
     let has_token_info = token_info.is_some_and(|info| !info.is_empty());
     let mode = effective_mode(method, named, has_token_info)?;
-    Some(Pair { method, mode })
+    Some(kinds::of(method, mode))
 }
 
 object! {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::Value;
 
 use super::sponsorship::Sponsorship;
@@ -30,12 +30,12 @@ fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
 }
 
 fn document(request: &mut Value) -> &'static str {
-    let pair = pair_of(request).unwrap_or(Pair::QUOTE_SPONSORED);
+    let pair = pair_of(request).unwrap_or(kinds::QUOTE_SPONSORED);
     if let Some(members) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) {
         // The schemas require the mode, which a quote request may omit.
-        members.entry("mode").or_insert_with(|| pair.mode.name().into());
+        members.entry("mode").or_insert_with(|| Mode::of(pair).name().into());
     }
-    pair.kind().request_document
+    pair.request_document
 }
 
 /// A request for fee quotes.

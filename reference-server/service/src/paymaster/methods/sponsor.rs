@@ -1,6 +1,6 @@
 //! `pm_sponsorUserOperation`, and its result in ERC20 mode (section 4.2).
 
-use paymaster_schemas::{Method, Mode, Pair};
+use paymaster_schemas::{Method, Mode, kinds};
 use serde_json::Value;
 
 use super::sponsorship::Sponsorship;
@@ -36,7 +36,7 @@ fn parse(text: &str) -> Result<Box<dyn Request + '_>, RequestError> {
 }
 
 fn document(request: &mut Value) -> &'static str {
-    pair_of(request).unwrap_or(Pair::SPONSOR_SPONSORED).kind().request_document
+    pair_of(request).unwrap_or(kinds::SPONSOR_SPONSORED).request_document
 }
 
 /// A request for data to pay in a token.

@@ -9,7 +9,7 @@ use paymaster_engine::{
     knowledge::{Expectation, Knowledge},
     rules::{Advice, Check, Report, Rule, View, describe_answer, for_each_variant, shown},
 };
-use paymaster_schemas::{Kind, Method, Mode, Pair, kinds, member_validator};
+use paymaster_schemas::{Kind, Method, Mode, kinds, member_validator};
 use serde_json::Value;
 
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
@@ -168,20 +168,20 @@ fn mode_served(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Repor
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     let pair = view.valid_call()?.pair;
     let mode = if Mode::of(pair) == Mode::Sponsored { Mode::Erc20 } else { Mode::Sponsored };
-    let other = Pair { method: Method::of(pair), mode };
+    let other = kinds::of(Method::of(pair), mode);
     let result = view.answer.result()?;
     let named = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
     Some(named == Some(mode.name()) || is_of(other, result))
 }
 
 /// Whether a quote result has the shape of the other mode. A member of a mode may be there in the other one, and empty.
-fn is_of(other: Pair, result: &Value) -> bool {
+fn is_of(other: Kind, result: &Value) -> bool {
     let quotes = result.get("feeQuotes");
     let has_quotes = quotes.and_then(Value::as_array).is_some_and(|quotes| !quotes.is_empty());
     let has_data = result.get("paymasterAndData").is_some_and(|data| data.as_str() != Some(""));
     match other {
-        Pair::QUOTE_ERC20 => has_quotes || quotes.is_some() && !has_data,
-        Pair::QUOTE_SPONSORED => !has_quotes && has_data,
+        kinds::QUOTE_ERC20 => has_quotes || quotes.is_some() && !has_data,
+        kinds::QUOTE_SPONSORED => !has_quotes && has_data,
         _ => false,
     }
 }

@@ -119,9 +119,7 @@ fn mode_member(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
 
 /// An error has no result member beside it.
 fn no_result_beside_error(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
-        return;
-    };
+    let Some(object) = view.due_object() else { return };
     if object.get("error").is_some_and(|error| !error.is_null()) {
         let actual = object.get("result");
         report.expect(actual.is_none(), "/result", "no result beside the error", || shown_member(actual));

@@ -6,13 +6,13 @@ use paymaster_engine::{
     cases::case::{Base, Draw},
     message::request::ParsedRequest,
 };
-use paymaster_schemas::{Method, Pair, kinds};
+use paymaster_schemas::{Kind, Method, kinds};
 use serde_json::json;
 
 const ACCOUNT: &str = "BICONOMY";
 
 fn pair(mode: Mode) -> Kind {
-    Pair { method: Method::SponsorUserOperation, mode }.kind()
+    kinds::of(Method::SponsorUserOperation, mode)
 }
 
 fn operation() -> Value {

@@ -35,8 +35,8 @@ pub(crate) fn group_of(relation: &str, pair: Kind) -> Group {
         let info = json!({"feeTokenAddress": "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"});
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }
-    let pair = Some(pair);
     let seed = BuildInput { pair, base: &base, round: 0, context: &Context::default() };
     let members = (relation.members)(&seed, &mut Ids::starting_at(1));
+    let pair = Some(pair);
     Group { number: 0, relation, pair, members, base, round: 0, is_depth: false, first_id: 1 }
 }

@@ -122,8 +122,8 @@ pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, ca
         let exchanges = send(service, &group);
         *found.requests.entry(group.relation.id).or_default() += exchanges.len();
         for judgement in judge.group(&group, &exchanges, &context) {
-            *found.held.entry(judgement.rule.id).or_default() += judgement.held;
-            for violation in judgement.violations {
+            *found.held.entry(judgement.rule.id).or_default() += judgement.report.held;
+            for violation in judgement.report.violations {
                 let broken = found.broken.entry(judgement.rule.id).or_insert_with(|| {
                     let exchange = &exchanges[violation.member];
                     (

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
-    rules::{Members, Rule, Violation},
+    rules::{Report, Rule, Violation},
     session::{
         judge::{Judgement, read},
         tally::Tally,
@@ -79,12 +79,11 @@ pub(crate) fn at(member: usize, pointer: &str) -> Violation {
 }
 
 pub(crate) fn judgement(id: &str, held: u64, violations: Vec<Violation>) -> Judgement {
-    let mut held_at = Members::default();
-    if held > 0 {
-        held_at.insert(0);
-    }
+    let mut report = Report::default();
+    (0..held).for_each(|_| report.held());
+    report.violations = violations;
     let number = SPECIFICATION.rules().position(|rule| rule.id == id).expect("it is a rule");
-    Judgement { rule: rule(id), number, held, held_at, violations }
+    Judgement { rule: rule(id), number, report }
 }
 
 /// The tally of a run with every rule.

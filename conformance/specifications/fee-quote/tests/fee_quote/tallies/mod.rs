@@ -126,9 +126,10 @@ fn a_run_keeps_which_requests_each_rule_judged() {
     let share = outcomes.share(rule(ID), &key(rule(ID), pair));
     assert_eq!((share.broken, share.judged, share.all), (1, 4, 4));
     assert_eq!(outcomes.share(rule(ROW), &key(rule(ROW), None)).judged, 0);
-    let second = RequestPlace { group: 7, member: 1 };
-    let keys: Vec<_> = outcomes.keys_of(second).map(|key| key.pointer.as_str()).collect();
-    assert_eq!(keys, ["/id"]);
+    let broken_at = |key: &Key| outcomes.of_key(key).into_iter().flatten().copied().collect::<Vec<_>>();
+    assert_eq!(broken_at(&key(rule(ID), pair)), [RequestPlace { group: 7, member: 1 }]);
+    let version = Key { pointer: "/jsonrpc".to_owned(), ..key(rule(ID), pair) };
+    assert_eq!(broken_at(&version), [RequestPlace { group: 7, member: 2 }]);
     // Two violations at one place of one answer are one answer.
     assert_eq!(tally.seen()[0].1.times, 1);
     assert_eq!(outcomes.all(), 6);
@@ -148,9 +149,10 @@ fn what_discovery_breaks_counts_and_is_no_part_of_the_plan() {
     assert_eq!((seen.group.number, seen.times), (5, 2));
     let held = || vec![judgement(ROW, 1, Vec::new())];
     added_group(&mut tally, &first, &[result()], held());
-    assert!(tally.examples_of(rule(ROW)).is_empty());
+    let examples = |tally: &Tally| tally.examples(rule(ROW), Some(kinds::SPONSOR_SPONSORED)).len();
+    assert_eq!(examples(&tally), 0);
     added(&mut tally, 0, &[result()], held());
-    assert_eq!(tally.examples_of(rule(ROW)).len(), 1);
+    assert_eq!(examples(&tally), 1);
 }
 
 #[test]
@@ -260,7 +262,7 @@ fn examples_after(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
         let held = judgement("answer.object", 1, Vec::new());
         added(&mut tally, number, &[result()], vec![held]);
     }
-    let examples = tally.examples_of(rule("answer.object"));
+    let examples = tally.examples(rule("answer.object"), Some(kinds::SPONSOR_SPONSORED));
     examples.iter().map(|example| example.group.number).collect()
 }
 

@@ -150,7 +150,7 @@ fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure
     let judgements = judge.views(&[view], None, context);
     judgements
         .into_iter()
-        .filter(|judgement| !judgement.violations.is_empty())
+        .filter(|judgement| !judgement.report.violations.is_empty())
         .map(|judgement| judgement.rule.id)
         .collect()
 }

@@ -37,8 +37,8 @@ fn judged_by(rule: &str, exchange: &Exchange, context: &Context) -> (u64, Vec<St
     let judge = Judge::new(vec![SPECIFICATION.find_rule(rule).unwrap()]);
     let judged = judge.views(&[view], None, context).into_iter().next();
     judged.map_or((0, Vec::new()), |judged| {
-        let places = judged.violations.into_iter().map(|violation| violation.actual);
-        (judged.held, places.collect())
+        let places = judged.report.violations.into_iter().map(|violation| violation.actual);
+        (judged.report.held, places.collect())
     })
 }
 
