@@ -39,6 +39,8 @@ pub(crate) enum Behaviour {
     Answer(fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Changes the response to the whole body: a single response, a batch of them, or none.
     Reply(fn(&RequestView<'_>, &mut Option<Value>)),
+    /// Changes the responses to a batch, where there are any.
+    Batch(fn(&RequestView<'_>, &mut Vec<Value>)),
     /// Swaps the response, or its result, with that of another request in flight.
     Swap(SwappedPart),
     /// Changes the text of the response body.
