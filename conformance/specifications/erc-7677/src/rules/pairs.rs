@@ -2,7 +2,7 @@
 
 use paymaster_engine::{
     knowledge::Knowledge,
-    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer},
+    rules::{Advice, Check, GroupCheck, Report, Rule, View, requests::a_result},
 };
 use paymaster_ethereum::zero_bytes;
 use serde_json::{Map, Value};
@@ -121,9 +121,5 @@ fn data_after_final(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut 
         return;
     }
     report.set_member(1);
-    if data.answer.result().is_some() {
-        report.held();
-    } else if data.answer.error().is_some() {
-        report.broken("/error", "a result, as the stub is final", describe_answer(&data.answer));
-    }
+    a_result(data, "a result, as the stub is final", report);
 }
