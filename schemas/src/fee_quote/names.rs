@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::kind::{Kind, KindOfCall};
 
 /// One of the two JSON-RPC methods (section 2.1, row `method`).
@@ -47,7 +49,8 @@ impl fmt::Display for Method {
 }
 
 /// One of the two paymaster modes (section 2.3, row `mode`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Mode {
     /// A sponsor pays the gas: `SPONSORED`.
     Sponsored,
