@@ -61,7 +61,7 @@ pub struct Token {
 }
 
 /// A smart account implementation (section 2.4).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SmartAccount {
     /// `smartAccountInfo.name`.
