@@ -2,7 +2,7 @@
 
 use paymaster_engine::{
     knowledge::Knowledge,
-    rules::{Advice, Check, GroupCheck, Report, Rule, View, requests::a_result},
+    rules::{Check, GroupCheck, Report, Rule, View, requests::a_result},
 };
 use paymaster_ethereum::zero_bytes;
 use serde_json::{Map, Value};
@@ -11,13 +11,11 @@ use crate::{
     kinds::is_06,
     lines,
     relations::{EIGHT_PAIRS, PAIR},
-    rules::results::{bytes_of, judged},
-    target::Target,
+    rules::{
+        requests::rule,
+        results::{bytes_of, judged},
+    },
 };
-
-const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
-    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
-}
 
 const LENGTH: GroupCheck = length;
 
@@ -41,9 +39,7 @@ pub(crate) const RULES: &[Rule] = &[
         "answer the data request after a stub with isFinal too: the wallet may still make it",
         Check::Group(&PAIR, data_after_final),
     )
-    .unless(|knowledge| {
-        (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
-    }),
+    .unless(lines::no_final_stub),
 ];
 
 /// The bytes that the service makes, and their place in the result.

@@ -27,7 +27,8 @@ use crate::{
 
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
-const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
+/// A rule that waits until operations are known that the target serves.
+pub(super) const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
     Rule::new(id, quota, SPONSORABLE, hint, check).waiting_first(&lines::CHAIN_ID)
 }
 
