@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{RequestView, WireResponse};
+use super::{RequestView, WireResponse, change::replace};
 
 /// Whether a behaviour is injected for this request.
 pub(crate) type Condition = fn(&RequestView<'_>) -> bool;
@@ -53,6 +53,9 @@ pub(crate) enum Behaviour {
 
 impl Behaviour {
     pub(crate) const NOTHING: Self = Self::Answer(|_, _| {});
+    /// Sponsors nothing: every `paymasterAndData` is `0x`.
+    pub(crate) const SPONSOR_NOTHING: Self =
+        Self::Result(|_, result| replace(result, "paymasterAndData", "0x"));
 }
 
 /// The methods that give a fault or a variant its behaviour.
