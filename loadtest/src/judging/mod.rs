@@ -200,7 +200,7 @@ impl AnswerJudge {
             .judge
             .views(&views, None, &*self.known)
             .into_iter()
-            .filter_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)))
+            .filter_map(|judgement| Some((judgement.rule, judgement.report.violations.into_iter().next()?)))
             .collect();
         if !violations.is_empty() {
             return Assessment { violations, ..Assessment::new(Outcome::Wrong, true) };

@@ -89,6 +89,7 @@ impl Fault {
     }
 
     behaviours!();
+    behaviours! { on_batch Batch(Vec<Value>); }
 
     /// The same fault with the member of the request on which it depends.
     const fn depends_on(self, member: &'static str) -> Self {
@@ -127,9 +128,15 @@ impl Fault {
         self.injects(Behaviour::Refuse).when(condition).also(SERVED)
     }
 
+    /// The fault for the requests that its clause is about: those that meet this condition, which is nothing that it depends on.
+    const fn among(mut self, condition: Condition) -> Self {
+        self.injection.condition = condition;
+        self
+    }
+
     /// The fault for the requests that meet this condition only.
     const fn when(mut self, condition: Condition) -> Self {
-        self.injection.condition = condition;
+        self = self.among(condition);
         if !matches!(self.condition, FaultCondition::OtherRequests) {
             self.condition = FaultCondition::Request;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use paymaster_service::{Config, ConfigError, EntryPoint, Layout, Service};
-use serde::Serialize;
+use toml::Value;
 
 use crate::variants::{Statement, Variant};
 
@@ -19,49 +19,17 @@ const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.
 const OTHER_VERSION: &str = "1.0.0";
 
 /// A table whose values are texts, in the order of their keys.
-type Texts<'a> = BTreeMap<&'static str, &'a str>;
-
-#[derive(Serialize)]
-struct Profile<'a> {
-    tokens: Tokens<'a>,
-    operations: Operations<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limits: Option<Limits>,
-    accounts: Vec<Texts<'a>>,
+fn texts<'a>(members: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
+    BTreeMap::from_iter(members).into()
 }
 
-#[derive(Serialize)]
-struct Tokens<'a> {
-    unsupported: Vec<&'a str>,
-    supported: Vec<SupportedToken<'a>>,
+/// A table with these members, in this order.
+fn table<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    Value::Table(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-#[derive(Serialize)]
-struct SupportedToken<'a> {
-    address: &'a str,
-    symbol: &'a str,
-    decimals: u32,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Operations<'a> {
-    accepts: &'static str,
-    sponsors: &'static str,
-    refused_senders: &'a [String],
-}
-
-/// The sizes that the server serves. The harness requires less of a server that states none.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Limits {
-    call_data_bytes: usize,
-    token_list_length: u32,
-    id_length: u32,
-    gas_limit: i64,
-    max_fee_gwei: i64,
-    expiry_seconds: u32,
-    webhook_data_bytes: u32,
+fn list(items: impl IntoIterator<Item = Value>) -> Value {
+    Value::Array(items.into_iter().collect())
 }
 
 /// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration with these variants by a specification.
@@ -96,77 +64,40 @@ fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErr
         let known = VERSIONS.iter().find(|(known, _)| *known == name);
         known.map_or(OTHER_VERSION, |(_, version)| *version)
     };
-    let profile = Profile {
-        tokens: Tokens {
-            unsupported: UNSUPPORTED.into_iter().filter(|address| !is_supported(address)).collect(),
-            supported: config
-                .tokens
-                .iter()
-                .filter(|_| has_tokens)
-                .map(|token| SupportedToken {
-                    address: &token.address,
-                    symbol: &token.symbol,
-                    decimals: token.decimals,
-                })
-                .collect(),
-        },
-        operations: Operations {
-            accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
-            sponsors: if is_true(Statement::SponsorsAny) { "any" } else { "listed" },
-            refused_senders: &config.policy.denied_senders,
-        },
-        limits: variants.is_empty().then_some(Limits {
-            call_data_bytes: config.policy.max_call_data_bytes,
-            token_list_length: 100,
-            id_length: 1_000,
-            gas_limit: i64::MAX,
-            max_fee_gwei: i64::MAX,
-            expiry_seconds: u32::MAX,
-            webhook_data_bytes: 16_384,
-        }),
-        accounts: config
-            .policy
-            .account_names
-            .iter()
-            .filter(|_| has_accounts)
-            .map(|name| Texts::from([("name", name.as_str()), ("version", version(name))]))
-            .collect(),
-    };
+    let unsupported = UNSUPPORTED.into_iter().filter(|address| !is_supported(address));
+    let supported = config.tokens.iter().filter(|_| has_tokens).map(|token| {
+        table([
+            ("address", token.address.as_str().into()),
+            ("symbol", token.symbol.as_str().into()),
+            ("decimals", token.decimals.into()),
+        ])
+    });
+    let accounts = config.policy.account_names.iter().filter(|_| has_accounts);
+    let accounts = accounts.map(|name| texts([("name", name.as_str()), ("version", version(name))]));
+    let operations = table([
+        ("accepts", if is_true(Statement::AcceptsAny) { "any" } else { "unknown" }.into()),
+        ("sponsors", if is_true(Statement::SponsorsAny) { "any" } else { "listed" }.into()),
+        ("refused-senders", config.policy.denied_senders.clone().into()),
+    ]);
+    // The sizes that the server serves. The harness requires less of a server that states none.
+    let limits = table([
+        ("call-data-bytes", Value::try_from(config.policy.max_call_data_bytes)?),
+        ("token-list-length", 100.into()),
+        ("id-length", 1_000.into()),
+        ("gas-limit", i64::MAX.into()),
+        ("max-fee-gwei", i64::MAX.into()),
+        ("expiry-seconds", u32::MAX.into()),
+        ("webhook-data-bytes", 16_384.into()),
+    ]);
+    let tokens = [("unsupported", list(unsupported.map(Value::from))), ("supported", list(supported))];
+    let profile = table(
+        [("tokens", table(tokens)), ("operations", operations)]
+            .into_iter()
+            .chain(variants.is_empty().then_some(("limits", limits)))
+            .chain([("accounts", list(accounts))]),
+    );
     let text = toml::to_string(&profile)?;
     Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"))
-}
-
-#[derive(Serialize)]
-struct PaymasterProfile<'a> {
-    service: PaymasterService<'a>,
-    operations: PaymasterOperations<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contract: Option<Contract>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct PaymasterService<'a> {
-    entry_points: &'a [EntryPoint],
-    chain_id: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Texts<'a>>,
-}
-
-#[derive(Serialize)]
-struct PaymasterOperations<'a> {
-    accepts: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sponsorable: Vec<Sponsorable>,
-    refused: Vec<Texts<'a>>,
-}
-
-/// An operation that the server sponsors.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Sponsorable {
-    entry_point: EntryPoint,
-    operation: Texts<'static>,
 }
 
 /// An ordinary call of an account that exists.
@@ -180,13 +111,6 @@ const OPERATION: [(&str, &str); 8] = [
     ("maxFeePerGas", "0xb2d05e00"),
     ("maxPriorityFeePerGas", "0x3b9aca00"),
 ];
-
-#[derive(Serialize)]
-struct Contract {
-    /// Version of EntryPoint, then the contract.
-    kind: Texts<'static>,
-    signer: String,
-}
 
 fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
     let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
@@ -207,26 +131,26 @@ fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErro
     let is_sponsored = is_true(Statement::OneOperation);
     let sponsorable = served.iter().filter(|_| is_sponsored).map(|version| {
         let init_code = (*version == EntryPoint::V06).then_some(("initCode", "0x"));
-        Sponsorable { entry_point: *version, operation: OPERATION.into_iter().chain(init_code).collect() }
+        let operation = texts(OPERATION.into_iter().chain(init_code));
+        Ok(table([("entry-point", Value::try_from(version)?), ("operation", operation)]))
     });
-    let profile = PaymasterProfile {
-        service: PaymasterService {
-            entry_points: served,
-            chain_id: config.signing.chain_id,
-            context: (!is_true(Statement::NoContext)).then(|| Texts::from([("policyId", "p-1")])),
-        },
-        operations: PaymasterOperations {
-            accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
-            sponsorable: sponsorable.collect(),
-            refused: config
-                .policy
-                .denied_senders
-                .iter()
-                .map(|sender| Texts::from([("sender", sender.as_str())]))
-                .collect(),
-        },
-        contract: is_signed.then(|| Contract { kind: kind.collect(), signer }),
-    };
+    let sponsorable = sponsorable.collect::<Result<Vec<Value>, ConfigError>>()?;
+    let refused = config.policy.denied_senders.iter().map(|sender| texts([("sender", sender.as_str())]));
+    let context = (!is_true(Statement::NoContext)).then(|| ("context", texts([("policyId", "p-1")])));
+    let service =
+        [("entry-points", Value::try_from(served)?), ("chain-id", Value::try_from(config.signing.chain_id)?)];
+    let accepts = if is_true(Statement::AcceptsAny) { "any" } else { "unknown" };
+    let operations = [("accepts", accepts.into())]
+        .into_iter()
+        .chain((!sponsorable.is_empty()).then(|| ("sponsorable", sponsorable.into())))
+        .chain([("refused", list(refused))]);
+    // Version of EntryPoint, then the contract.
+    let contract = || table([("kind", texts(kind)), ("signer", signer.into())]);
+    let profile = table(
+        [("service", table(service.into_iter().chain(context))), ("operations", table(operations))]
+            .into_iter()
+            .chain(is_signed.then(|| ("contract", contract()))),
+    );
     let text = toml::to_string(&profile)?;
     Ok(format!(
         "# What paymaster-reference-server supports, for paymaster-conformance --spec erc-7677.\n{text}"

@@ -1,5 +1,7 @@
 //! The two methods and the two modes, as they stand on the wire (sections 1, 2.1 and 2.3).
 
+use serde::{Deserialize, Serialize};
+
 use crate::kind::{Kind, KindOfCall};
 
 /// One of the two JSON-RPC methods (section 2.1, row `method`).
@@ -39,7 +41,21 @@ impl Method {
 }
 
 /// One of the two paymaster modes (section 2.3, row `mode`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+)]
+#[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum Mode {
     /// A sponsor pays the gas: `SPONSORED`.

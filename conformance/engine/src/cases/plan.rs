@@ -6,6 +6,7 @@ use crate::{
     cases::{
         case::{Base, BuildInput, Group, Ids, Relation},
         clients::client_of_group,
+        protocol::DISCOVERY,
         scope::{PARTS, Scope},
     },
     knowledge::{BaseSource, Knowledge},
@@ -158,6 +159,22 @@ pub fn group(
         Group { number: 0, relation, pair, base: request, round, is_depth: false, first_id, members },
         ids.next_id(),
     ))
+}
+
+/// Groups of discovery with one request each, which is numbered from `next_id` on.
+pub fn single_requests(
+    requests: impl IntoIterator<Item = (Base, Value)>,
+    next_id: &mut u64,
+    context: &dyn Knowledge,
+) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for (base, request) in requests {
+        if let Some((built, next)) = group(&DISCOVERY, base, request, 0, *next_id, context) {
+            *next_id = next;
+            groups.push(Group { number: groups.len(), ..built });
+        }
+    }
+    groups
 }
 
 /// A number that depends on a name alone: FNV-1a.

@@ -7,7 +7,10 @@ use crate::{
     json::number::{is_large_integer, is_rounded, same_number},
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
-    rules::{Advice, ExchangeCheck, Report, Rule, View, answer_form::same_id, describe_answer, shown_member},
+    rules::{
+        Advice, ExchangeCheck, Report, Rule, View, answer_form::same_id, describe_answer,
+        requests::has_error_code, shown_member,
+    },
 };
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
@@ -61,9 +64,8 @@ fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
         return;
     }
     let actual = view.answer.error().and_then(|error| error.get("code"));
-    let holds = actual
-        .and_then(Value::as_number)
-        .is_some_and(|actual| codes.iter().any(|code| same_number(actual, &(*code).into())));
+    let holds =
+        view.answer.error().is_some_and(|error| codes.iter().any(|code| has_error_code(error, *code)));
     let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
     report.expect(holds, "/error/code", expected.join(" or "), || match actual {
         Some(_) => shown_member(actual),

@@ -1,4 +1,7 @@
-//! What every specification obliges a server to accept: ids of both types, and the request headers of published HTTP clients.
+//! What every specification obliges a server to accept: ids of both types, and the request headers of published HTTP clients. Also what
+//! rules of several specifications judge alike.
+
+use std::fmt::Display;
 
 use serde_json::Value;
 
@@ -7,6 +10,7 @@ use crate::{
         case::{Relation, Role},
         protocol::{NUMBER_IDS, STRING_IDS},
     },
+    json::number::same_number,
     knowledge::Knowledge,
     message::answer::Answer,
     rules::{Advice, Check, Report, Rule, View, describe_answer},
@@ -45,12 +49,59 @@ pub fn same_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report
 
 /// The request has a result, where one is required of it.
 pub fn served(view: &View<'_>, required: bool, report: &mut Report) {
-    if view.answer.result().is_some() {
-        report.held();
-    } else if required && view.answer.error().is_some() {
-        let expected = format!("a result, which the unchanged request gets (the change: {})", view.label);
-        report.broken("/error", expected, describe_answer(&view.answer));
+    if required || view.answer.result().is_some() {
+        let label = view.label;
+        let expected = format_args!("a result, which the unchanged request gets (the change: {label})");
+        a_result(view, expected, report);
     }
+}
+
+/// The answer is a result and no error.
+pub fn a_result(view: &View<'_>, expected: impl Display, report: &mut Report) {
+    if view.answer.result().is_some() || view.answer.error().is_some() {
+        let holds = view.answer.result().is_some();
+        report.expect(holds, "/error", expected, || describe_answer(&view.answer));
+    }
+}
+
+/// The answer is an error and no result.
+pub fn an_error(view: &View<'_>, expected: impl Display, report: &mut Report) {
+    if view.answer.result().is_some() || view.answer.error().is_some() {
+        let holds = view.answer.error().is_some();
+        report.expect(holds, "/result", expected, || describe_answer(&view.answer));
+    }
+}
+
+/// Whether an answer refuses the request: with an error, or by its HTTP status. Other rules report an answer that is neither.
+pub fn is_refusal(answer: &Answer<'_>) -> bool {
+    answer.error().is_some() || answer.response().is_some_and(|response| response.status >= 400)
+}
+
+/// Whether an error has this code, in any notation.
+pub fn has_error_code(error: &Value, code: i64) -> bool {
+    error["code"].as_number().is_some_and(|number| same_number(number, &code.into()))
+}
+
+/// Whether an error has the code for an unknown method (JSON-RPC 2.0, section 5.1).
+pub fn is_unknown_method(error: &Value) -> bool {
+    has_error_code(error, -32_601)
+}
+
+/// The method of the request is served at this address, over POST.
+pub fn method_is_served(view: &View<'_>, report: &mut Report) {
+    let is_missing = match &view.answer {
+        Answer::None(_) => return,
+        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
+        Answer::Json(..) => view.answer.error().is_some_and(is_unknown_method),
+    };
+    report.expect(!is_missing, "", "an answer of this method", || describe_answer(&view.answer));
+}
+
+/// The variant, which is the second request of the group, has the answer of the baseline.
+pub fn as_without_change(holds: bool, baseline: &View<'_>, variant: &View<'_>, report: &mut Report) {
+    let expected = format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label);
+    report.set_member(1);
+    report.expect(holds, "", expected, || describe_answer(&variant.answer));
 }
 
 /// What the specification settles of an answer: that it is an error, or what it fixes of the result. None where it is no JSON-RPC answer.
@@ -93,11 +144,5 @@ fn same_with_headers(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut
     if actual.is_none() && !pairs().all(is_refused) {
         return;
     }
-    report.set_member(1);
-    report.expect(
-        actual == Some(expected),
-        "",
-        format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
-        || describe_answer(&variant.answer),
-    );
+    as_without_change(actual == Some(expected), baseline, variant, report);
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    rules::{View, describe_answer},
+    rules::{View, describe_answer, requests::is_unknown_method},
     session::{add_counts, unserved::Outcomes},
 };
 
@@ -51,7 +51,7 @@ impl Access {
             }
         } else if !view.refused_by_status() {
             let error = view.answer.error();
-            if error.is_some_and(|error| error["code"] == METHOD_NOT_FOUND) {
+            if error.is_some_and(is_unknown_method) {
                 self.methods = view.specification.methods().len();
                 self.unknown_methods.insert(call.pair.method);
                 self.unknown.get_or_insert_with(|| describe_answer(&view.answer));
@@ -146,9 +146,6 @@ impl Access {
         Some(text)
     }
 }
-
-/// The code of the error for an unknown method (JSON-RPC 2.0, section 5.1).
-const METHOD_NOT_FOUND: i32 = -32601;
 
 /// A status that a target gives to every request when key, headers or path are wrong.
 fn is_denial(status: u16) -> bool {

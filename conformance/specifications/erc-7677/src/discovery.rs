@@ -7,8 +7,7 @@ use paymaster_engine::{
     cases::{
         case::{Base, Group},
         edit::with,
-        plan::group,
-        protocol::DISCOVERY,
+        plan::single_requests,
     },
     knowledge::{Discover, Knowledge},
     message::{
@@ -278,16 +277,12 @@ impl Discover for Discovery {
                 4 => self.what_is_open(),
                 _ => return None,
             };
-            let mut groups = Vec::new();
-            for (trial, kind, request) in requests {
-                if let Some((built, next)) =
-                    group(&DISCOVERY, Base::accepted(kind), request, 0, self.next_id, &self.target)
-                {
-                    self.next_id = next;
-                    self.trials.push(trial);
-                    groups.push(Group { number: groups.len(), ..built });
-                }
-            }
+            let (trials, requests): (Vec<_>, Vec<_>) = requests
+                .into_iter()
+                .map(|(trial, kind, request)| (trial, (Base::accepted(kind), request)))
+                .unzip();
+            self.trials.extend(trials);
+            let groups = single_requests(requests, &mut self.next_id, &self.target);
             if !groups.is_empty() {
                 return Some(groups);
             }

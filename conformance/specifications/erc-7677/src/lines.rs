@@ -66,6 +66,11 @@ pub(crate) fn only_listed(knowledge: &dyn Knowledge) -> Option<&'static str> {
         .then_some("the profile says that only listed operations get a result")
 }
 
+/// Why rules about final stubs do not apply; none when they do.
+pub(crate) fn no_final_stub(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
+}
+
 /// Why rules about signatures do not apply.
 pub(crate) fn unchecked_signatures(knowledge: &dyn Knowledge) -> Option<&'static str> {
     (!Target::of(knowledge).checks_signatures()).then_some(

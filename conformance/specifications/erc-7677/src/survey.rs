@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use paymaster_engine::{
     cases::{
         case::{Base, Group},
-        plan::{FIRST_ID, group},
-        protocol::DISCOVERY,
+        plan::{FIRST_ID, single_requests},
     },
     first_profile::{self, FirstProfile, ProfileText, Reached},
     knowledge::Discover as _,
@@ -62,24 +61,17 @@ impl Survey {
 
     fn operations(&self) -> Vec<Group> {
         let mut source = Source::new(self.seed ^ 0x0b5e, &self.target);
-        let mut groups: Vec<Group> = Vec::new();
-        let mut next_id = FIRST_ID;
+        let mut requests = Vec::new();
         for version in self.target.served_versions() {
             let wanted = Base::accepted(kinds::of(false, version));
             for _ in 0..OPERATIONS {
                 let Some(data) = source.base(&wanted) else { continue };
                 let mut stub = data.clone();
                 stub["method"] = kinds::STUB.into();
-                for request in [stub, data] {
-                    if let Some((built, next)) = group(&DISCOVERY, wanted, request, 0, next_id, &self.target)
-                    {
-                        next_id = next;
-                        groups.push(Group { number: groups.len(), ..built });
-                    }
-                }
+                requests.extend([(wanted, stub), (wanted, data)]);
             }
         }
-        groups
+        single_requests(requests, &mut { FIRST_ID }, &self.target)
     }
 
     fn note(&mut self, exchange: &Exchange) {

@@ -265,9 +265,9 @@ impl Tables<'_> {
     fn accounts(&mut self) {
         let served = &self.found.context.served_accounts;
         let accounts = served.accounts();
-        let sponsored = || served.all().filter(|record| Mode::of(record.pair) == Mode::Sponsored);
-        let best = sponsored().map(|record| record.service).max();
-        let pairs: BTreeSet<Kind> = sponsored().map(|record| record.pair).collect();
+        let sponsored = || served.all().filter(|(pair, ..)| Mode::of(*pair) == Mode::Sponsored);
+        let best = sponsored().map(|(_, _, service)| service).max();
+        let pairs: BTreeSet<Kind> = sponsored().map(|(pair, ..)| pair).collect();
         // One that is served worse than another, or not by both methods, is one that the target may refuse.
         let is_full = |account: &SmartAccount| {
             pairs.iter().all(|pair| served.service(*pair, account) == best) && !pairs.is_empty()

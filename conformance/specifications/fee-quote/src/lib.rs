@@ -16,7 +16,6 @@ mod profile_parts;
 pub mod relations;
 mod right_answer;
 pub mod rules;
-mod saved;
 mod survey;
 pub mod tables;
 pub mod target;
@@ -24,10 +23,9 @@ pub mod target;
 use crate::{
     relations as related,
     rules::{requests, results},
-    saved::SavedContext,
     survey::Survey,
     tables::{FEES, GAS},
-    target::profile,
+    target::{context::Context, profile},
 };
 use paymaster_engine::{
     cases::{case::Base, protocol::BATCHED},
@@ -91,7 +89,7 @@ pub static SPECIFICATION: Specification = Specification {
     survey: |seed| Box::new(Survey::new(seed)),
     profile_parts: profile_parts::PARTS,
     page: page::PAGE,
-    restore: |saved| Ok(Arc::new(SavedContext::deserialize(saved)?.context())),
+    restore: |saved| Ok(Arc::new(Context::deserialize(saved)?)),
     called: call::called,
     shows_answer: call::omits_fee_token,
     any_code: call::is_refused_with_any_code,

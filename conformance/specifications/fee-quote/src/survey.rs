@@ -3,14 +3,14 @@
 use crate::{
     SPECIFICATION, base,
     call::CallParts,
-    discovery::{DISCOVERY, Discovery},
+    discovery::Discovery,
     generate::source::Source,
     target::context::{Context, Support},
 };
 use paymaster_engine::{
     cases::{
-        case::{Base, Group},
-        plan::{FIRST_ID, group},
+        case::Group,
+        plan::{FIRST_ID, single_requests},
     },
     first_profile::{self, FirstProfile, Reached},
     knowledge::Discover as _,
@@ -165,8 +165,8 @@ fn operations(context: &Context, seed: u64) -> Vec<Group> {
     let wanted = base::sponsored(kinds::SPONSOR_SPONSORED);
     let mut source = Source::new(seed ^ 0x0b5e, context);
     let requests = (0..OPERATIONS).filter_map(|_| source.base(&wanted));
-    let requests: Vec<Value> = requests.flat_map(|request| [request.clone(), request]).collect();
-    groups(wanted, requests, context)
+    let twice = requests.flat_map(|request| [(wanted, request.clone()), (wanted, request)]);
+    single_requests(twice, &mut { FIRST_ID }, context)
 }
 
 /// The same operation with larger and larger call data, and quotes with longer and longer lists.
@@ -195,21 +195,10 @@ fn sizes(context: &Context, seed: u64) -> (Vec<(&'static str, u64)>, Vec<Group>)
             requests.push((wanted, request));
         }
     }
-    let groups = requests.into_iter().flat_map(|(wanted, request)| groups(wanted, vec![request], context));
+    let groups =
+        requests.into_iter().flat_map(|request| single_requests([request], &mut { FIRST_ID }, context));
     let groups = groups.enumerate().map(|(number, group)| Group { number, ..group });
     (tried, groups.collect())
-}
-
-fn groups(wanted: Base, requests: Vec<Value>, context: &Context) -> Vec<Group> {
-    let mut next_id = FIRST_ID;
-    let mut groups = Vec::new();
-    for request in requests {
-        if let Some((built, next)) = group(&DISCOVERY, wanted, request, 0, next_id, context) {
-            next_id = next;
-            groups.push(Group { number: groups.len(), ..built });
-        }
-    }
-    groups
 }
 
 fn note_token_mode(known: &mut BTreeMap<Option<String>, u64>, exchange: &Exchange) {

@@ -23,11 +23,14 @@ pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 /// Whether a call keeps to the tables. `listed` are the operations of the profile that match the call: amounts may be written as
 /// they are there.
 pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
-    call.valid
-        && !call.has_fractional_id()
-        && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
+    let has_members_of_row = |mode: &Map<String, Value>| {
+        // The row of a quote in token mode (section 4.1) has mode and tokenInfo alone.
+        exactly(mode, &mode_members(call.pair, dialect))
+            || call.pair == kinds::QUOTE_ERC20 && exactly(mode, &["mode", "tokenInfo"])
+    };
+    has_plain_envelope_and_info(call, dialect)
         && operation(call, dialect, listed)
-        && mode_object(call, dialect)
+        && call.mode_object().as_object().is_some_and(has_members_of_row)
 }
 
 /// Whether envelope, mode and info object of a call are those of the tables, whatever else the call has.
@@ -35,10 +38,7 @@ pub fn has_plain_envelope_and_info(call: &Call, dialect: &Dialect) -> bool {
     call.valid
         && !call.has_fractional_id()
         && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
-        && call.mode_object().as_object().is_some_and(|mode| {
-            let row = row(call.pair, dialect);
-            has_info(mode, &row)
-        })
+        && call.mode_object().as_object().is_some_and(|mode| has_info(mode, &row(call.pair, dialect)))
 }
 
 fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
@@ -85,15 +85,9 @@ pub(crate) fn is_hex(name: &str, notation: Amounts) -> bool {
     }
 }
 
-fn mode_object(call: &Call, dialect: &Dialect) -> bool {
-    let Some(mode) = call.mode_object().as_object() else {
-        return false;
-    };
-    let row = row(call.pair, dialect);
-    let whole = exactly(mode, &[&["mode", "calculateGasLimits"], row.members].concat());
-    // The row of a quote in token mode (section 4.1) has mode and tokenInfo alone.
-    let as_in_its_row = call.pair == kinds::QUOTE_ERC20 && exactly(mode, &["mode", "tokenInfo"]);
-    has_info(mode, &row) && (whole || as_in_its_row)
+/// The members of the mode object that the tables list for a pair.
+pub(crate) fn mode_members(pair: Kind, dialect: &Dialect) -> Vec<&'static str> {
+    [&["mode", "calculateGasLimits"], row(pair, dialect).members].concat()
 }
 
 /// What section 4 shows in the mode object of a pair.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::injection::{Behaviour, replace};
+use crate::injection::Behaviour;
 
 pub(super) mod caches;
 pub(super) mod client_forms;
@@ -19,6 +19,3 @@ pub(super) mod wallets;
 const SERVE_FIRST_TOKEN: Behaviour = Behaviour::Request(|view, request| {
     request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": view.tokens.first() });
 });
-
-/// Sponsors nothing.
-const SPONSOR_NOTHING: Behaviour = Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{RequestView, WireResponse};
+use super::{RequestView, WireResponse, change::replace};
 
 /// Whether a behaviour is injected for this request.
 pub(crate) type Condition = fn(&RequestView<'_>) -> bool;
@@ -39,6 +39,8 @@ pub(crate) enum Behaviour {
     Answer(fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Changes the response to the whole body: a single response, a batch of them, or none.
     Reply(fn(&RequestView<'_>, &mut Option<Value>)),
+    /// Changes the responses to a batch, where there are any.
+    Batch(fn(&RequestView<'_>, &mut Vec<Value>)),
     /// Swaps the response, or its result, with that of another request in flight.
     Swap(SwappedPart),
     /// Changes the text of the response body.
@@ -51,6 +53,9 @@ pub(crate) enum Behaviour {
 
 impl Behaviour {
     pub(crate) const NOTHING: Self = Self::Answer(|_, _| {});
+    /// Sponsors nothing: every `paymasterAndData` is `0x`.
+    pub(crate) const SPONSOR_NOTHING: Self =
+        Self::Result(|_, result| replace(result, "paymasterAndData", "0x"));
 }
 
 /// The methods that give a fault or a variant its behaviour.

@@ -69,48 +69,31 @@ impl WireResponse {
         if !self.delay.is_zero() {
             tokio::time::sleep(self.delay).await;
         }
-        let has_body = self.body.is_some();
+        // Without a body there is nothing to frame.
+        let has_framing = self.body.is_some() || self.framing == Framing::Nothing;
+        let framing = if has_framing { self.framing } else { Framing::Length };
         let body = Bytes::from(self.body.unwrap_or_default());
         let length = body.len();
         let half = body.slice(..length / 2);
-        let mut content_length = None;
-        let mut closes = false;
-        let mut version = Version::HTTP_11;
-        let framed = match self.framing {
+        let (pieces, content_length) = match framing {
             Framing::Nothing => return Err(io::Error::other("a fault closes the connection")),
-            // Without a body there is nothing to frame.
-            _ if !has_body => Either::Left(Full::new(body)),
-            Framing::Length | Framing::ThenTimeout => Either::Left(Full::new(body)),
-            Framing::ThenClose => {
-                closes = true;
-                Either::Left(Full::new(body))
-            }
-            Framing::Chunks(size) => Either::Right(PieceBody::new(chunks(&body, size))),
+            Framing::Length | Framing::ThenTimeout | Framing::ThenClose => (None, None),
+            Framing::Chunks(size) => (Some(PieceBody::new(chunks(&body, size))), None),
             Framing::TwoParts(pause) => {
-                content_length = Some(length);
-                let mut pieces = PieceBody::new([half.clone(), body.slice(half.len()..)]);
-                pieces.pause = pause;
-                Either::Right(pieces)
+                let pieces = PieceBody::new([half, body.slice(length / 2..)]);
+                (Some(PieceBody { pause, ..pieces }), Some(length))
             }
-            Framing::UntilClose => {
-                version = Version::HTTP_10;
-                closes = true;
-                Either::Right(PieceBody::new([body]))
-            }
-            Framing::TooLong(more) => {
-                content_length = Some(length + more);
-                Either::Right(PieceBody::failing(body))
-            }
-            Framing::CutChunks => Either::Right(PieceBody::failing(half)),
-            Framing::Half | Framing::Reset => {
-                content_length = Some(length);
-                Either::Right(PieceBody::failing(half))
-            }
+            Framing::UntilClose => (Some(PieceBody::new([body.clone()])), None),
+            Framing::TooLong(more) => (Some(PieceBody::failing(body.clone())), Some(length + more)),
+            Framing::CutChunks => (Some(PieceBody::failing(half)), None),
+            Framing::Half | Framing::Reset => (Some(PieceBody::failing(half)), Some(length)),
         };
-        let mut response = Response::new(framed);
+        let mut response = Response::new(pieces.map_or_else(|| Either::Left(Full::new(body)), Either::Right));
+        if framing == Framing::UntilClose {
+            *response.version_mut() = Version::HTTP_10;
+        }
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        *response.version_mut() = version;
         if self.framing == Framing::ThenTimeout {
             response.extensions_mut().insert(AnnouncesTimeout);
         }
@@ -124,7 +107,7 @@ impl WireResponse {
         if let Some(content_length) = content_length {
             headers.insert(CONTENT_LENGTH, content_length.into());
         }
-        if closes {
+        if matches!(framing, Framing::ThenClose | Framing::UntilClose) {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Ok(response)

@@ -6,8 +6,9 @@ use alloy_primitives::U256;
 use hyper::HeaderMap;
 use paymaster_schemas::{Kind, Method, Mode, kinds};
 use paymaster_service::{EntryPoint, pair_of};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::change::{json as parsed, text_of};
 use super::memory::Memory;
 
 /// The largest integer up to which a double holds each one.
@@ -220,6 +221,11 @@ impl RequestView<'_> {
         number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)
     }
 
+    /// The id, rounded as a JSON parser with doubles does.
+    pub(crate) fn rounded_id(&self) -> Value {
+        parsed(&text_of(self.id()).parse::<f64>().unwrap_or_default().to_string())
+    }
+
     /// The first result with this key instead of the own one.
     pub(crate) fn repeat(&self, result: &mut Map<String, Value>, key: String) {
         if let Value::Object(first) = self.memory.first(key, &Value::Object(result.clone())) {
@@ -237,6 +243,18 @@ impl RequestView<'_> {
     pub(crate) fn accepts_coding(&self, coding: &str) -> bool {
         let mut accepted = self.header("accept-encoding").split([',', ';']);
         accepted.any(|accepted| accepted.trim().eq_ignore_ascii_case(coding))
+    }
+
+    /// Whether the request permits this content coding. One without `Accept-Encoding` permits all of them.
+    pub(crate) fn permits_coding(&self, coding: &str) -> bool {
+        self.header("accept-encoding").is_empty() || self.accepts_coding(coding)
+    }
+
+    /// The text of an error response to this request.
+    pub(crate) fn error_answer(&self, code: i32, message: &str) -> String {
+        let version = self.request["jsonrpc"].as_str().unwrap_or("2.0");
+        let id = if self.has_id() { self.id() } else { &Value::Null };
+        json!({ "jsonrpc": version, "id": id, "error": { "code": code, "message": message } }).to_string()
     }
 
     /// Whether the same bytes came before.

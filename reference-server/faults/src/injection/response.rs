@@ -20,6 +20,13 @@ pub(crate) struct WireResponse {
 }
 
 impl WireResponse {
+    /// Gives a response with a body another content type; none leaves the header out.
+    pub(crate) fn set_content_type(&mut self, content_type: Option<&'static str>) {
+        if self.body.is_some() {
+            self.content_type = content_type;
+        }
+    }
+
     /// Puts an answer without a result in the place of the status and the body.
     pub(crate) fn replace(&mut self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
         self.status = status;

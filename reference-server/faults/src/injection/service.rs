@@ -142,14 +142,15 @@ impl InjectedService {
         let message = Message { arrival, raw: body, request, now, nonces, is_spared_by_faults: |_| false };
         let (status, mut reply) = self.reply(message);
         let of_reply = |behaviour| match behaviour {
-            Behaviour::Reply(change) => Some(Ok(change)),
-            Behaviour::Swap(part) => Some(Err(part)),
+            Behaviour::Reply(_) | Behaviour::Batch(_) | Behaviour::Swap(_) => Some(behaviour),
             _ => None,
         };
-        for (change, view) in self.applied(message, of_reply) {
-            match change {
-                Ok(change) => change(&view, &mut reply),
-                Err(part) => swap(&view, part, &mut reply).await,
+        for (behaviour, view) in self.applied(message, of_reply) {
+            match (behaviour, &mut reply) {
+                (Behaviour::Reply(change), reply) => change(&view, reply),
+                (Behaviour::Batch(change), Some(Value::Array(answers))) => change(&view, answers),
+                (Behaviour::Swap(part), reply) => swap(&view, part, reply).await,
+                _ => {}
             }
         }
         let has_result = match &reply {
@@ -312,6 +313,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
         }
         Behaviour::Request(_)
         | Behaviour::Reply(_)
+        | Behaviour::Batch(_)
         | Behaviour::Swap(_)
         | Behaviour::Text(_)
         | Behaviour::Http(_)

@@ -27,9 +27,9 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("body-in-two-parts", "sends the second half of a body 5 ms after the first")
         .on_http(|_, response| response.framing = Framing::TwoParts(Duration::from_millis(5))),
     variant("content-type-with-charset", "the content type names a charset")
-        .on_http(|_, response| set_content_type(response, "application/json; charset=utf-8")),
+        .on_http(|_, response| response.set_content_type(Some("application/json; charset=utf-8"))),
     variant("content-type-upper-case", "the content type is in another letter case")
-        .on_http(|_, response| set_content_type(response, "Application/JSON;Charset=\"UTF-8\"")),
+        .on_http(|_, response| response.set_content_type(Some("Application/JSON;Charset=\"UTF-8\""))),
     variant("compressed-when-permitted", "compresses answers in the best coding that the request permits")
         .on_http(|view, response| {
             let best = [Coding::Brotli, Coding::Deflate, Coding::Gzip];
@@ -42,11 +42,8 @@ pub(super) const VARIANTS: &[Variant] = &[
         "gzip-unless-refused",
         "sends gzip to every request that permits it, those without an Accept-Encoding included",
     )
-    .on_http(|view, response| {
-        if is_permitted(view, "gzip") {
-            compress(response, Coding::Gzip);
-        }
-    }),
+    .on_http(|_, response| compress(response, Coding::Gzip))
+    .when(|view| view.permits_coding("gzip")),
     variant("extra-headers", "sends additional headers").on_http(|_, response| {
         response.headers.extend([
             ("server", "paymaster"),
@@ -194,22 +191,7 @@ pub(super) fn exceeds_quota(view: &RequestView<'_>, value: Option<&str>, most: u
 
 /// Replaces the response by the error for an origin that is not listed.
 fn refuse_origin(view: &RequestView<'_>, response: &mut WireResponse, status: u16) {
-    let version = view.request["jsonrpc"].as_str().unwrap_or("2.0");
-    let id = if view.has_id() { view.id() } else { &Value::Null };
-    let error = json!({ "code": -32003, "message": "origin not allowed" });
-    let answer = json!({ "jsonrpc": version, "id": id, "error": error });
-    response.replace(status, "application/json", answer.to_string());
-}
-
-/// Whether the request permits a coding. One without `Accept-Encoding` permits all of them.
-fn is_permitted(view: &RequestView<'_>, coding: &str) -> bool {
-    view.header("accept-encoding").is_empty() || view.accepts_coding(coding)
-}
-
-fn set_content_type(response: &mut WireResponse, content_type: &'static str) {
-    if response.body.is_some() {
-        response.content_type = Some(content_type);
-    }
+    response.replace(status, "application/json", view.error_answer(-32003, "origin not allowed"));
 }
 
 /// Replaces the response by a request to retry after this many seconds.

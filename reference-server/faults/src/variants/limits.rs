@@ -3,7 +3,7 @@
 use alloy_primitives::U256;
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, json, set, text_of};
+use crate::injection::{RequestView, set};
 
 /// Wei in 10,000 gwei.
 const HIGH_FEE: u64 = 10_000_000_000_000;
@@ -49,10 +49,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     }),
     variant("large-ids-refused", "refuses integer ids above 2^53").refuses(|view| view.has_large_id()),
     variant("large-ids-rounded", "rounds integer ids above 2^53, as JSON parsers with doubles do")
-        .on_answer(|view, answer| {
-            let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
-            set(answer, "id", json(&format!("{double}")));
-        })
+        .on_answer(|view, answer| set(answer, "id", view.rounded_id()))
         .when(|view| view.has_large_id())
         .warns(&["json-rpc.large-ids"]),
     variant("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {

@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
 use super::{Variant, variant};
 use crate::injection::{Framing, RequestView, WireResponse};
 
@@ -28,7 +26,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
         .on_http(|view, response| {
             above_four(view, response, |view, response| {
-                response.replace(200, "application/json", busy(view).to_string());
+                response.replace(200, "application/json", view.error_answer(-32005, "server busy"));
             });
         }),
     variant("closed-above-four", "closes the connection while more than 4 requests are in flight").on_http(
@@ -48,11 +46,4 @@ fn above_four(
     } else {
         response.delay = Duration::from_millis(1);
     }
-}
-
-/// The error object for a request that is not served now.
-fn busy(view: &RequestView<'_>) -> Value {
-    let version = view.request["jsonrpc"].as_str().unwrap_or("2.0");
-    let id = if view.has_id() { view.id() } else { &Value::Null };
-    json!({ "jsonrpc": version, "id": id, "error": { "code": -32005, "message": "server busy" } })
 }

@@ -5,7 +5,7 @@ use paymaster_schemas::kinds;
 
 use super::http::exceeds_quota;
 use super::{Statement, Variant, variant};
-use crate::injection::{Behaviour, RequestView, change_data, replace};
+use crate::injection::{Behaviour, RequestView, change_data};
 
 /// The account that a server knows which simulates operations.
 const DEPLOYED: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
@@ -15,18 +15,18 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.is_call() && view.operation()["sender"] != DEPLOYED)
         .untrue(&[Statement::AcceptsAny]),
     variant("one-account-version", "sponsors the account BICONOMY 2.0.0 alone")
-        .injects(UNSPONSORED)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(has_other_account)
         .untrue(&[Statement::SponsorsAny, Statement::Accounts]),
     variant("other-accounts-refused", "refuses every account but BICONOMY 2.0.0 with an error")
         .refuses(has_other_account)
         .untrue(&[Statement::Accounts]),
     variant("small-calls-sponsored", "sponsors calls of at most 100 bytes")
-        .injects(UNSPONSORED)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && view.byte_count("callData") > 100)
         .untrue(&[Statement::SponsorsAny]),
     variant("sponsoring-budget", "sponsors 80 operations, and then no more")
-        .injects(UNSPONSORED)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.memory.count() > 80)
         .untrue(&[Statement::SponsorsAny]),
     variant("sponsoring-budget-in-errors", "sponsors 120 operations, and then refuses with an error")
@@ -38,20 +38,20 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .untrue(BUDGET),
     variant("costly-operations-unsponsored", "sponsors no operation that may cost more than 0.01 ETH")
-        .injects(UNSPONSORED)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && may_cost(view) > U256::from(DEAR))
         .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
     variant("costly-operations-refused", "refuses operations that may cost more than 0.01 ETH with an error")
         .refuses(|view| view.is_sponsored_mode() && may_cost(view) > U256::from(DEAR))
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("webhook-data-decides", "sponsors no request with webhookData of some content")
-        .injects(UNSPONSORED)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| {
             let data = view.sponsorship_info()["webhookData"].as_object();
             view.is_sponsored_mode() && data.is_some_and(|data| !data.is_empty())
         }),
     variant("sponsors-no-operation", "sponsors no operation")
-        .injects(UNSPONSORED)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode())
         .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
     variant(
@@ -78,8 +78,6 @@ pub(super) const VARIANTS: &[Variant] = &[
         Statement::OneOperation,
     ]),
 ];
-
-const UNSPONSORED: Behaviour = Behaviour::Result(|_, result| replace(result, "paymasterAndData", "0x"));
 
 /// What is not true of a server that refuses what it served before.
 const BUDGET: &[Statement] = &[Statement::AcceptsAny, Statement::SponsorsAny, Statement::OneOperation];

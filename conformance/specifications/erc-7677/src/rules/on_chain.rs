@@ -59,9 +59,7 @@ pub(crate) const RULES: &[Rule] = &[
             }
         }),
     )
-    .unless(|knowledge| {
-        (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
-    }),
+    .unless(lines::no_final_stub),
     rule(
         "stub.verification-gas",
         2,

@@ -3,7 +3,7 @@
 use alloy_primitives::Bytes;
 use paymaster_engine::{
     knowledge::Knowledge,
-    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer},
+    rules::{Check, GroupCheck, Report, Rule, View, requests::a_result},
 };
 use paymaster_ethereum::{hex_bytes, zero_bytes};
 use serde_json::{Map, Value};
@@ -12,13 +12,8 @@ use crate::{
     kinds::is_06,
     lines,
     relations::{EIGHT_PAIRS, PAIR},
-    rules::results::judged,
-    target::Target,
+    rules::{requests::rule, results::judged},
 };
-
-const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
-    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
-}
 
 const LENGTH: GroupCheck = length;
 
@@ -42,9 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
         "answer the data request after a stub with isFinal too: the wallet may still make it",
         Check::Group(&PAIR, data_after_final),
     )
-    .unless(|knowledge| {
-        (!Target::of(knowledge).found.is_final).then_some("no stub of the target has isFinal true")
-    }),
+    .unless(lines::no_final_stub),
 ];
 
 /// The bytes that the service makes, and their place in the result.
@@ -122,9 +115,5 @@ fn data_after_final(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut 
         return;
     }
     report.set_member(1);
-    if data.answer.result().is_some() {
-        report.held();
-    } else if data.answer.error().is_some() {
-        report.broken("/error", "a result, as the stub is final", describe_answer(&data.answer));
-    }
+    a_result(data, "a result, as the stub is final", report);
 }

@@ -5,12 +5,12 @@
 
 use paymaster_engine::{
     cases::case::Role,
-    json::number::same_number,
     knowledge::{Expectation, Knowledge},
-    message::answer::Answer,
     rules::{
         Advice, Check, ExchangeCheck, GroupCheck, Report, Rule, View, describe_answer, for_each_variant,
-        requests,
+        requests::{
+            self, a_result, an_error, has_error_code, is_refusal, is_unknown_method, method_is_served,
+        },
     },
 };
 use serde_json::Value;
@@ -27,7 +27,8 @@ use crate::{
 
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
-const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
+/// A rule that waits until operations are known that the target serves.
+pub(super) const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
     Rule::new(id, quota, SPONSORABLE, hint, check).waiting_first(&lines::CHAIN_ID)
 }
 
@@ -126,23 +127,10 @@ fn serves_one_entry_point(knowledge: &dyn Knowledge) -> Option<&'static str> {
         .then_some("the target serves one EntryPoint, as far as profile and discovery show, and may then ignore the parameter")
 }
 
-/// The JSON-RPC error code of an unknown method.
-const METHOD_NOT_FOUND: i64 = -32_601;
-
-fn says_not_found(error: &Value) -> bool {
-    error["code"].as_number().is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
-}
-
 fn both_methods(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    if view.valid_call().is_none() || !view.within_tables || view.rejected_before_service() {
-        return;
+    if view.valid_call().is_some() && view.within_tables && !view.rejected_before_service() {
+        method_is_served(view, report);
     }
-    let is_missing = match &view.answer {
-        Answer::None(_) => return,
-        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
-        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
-    };
-    report.expect(!is_missing, "", "an answer of this method", || describe_answer(&view.answer));
 }
 
 fn served<const STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
@@ -153,17 +141,9 @@ fn served<const STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report:
     if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
         return;
     }
-    if view.answer.result().is_some() {
-        report.held();
-    } else if is_promised && view.answer.error().is_some_and(|error| !says_not_found(error)) {
-        let expected = "a result: according to the profile the operation is sponsored";
-        report.broken("/error", expected, describe_answer(&view.answer));
+    if view.answer.result().is_some() || is_promised && !view.answer.error().is_some_and(is_unknown_method) {
+        a_result(view, "a result: according to the profile the operation is sponsored", report);
     }
-}
-
-/// Whether an answer refuses the request: with an error, or by its HTTP status.
-fn is_refusal(answer: &Answer<'_>) -> bool {
-    answer.error().is_some() || answer.response().is_some_and(|response| response.status >= 400)
 }
 
 /// The baseline and the variant of a form by turns, where every baseline was served.
@@ -200,9 +180,7 @@ const INTERNAL_ERROR: i64 = -32_603;
 fn null_context(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let Some((_, variants)) = served_baselines("context.null", views) else { return };
     let has_failed = |view: &&View<'_>| {
-        let is_internal = |error: &Value| {
-            error["code"].as_number().is_some_and(|code| same_number(code, &INTERNAL_ERROR.into()))
-        };
+        let is_internal = |error: &Value| has_error_code(error, INTERNAL_ERROR);
         let by_status = view.answer.response().is_some_and(|response| response.status == 500);
         view.answer.result().is_none() && by_status || view.answer.error().is_some_and(is_internal)
     };
@@ -259,10 +237,6 @@ fn without_stub(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
 fn refused<const STUBS: bool>(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == STUBS);
     if is_of_rule && view.expectation == Expectation::NotSponsored && !view.rejected_before_service() {
-        let has_result = view.answer.result().is_some();
-        if has_result || view.answer.error().is_some() {
-            let expected = "an error: according to the profile the operation is refused";
-            report.expect(!has_result, "/result", expected, || describe_answer(&view.answer));
-        }
+        an_error(view, "an error: according to the profile the operation is refused", report);
     }
 }

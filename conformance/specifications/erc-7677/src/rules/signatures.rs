@@ -7,7 +7,7 @@ use paymaster_engine::{
     cases::case::{Relation, Role},
     knowledge::{Expectation, Knowledge},
     message::request::Call,
-    rules::{Advice, Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
+    rules::{Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::Simulation;
@@ -19,14 +19,11 @@ use crate::{
     relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS, form_of},
     rules::{
         pairs::{is_final, own_data},
+        requests::rule,
         results::{Shape, judged},
     },
     target::Target,
 };
-
-const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
-    Rule::new(id, quota, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
-}
 
 const fn signed(
     id: &'static str,
@@ -71,10 +68,7 @@ pub(crate) const RULES: &[Rule] = &[
             }
         }),
     )
-    .unless(|knowledge| {
-        let none = "no stub of the target has isFinal true";
-        lines::unchecked_signatures(knowledge).or((!Target::of(knowledge).found.is_final).then_some(none))
-    }),
+    .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::no_final_stub(knowledge))),
     signed(
         "data.signature-of-limits",
         &OTHER_LIMITS,

@@ -25,7 +25,7 @@ use crate::{
 use paymaster_engine::{
     cases::{
         case::{Base, Group},
-        plan::group,
+        plan::single_requests,
     },
     knowledge::{Discover, Knowledge},
     session::access::Access,
@@ -181,84 +181,67 @@ impl Discovery {
         if !self.context.profile.accounts.is_empty() {
             return Vec::new();
         }
-        let context = self.context.clone();
-        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
-        let mut groups = Vec::new();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &self.context);
+        let mut requests = Vec::new();
         for pair in [kinds::QUOTE_SPONSORED, kinds::SPONSOR_SPONSORED] {
             for account in accounts::listed(&accounts::CANDIDATES) {
                 for _ in 0..OPERATIONS_PER_ACCOUNT {
                     let wanted = base::sponsored(pair);
-                    let Some(mut request) = source.base(&wanted) else {
-                        continue;
-                    };
-                    request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
-                        json!({ "name": account.name, "version": account.version });
-                    let trial = Trial::plain(pair, context.dialect.clone());
-                    self.push(&mut groups, Some(trial), wanted, request, &context);
+                    if let Some(mut request) = source.base(&wanted) {
+                        request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
+                            json!({ "name": account.name, "version": account.version });
+                        let trial = Trial::plain(pair, self.context.dialect.clone());
+                        requests.push((trial, wanted, request));
+                    }
                 }
             }
         }
-        groups
+        self.groups_of(requests)
     }
 
     /// Every form of requests, and addresses in capital letters at every place, in every pair that was served.
     fn which_forms(&mut self) -> Vec<Group> {
-        let context = self.context.clone();
-        let info = context.sponsorship_info();
-        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
-        let mut groups = Vec::new();
-        for pair in self.served.clone() {
+        let dialect = &self.context.dialect;
+        let info = self.context.sponsorship_info();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &self.context);
+        let mut requests = Vec::new();
+        for pair in self.served.iter().copied() {
             let wanted = base::sponsored(pair);
+            let plain = Trial::plain(pair, dialect.clone());
             for (index, form) in all_forms().enumerate() {
-                let Some(request) = source.base(&wanted).and_then(|request| form.of(&request, pair, &info))
-                else {
-                    continue;
-                };
-                let trial = Trial { form: Some(index), ..Trial::plain(pair, context.dialect.clone()) };
-                self.push(&mut groups, Some(trial), wanted, request, &context);
+                let request = source.base(&wanted).and_then(|request| form.of(&request, pair, &info));
+                let trial = Trial { form: Some(index), ..plain.clone() };
+                requests.extend(request.map(|request| (trial, wanted, request)));
             }
-            let fee_token = context.dialect.fee_token_member.as_str();
             for place in Place::of(pair) {
-                let request = source.base(&wanted);
-                let in_capitals =
-                    request.and_then(|request| place.respelled(&request, Spelling::Capitals, fee_token));
-                if let Some(request) = in_capitals {
-                    let trial = Trial::plain(pair, context.dialect.clone());
-                    self.push(&mut groups, Some(trial), wanted, request, &context);
-                }
+                let request = source.base(&wanted).and_then(|request| {
+                    place.respelled(&request, Spelling::Capitals, &dialect.fee_token_member)
+                });
+                requests.extend(request.map(|request| (plain.clone(), wanted, request)));
             }
         }
-        groups
+        self.groups_of(requests)
     }
 
     fn try_all(&mut self, trials: Vec<Trial>) -> Vec<Group> {
-        let mut groups = Vec::new();
+        let mut requests = Vec::new();
         for trial in trials {
             let mut context = self.context.clone();
             context.dialect = trial.dialect.clone();
             let wanted = base::any_tokens(trial.pair);
-            let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
-                continue;
-            };
-            self.push(&mut groups, Some(trial), wanted, request, &context);
+            let id = self.next_id + requests.len() as u64;
+            let request = Source::new(self.seed ^ id, &context).base(&wanted);
+            requests.extend(request.map(|request| (trial, wanted, request)));
         }
-        groups
+        self.groups_of(requests)
     }
 
-    /// Adds the group of a request, and what it tries.
-    fn push(
-        &mut self,
-        groups: &mut Vec<Group>,
-        trial: Option<Trial>,
-        wanted: Base,
-        request: Value,
-        context: &Context,
-    ) {
-        self.trials.extend(trial);
-        if let Some((group, next)) = group(&DISCOVERY, wanted, request, 0, self.next_id, context) {
-            self.next_id = next;
-            groups.push(Group { number: groups.len(), ..group });
-        }
+    /// The groups of these requests, each with what it tries.
+    fn groups_of(&mut self, requests: Vec<(Trial, Base, Value)>) -> Vec<Group> {
+        let (trials, requests): (Vec<_>, Vec<_>) =
+            requests.into_iter().map(|(trial, wanted, request)| (trial, (wanted, request))).unzip();
+        self.trials.extend(trials);
+        single_requests(requests, &mut self.next_id, &self.context)
     }
 }
 

@@ -96,18 +96,14 @@ impl Discovery {
     /// One quote in token mode for each of these tokenInfo objects.
     fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
         let wanted = base::any_tokens(kinds::QUOTE_ERC20);
-        let context = self.context.clone();
-        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
-        let mut groups = Vec::new();
-        for info in infos {
-            let Some(mut request) = source.base(&wanted) else {
-                continue;
-            };
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &self.context);
+        let requests = infos.iter().filter_map(|info| {
+            let mut request = source.base(&wanted)?;
             request["params"][1]["tokenInfo"] = info.clone();
-            let trial = Trial::plain(wanted.pair, context.dialect.clone());
-            self.push(&mut groups, Some(trial), wanted, request, &context);
-        }
-        groups
+            Some((Trial::plain(wanted.pair, self.context.dialect.clone()), wanted, request))
+        });
+        let requests = requests.collect();
+        self.groups_of(requests)
     }
 }
 

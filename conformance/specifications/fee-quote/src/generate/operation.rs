@@ -19,6 +19,7 @@ use crate::{
         dialect::Amounts,
         ordinary::CALL_DATA_BYTES,
         profile::{Accepts, Operations, Sponsors},
+        validation::is_address,
     },
 };
 use paymaster_engine::{
@@ -108,7 +109,8 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
         }
         Draw::Refused => {
             let refused = listed(context, &known.refused);
-            let senders = valid_addresses(&known.refused_senders);
+            let senders = known.refused_senders.iter().filter(|sender| is_address(sender));
+            let senders: Vec<String> = senders.cloned().collect();
             let mut either = Vec::new();
             if !refused.is_empty() {
                 either.push(one_of(context, refused)?);
@@ -153,7 +155,7 @@ fn generated(
             }
         }
     });
-    let gas = |low, high| drawn(move |rng| write(limits, rng.between(low, high)));
+    let gas = |low, high| drawn(move |rng| limits.write(&rng.between(low, high).into()));
     let mut overrides = Overrides::new()
         .value("/sender", sender.unwrap_or(fresh))
         .value("/nonce", drawn(move |rng| nonce(rng, quantities, any_nonce)))
@@ -162,9 +164,9 @@ fn generated(
         .value("/callGasLimit", gas(21_000, 5_000_000))
         .value("/verificationGasLimit", gas(21_000, 2_000_000))
         .value("/preVerificationGas", gas(21_000, 500_000))
-        .value("/maxFeePerGas", drawn(move |rng| write(quantities, rng.between(GWEI, 500 * GWEI))))
+        .value("/maxFeePerGas", drawn(move |rng| quantities.write(&rng.between(GWEI, 500 * GWEI).into())))
         // At most the smallest maxFeePerGas: every chain refuses a tip above the whole fee.
-        .value("/maxPriorityFeePerGas", drawn(move |rng| write(quantities, rng.between(1, GWEI))));
+        .value("/maxPriorityFeePerGas", drawn(move |rng| quantities.write(&rng.between(1, GWEI).into())));
     for member in MEMBERS {
         overrides = overrides.always(&format!("/{member}"));
     }
@@ -191,10 +193,10 @@ fn set_amounts(
     (quantities, limits): (Notation, Notation),
 ) {
     for (name, amount) in GAS.into_iter().zip(gas) {
-        operation[name] = write(limits, amount);
+        operation[name] = limits.write(&amount.into());
     }
     for (name, amount) in FEES.into_iter().zip(fees) {
-        operation[name] = write(quantities, amount);
+        operation[name] = quantities.write(&amount.into());
     }
 }
 
@@ -256,9 +258,9 @@ fn listed(context: &Context, operations: &[Map<String, Value>]) -> Vec<Map<Strin
         let mut operation = (*operation).clone();
         for (member, filler) in [
             ("callData", Value::String("0x".to_owned())),
-            ("nonce", write(quantities, 0)),
-            ("maxFeePerGas", write(quantities, 1)),
-            ("maxPriorityFeePerGas", write(quantities, 1)),
+            ("nonce", quantities.write(&0_u64.into())),
+            ("maxFeePerGas", quantities.write(&1_u64.into())),
+            ("maxPriorityFeePerGas", quantities.write(&1_u64.into())),
         ] {
             operation.entry(member).or_insert(filler);
         }
@@ -267,29 +269,12 @@ fn listed(context: &Context, operations: &[Map<String, Value>]) -> Vec<Map<Strin
     operations.iter().filter(whole).cloned().collect()
 }
 
-/// Those of `texts` that are addresses.
-pub(super) fn valid_addresses(texts: &[String]) -> Vec<String> {
-    let Some(validator) = validator_for("address") else {
-        return Vec::new();
-    };
-    let valid = |text: &&String| validator.is_valid(&Value::String((*text).clone()));
-    texts.iter().filter(valid).cloned().collect()
-}
-
 /// The notation of nonce and fees, and that of gas limits.
 fn notations(amounts: Amounts) -> (Notation, Notation) {
     match amounts {
         Amounts::Decimal => (Notation::Decimal, Notation::Decimal),
         Amounts::Hex => (Notation::Hex, Notation::Hex),
         Amounts::Mixed => (Notation::Hex, Notation::Decimal),
-    }
-}
-
-fn write(notation: Notation, amount: u64) -> Value {
-    match notation {
-        Notation::Decimal => Value::String(amount.to_string()),
-        Notation::Hex => Value::String(format!("{amount:#x}")),
-        Notation::Integer => Value::Number(amount.into()),
     }
 }
 
@@ -304,7 +289,7 @@ fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
         return notation.write(&BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default());
     }
     // An account counts from 0.
-    write(notation, rng.below(1_000).saturating_sub(FIRST_NONCES))
+    notation.write(&rng.below(1_000).saturating_sub(FIRST_NONCES).into())
 }
 
 /// Empty for a deployed account; otherwise the factory and its call data.

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{
     base::Tokens,
-    generate::operation::valid_addresses,
-    target::context::{Context, Support},
+    target::{
+        context::{Context, Support},
+        validation::is_address,
+    },
 };
 use paymaster_engine::generate::random::{RngExt, drawn};
 
@@ -97,9 +99,8 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn of(context: &Context) -> Self {
         let known = |support| {
-            let addresses: Vec<String> = context.tokens_with(support).map(str::to_owned).collect();
-            let addresses = valid_addresses(&addresses);
-            addresses.iter().map(|address| Token(address[2..].to_owned())).collect()
+            let addresses = context.tokens_with(support).filter(|address| is_address(address));
+            addresses.map(|address| Token(address[2..].to_owned())).collect()
         };
         let supported: Vec<Token> = known(Support::Supported);
         let natives = NATIVE_COIN.iter().map(|address| &address[2..]);

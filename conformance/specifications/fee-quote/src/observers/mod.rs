@@ -58,10 +58,6 @@ fn results<'a>(views: &'a [View<'a>]) -> impl Iterator<Item = (&'a View<'a>, &'a
     views.iter().filter_map(|view| Some((view, view.valid_call()?, view.answer.result()?)))
 }
 
-fn lower(value: &Value) -> Option<String> {
-    value.as_str().map(str::to_ascii_lowercase)
-}
-
 /// Whether the first request of a group is its baseline, and was served.
 fn is_baseline_served(views: &[View<'_>]) -> bool {
     let baseline = views.first().filter(|view| view.role == Role::Baseline);

@@ -1,7 +1,7 @@
 //! Observers of token quotes.
 
 use crate::{
-    call::CallParts,
+    call::{self, CallParts},
     relations::Probe,
     target::{
         context::{Context, Support},
@@ -12,7 +12,7 @@ use paymaster_engine::{json::number::amount, knowledge::Knowledge, rules::View};
 use paymaster_schemas::kinds;
 use serde_json::Value;
 
-use super::{is_probe, lower, results};
+use super::{is_probe, results};
 
 /// Which supported tokens are quoted, when both members are present and the preferred one is not in the list.
 pub(super) fn quoted_tokens(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
@@ -26,14 +26,8 @@ pub(super) fn quoted_tokens(views: &[View<'_>], knowledge: &dyn Knowledge, value
         let (true, Support::Supported, Some(listed)) = (outside, context.support(preferred), listed) else {
             continue;
         };
-        let quotes = |token: &str| {
-            let token = token.to_ascii_lowercase();
-            result["feeQuotes"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .any(|quote| lower(&quote["tokenAddress"]).as_ref() == Some(&token))
-        };
+        let quoted = call::quoted_tokens(result);
+        let quotes = |token: &str| quoted.contains(&token.to_ascii_lowercase());
         let seen = match (quotes(preferred), quotes(listed)) {
             (true, true) => "the preferred token and the listed ones",
             (true, false) => "the preferred token alone",

@@ -1,7 +1,5 @@
 //! Changes of the user operation (section 2.2).
 
-use std::fmt::Write as _;
-
 use num_bigint::BigUint;
 use paymaster_engine::{
     cases::{
@@ -16,7 +14,10 @@ use serde_json::{Value, json};
 use crate::{
     relations::{MODE, OPERATION},
     tables::{FEES, GAS, is_hex},
-    target::{context::Context, ordinary::BOUNDS},
+    target::{
+        context::Context,
+        ordinary::{BOUNDS, hex},
+    },
 };
 
 /// All eight combinations of the three optional gas members, in token mode.
@@ -215,18 +216,6 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
     } else {
         with_baseline(input, ids, label, request)
     }
-}
-
-/// That many bytes of varied content.
-fn hex(bytes: usize, salt: u32) -> String {
-    let varied =
-        (0..=u8::MAX).cycle().map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
-    let mut text = String::with_capacity(2 + 2 * bytes);
-    text.push_str("0x");
-    for byte in varied.take(bytes) {
-        write!(text, "{byte:02x}").expect("a String takes all");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! Smart accounts (section 2.4) for a profile that names none: those that published clients send, and those that the target
 //! served.
 
-use crate::{call::CallParts, target::profile::SmartAccount};
+use crate::{
+    call::CallParts,
+    target::{by_pair, profile::SmartAccount},
+};
 use paymaster_engine::message::request::Call;
 use std::collections::BTreeMap;
 
 use paymaster_schemas::{Kind, Mode};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The smart accounts that published clients send. They are used when the profile names none and the target served none.
@@ -16,7 +20,8 @@ pub(crate) const CANDIDATES: [(&str, &str); 4] =
     [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("BICONOMY", "1.0.0"), ("SAFE", "1.4.1")];
 
 /// How the target answered a sponsored-mode request that names a smart account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AccountService {
     /// With a result whose `paymasterAndData` is `0x`.
     Answered,
@@ -24,20 +29,9 @@ pub enum AccountService {
     Sponsored,
 }
 
-/// A smart account that the target served.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AccountRecord {
-    /// The method and mode of the requests that named it.
-    pub pair: Kind,
-    /// The account.
-    pub account: SmartAccount,
-    /// The best service of such a request.
-    pub service: AccountService,
-}
-
-/// Which smart accounts the target served, by pair of method and mode, and the best service of each.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServedAccounts(BTreeMap<(Kind, String, String), AccountService>);
+/// Which smart accounts the target served, by pair of method and mode, and the best service of each. The accounts of a pair are sorted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServedAccounts(#[serde(with = "by_pair")] BTreeMap<Kind, Vec<(SmartAccount, AccountService)>>);
 
 impl ServedAccounts {
     /// Adds the result of a call. Calls without a smart account are ignored. In token mode, where the account does not decide, every
@@ -56,32 +50,32 @@ impl ServedAccounts {
 
     /// Adds how an account was served. The best service is kept.
     pub fn note(&mut self, pair: Kind, account: &SmartAccount, service: AccountService) {
-        let key = (pair, account.name.clone(), account.version.clone());
-        let best = self.0.entry(key).or_insert(service);
-        *best = (*best).max(service);
+        let known = self.0.entry(pair).or_default();
+        match known.binary_search_by(|(known, _)| known.cmp(account)) {
+            Ok(place) => known[place].1 = known[place].1.max(service),
+            Err(place) => known.insert(place, (account.clone(), service)),
+        }
     }
 
     /// How the target served this account in this pair; none when it did not.
     pub fn service(&self, pair: Kind, account: &SmartAccount) -> Option<AccountService> {
-        let key = (pair, account.name.clone(), account.version.clone());
-        self.0.get(&key).copied()
+        let mut known = self.0.get(&pair)?.iter();
+        known.find(|(known, _)| known == account).map(|(_, service)| *service)
     }
 
-    /// Every account that was served, once for each pair in which it was.
-    pub fn all(&self) -> impl Iterator<Item = AccountRecord> {
-        self.0.iter().map(|((pair, name, version), service)| AccountRecord {
-            pair: *pair,
-            account: SmartAccount { name: name.clone(), version: version.clone() },
-            service: *service,
-        })
+    /// Every account that was served, once for each pair in which it was, with its best service.
+    pub fn all(&self) -> impl Iterator<Item = (Kind, &SmartAccount, AccountService)> {
+        self.0
+            .iter()
+            .flat_map(|(pair, accounts)| accounts.iter().map(|(account, service)| (*pair, account, *service)))
     }
 
     /// The accounts that were served in sponsored mode: the candidates of discovery in their order, then the others.
     pub fn accounts(&self) -> Vec<SmartAccount> {
         let mut accounts: Vec<SmartAccount> = Vec::new();
-        for record in self.all() {
-            if Mode::of(record.pair) == Mode::Sponsored && !accounts.contains(&record.account) {
-                accounts.push(record.account);
+        for (pair, account, _) in self.all() {
+            if Mode::of(pair) == Mode::Sponsored && !accounts.contains(account) {
+                accounts.push(account.clone());
             }
         }
         accounts.sort_by_key(|account| {

@@ -15,6 +15,7 @@ use paymaster_engine::{
     spending::SpendingLimits,
 };
 use paymaster_schemas::{Kind, Mode};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -24,7 +25,6 @@ use crate::{
     generate::Source,
     learn::Learner,
     lines,
-    saved::SavedContext,
     tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables},
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
@@ -40,8 +40,8 @@ use crate::{
     },
 };
 
-/// Profile and dialect of the target, and what its answers showed of tokens and smart accounts.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Profile and dialect of the target, and what its answers showed of tokens and smart accounts. Replay files hold it as JSON.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// What the user states about the target.
     pub profile: Profile,
@@ -60,17 +60,20 @@ pub struct Context {
     /// Where the target served addresses in capital letters.
     pub served_capitals: ServedCapitals,
     /// The published clients whose request headers the target refuses, by name: the same request in plain headers was answered otherwise.
+    #[serde(skip)]
     pub refused_clients: BTreeSet<&'static str>,
     /// Whether addresses that are not in `tokens` are supported.
     pub unlisted_tokens: Support,
     /// Whether returned operations are simulated on the target's chain.
+    #[serde(skip)]
     pub on_chain: bool,
     /// The limits that the profile promises.
     limits: SizeLimits,
 }
 
 /// Whether a token is supported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Support {
     /// Not known.
     #[default]
@@ -436,7 +439,7 @@ impl Knowledge for Context {
     }
 
     fn saved(&self) -> Value {
-        serde_json::to_value(SavedContext::of(self)).unwrap_or_default()
+        serde_json::to_value(self).unwrap_or_default()
     }
 
     fn is_same(&self, other: &dyn Knowledge) -> bool {

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// How a request writes nonce, gas limits and fees (section 2.2 shows no notation).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +149,7 @@ pub struct Pins {
 }
 
 /// The dialect in which requests are written and answers are read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Dialect {
     /// What requests put into `jsonrpc`.
@@ -162,7 +163,13 @@ pub struct Dialect {
     /// The notation of amounts.
     pub amount_notation: Amounts,
     /// Which tokens are quoted.
+    #[serde(deserialize_with = "known_or_unknown")]
     pub quoted_tokens: QuotedTokens,
+}
+
+/// Reads which tokens are quoted. A profile cannot pin `unknown`, so that every other text stands for it here.
+fn known_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<QuotedTokens, D::Error> {
+    Value::deserialize(deserializer).map(|reading| QuotedTokens::deserialize(reading).unwrap_or_default())
 }
 
 impl Default for Dialect {

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::target::profile::Token;
 use paymaster_engine::json::number::amount;
 
 /// Symbol and decimals of tokens, as the target's first quotes show them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenFacts(BTreeMap<String, Token>);
 
 impl TokenFacts {

@@ -7,7 +7,7 @@ use crate::{
     SPECIFICATION,
     call::CallParts,
     relations::{MODE, OPERATION},
-    tables::{FEES, GAS, ORDINARY, is_amount, is_hex},
+    tables::{FEES, GAS, ORDINARY, is_amount, is_hex, mode_members},
     target::{by_pair, dialect::Dialect},
 };
 use paymaster_engine::{
@@ -149,14 +149,14 @@ impl Form {
                 form.insert(format!("without {name}"));
             }
         }
-        let own = own_members(call.pair);
+        let own = mode_members(call.pair, dialect);
         for (name, value) in mode {
             if !own.contains(&name.as_str()) {
                 form.insert(addition(name, value)?);
             }
         }
         for name in own {
-            if !mode.contains_key(*name) {
+            if !mode.contains_key(name) {
                 form.insert(format!("without {name}"));
             }
         }
@@ -246,28 +246,17 @@ fn plain(call: &Call, dialect: &Dialect) -> Value {
         operation.insert(name.to_owned(), value);
     }
     let mut mode = Map::new();
-    for name in own_members(call.pair) {
-        let filler = match *name {
+    for name in mode_members(call.pair, dialect) {
+        let filler = match name {
             "expiryDuration" => json!(300),
             _ => json!(true),
         };
-        let sent = call.mode_object().get(*name).cloned();
-        mode.insert((*name).to_owned(), sent.unwrap_or(filler));
+        let sent = call.mode_object().get(name).cloned();
+        mode.insert(name.to_owned(), sent.unwrap_or(filler));
     }
     let mut request = call.envelope.clone();
     request["params"] = json!([operation, mode]);
     request
-}
-
-/// The members of the mode object that the tables list for a pair.
-fn own_members(pair: Kind) -> &'static [&'static str] {
-    match (Method::of(pair), Mode::of(pair)) {
-        (Method::GetFeeQuoteOrData, Mode::Sponsored) => &["mode", "calculateGasLimits", "sponsorshipInfo"],
-        (Method::SponsorUserOperation, Mode::Sponsored) => {
-            &["mode", "calculateGasLimits", "sponsorshipInfo", "expiryDuration"]
-        }
-        (_, Mode::Erc20) => &["mode", "calculateGasLimits", "tokenInfo"],
-    }
 }
 
 /// An additional member as a difference: with its value, since a target may look at it.

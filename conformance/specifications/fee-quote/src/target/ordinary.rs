@@ -116,7 +116,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "a batch of a dozen token transfers takes about 2 KiB",
         limit: |limits| limits.call_data_bytes,
         size: |parts| Some(bytes(&parts.operation["callData"])),
-        resize: Some(|request, size, _| set(request, OPERATION, "callData", json!(hex(size)))),
+        resize: Some(|request, size, _| set(request, OPERATION, "callData", json!(hex(count(size), 0)))),
     },
     Bound {
         beyond: "init code of more than {} bytes",
@@ -124,7 +124,7 @@ pub static BOUNDS: &[Bound] = &[
         reason: "the factories of published accounts take less than 1 KiB",
         limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(CALL_DATA_BYTES)),
         size: |parts| Some(bytes(&parts.operation["initCode"])),
-        resize: Some(|request, size, _| set(request, OPERATION, "initCode", json!(hex(size)))),
+        resize: Some(|request, size, _| set(request, OPERATION, "initCode", json!(hex(count(size), 0)))),
     },
     Bound {
         beyond: "a list of more than {} tokens",
@@ -254,12 +254,14 @@ fn count(size: u64) -> usize {
     usize::try_from(size).unwrap_or(MOST).min(MOST)
 }
 
-/// That many bytes of varied content.
-fn hex(size: u64) -> String {
-    let mut text = String::with_capacity(2 + 2 * count(size));
+/// That many bytes of varied content, which differs by the last byte of the salt.
+pub(crate) fn hex(bytes: usize, salt: u32) -> String {
+    let varied =
+        (0..=u8::MAX).cycle().map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
+    let mut text = String::with_capacity(2 + 2 * bytes);
     text.push_str("0x");
-    for byte in (0..=u8::MAX).cycle().take(count(size)) {
-        write!(text, "{:02x}", byte.wrapping_mul(31)).expect("a String takes all");
+    for byte in varied.take(bytes) {
+        write!(text, "{byte:02x}").expect("a String takes all");
     }
     text
 }

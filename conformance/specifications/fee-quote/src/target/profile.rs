@@ -61,7 +61,7 @@ pub struct Token {
 }
 
 /// A smart account implementation (section 2.4).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SmartAccount {
     /// `smartAccountInfo.name`.
@@ -80,16 +80,6 @@ pub enum Sponsors {
     Listed,
     /// None but those listed as sponsorable.
     None,
-}
-
-/// A mode, by its name in requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum ServedMode {
-    /// The target pays.
-    Sponsored,
-    /// The user pays in a token.
-    Erc20,
 }
 
 /// The line which says that calls of these kinds are not served, where they are those of one mode.
@@ -114,7 +104,7 @@ pub(crate) fn excluding_line(kinds: &[Kind]) -> Option<&'static str> {
 pub struct Operations {
     /// The modes that it serves; empty where the profile does not state them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub modes: Vec<ServedMode>,
+    pub modes: Vec<Mode>,
     /// What it does with operations that are not listed.
     pub accepts: Accepts,
     /// Which of the accepted operations it sponsors. [`Operations::sponsors`] gives the default.
@@ -177,11 +167,7 @@ impl Operations {
 
     /// Whether calls of that mode may be served.
     pub fn serves(&self, mode: Mode) -> bool {
-        let served = match mode {
-            Mode::Sponsored => ServedMode::Sponsored,
-            Mode::Erc20 => ServedMode::Erc20,
-        };
-        self.modes.is_empty() || self.modes.contains(&served)
+        self.modes.is_empty() || self.modes.contains(&mode)
     }
 
     /// What a run may ask the target to pay for.

@@ -47,12 +47,8 @@ fn quote(view: &View<'_>, context: &Context, note: Note<'_>) {
 fn fee_token(view: &View<'_>, context: &Context, note: Note<'_>) {
     let fee = view.valid_call().and_then(|call| call.tokens().fee);
     let Some(fee) = fee else { return };
-    let supported = context.profile.tokens.supported.iter();
-    let index = supported
-        .enumerate()
-        .find(|(_, token)| token.address.eq_ignore_ascii_case(fee))
-        .map(|(index, _)| index);
-    match index {
+    let mut supported = context.profile.tokens.supported.iter();
+    match supported.position(|token| token.address.eq_ignore_ascii_case(fee)) {
         Some(index) if view.answer.result().is_some() => note(TOKENS, index, true),
         Some(index) if view.expectation.requires_result() && view.answer.error().is_some() => {
             note(TOKENS, index, false);

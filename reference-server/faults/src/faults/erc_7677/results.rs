@@ -20,9 +20,7 @@ const SIGNATURE_DIGITS: usize = 130;
 
 /// A fault of every result of ERC-7677 that has the changed part. The change follows.
 const fn changed(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
-    let mut fault = Fault::new(clause, name, about);
-    fault.injection.condition = |view| view.entry_point().is_some();
-    fault
+    Fault::new(clause, name, about).among(|view| view.entry_point().is_some())
 }
 
 const fn unreadable(clause: &'static str, name: &'static str, about: &'static str) -> Fault {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::change_data;
 use super::requests::set_operation;
-use crate::faults::{Fault, json_rpc::batches::in_batch};
+use crate::faults::Fault;
 use crate::injection::{Behaviour, RequestView, SwappedPart, refuse, remove, set};
 
 const SIGNATURE: &str = "data.signature";
@@ -236,16 +236,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "batch-shares-data",
         "answers every request of a batch with the data of the first one",
     )
-    .on_reply(|_, answer| {
-        in_batch(answer, |answers| {
-            for member in ["paymasterData", "paymasterAndData"] {
-                let results = answers.iter_mut().filter_map(|answer| answer.get_mut("result"));
-                let mut data = results.filter_map(|result| result.get_mut(member));
-                if let Some(first) = data.next() {
-                    data.for_each(|other| other.clone_from(first));
-                }
+    .on_batch(|_, answers| {
+        for member in ["paymasterData", "paymasterAndData"] {
+            let results = answers.iter_mut().filter_map(|answer| answer.get_mut("result"));
+            let mut data = results.filter_map(|result| result.get_mut(member));
+            if let Some(first) = data.next() {
+                data.for_each(|other| other.clone_from(first));
             }
-        });
+        }
     }),
     Fault::new(
         "is-final.signature",

@@ -3,7 +3,7 @@
 use paymaster_schemas::kinds;
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Coding, Framing, RequestView, WireResponse, compress, replace};
+use crate::injection::{Coding, Framing, WireResponse, compress, replace};
 
 const HEADERS: Fault = Fault::breaking("request.headers");
 const MESSAGE: Fault = Fault::breaking("answer.http-message");
@@ -99,16 +99,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.accepts_coding("zstd")),
     fault(TEXT, "gzip-unannounced", "sends gzip to requests that do not permit it")
         .on_http(|_, response| compress(response, Coding::Gzip))
-        .when(|view| is_refused(view, "gzip")),
+        .when(|view| !view.permits_coding("gzip")),
     fault(TEXT, "brotli-for-gzip", "sends br to requests that permit gzip only")
         .on_http(|_, response| compress(response, Coding::Brotli))
-        .when(|view| view.accepts_coding("gzip") && is_refused(view, "br")),
+        .when(|view| view.accepts_coding("gzip") && !view.permits_coding("br")),
 ];
-
-/// Whether the request does not permit a coding. One without `Accept-Encoding` permits all of them.
-fn is_refused(view: &RequestView<'_>, coding: &str) -> bool {
-    !view.header("accept-encoding").is_empty() && !view.accepts_coding(coding)
-}
 
 /// Replaces the response by a refusal with this status and body.
 fn refuse(response: &mut WireResponse, status: u16, body: &str) {

@@ -85,15 +85,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_token_mode())
         .of_fee_quote(),
     fault(CONTENT_TYPE, "content-type-html", "sends answers as text/html")
-        .on_http(|_, response| set_content_type(response, Some("text/html; charset=utf-8"))),
+        .on_http(|_, response| response.set_content_type(Some("text/html; charset=utf-8"))),
     fault(CONTENT_TYPE, "content-type-plain", "sends answers as text/plain")
-        .on_http(|_, response| set_content_type(response, Some("text/plain"))),
+        .on_http(|_, response| response.set_content_type(Some("text/plain"))),
     fault(CONTENT_TYPE, "content-type-bytes", "sends answers as application/octet-stream")
-        .on_http(|_, response| set_content_type(response, Some("application/octet-stream"))),
+        .on_http(|_, response| response.set_content_type(Some("application/octet-stream"))),
     fault(CONTENT_TYPE, "content-type-missing", "sends answers without a content type")
-        .on_http(|_, response| set_content_type(response, None)),
+        .on_http(|_, response| response.set_content_type(None)),
     fault(CONTENT_TYPE, "content-type-html-of-results", "sends token-mode answers as text/html")
-        .on_http(|_, response| set_content_type(response, Some("text/html")))
+        .on_http(|_, response| response.set_content_type(Some("text/html")))
         .when(|view| view.is_token_mode())
         .of_fee_quote(),
     fault(
@@ -128,11 +128,5 @@ fn was_idle(view: &RequestView<'_>) -> bool {
 fn set_status(response: &mut WireResponse, status: u16) {
     if response.has_result {
         response.status = status;
-    }
-}
-
-fn set_content_type(response: &mut WireResponse, content_type: Option<&'static str>) {
-    if response.body.is_some() {
-        response.content_type = content_type;
     }
 }

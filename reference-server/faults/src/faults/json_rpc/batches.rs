@@ -18,8 +18,10 @@ const RESERVED: Fault = Fault::breaking("json-rpc.reserved-codes")
 const NULL_ID: Fault = Fault::breaking("json-rpc.null-id").when(has_no_id);
 const BATCH: Fault = Fault::breaking("json-rpc.batch");
 const ELEMENTS: Fault = Fault::breaking("json-rpc.batch-elements");
-const EMPTY: Fault = Fault::breaking("json-rpc.empty-batch");
+const EMPTY: Fault =
+    Fault::breaking("json-rpc.empty-batch").among(|view| has_elements(view, |count| count == 0));
 const NOTIFICATION: Fault = Fault::breaking("json-rpc.notification");
+const SINGLE_NOTIFICATION: Fault = NOTIFICATION.among(|view| view.request.is_object()).depends_on("/id");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(
@@ -66,154 +68,104 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(NULL_ID, "null-id-empty", "returns an empty id where it could not be read")
         .on_answer(|_, answer| set(answer, "id", "")),
     fault(BATCH, "batch-only-first", "answers only the first request of a batch")
-        .on_reply(|_, answer| in_batch(answer, |answers| answers.truncate(1))),
-    fault(BATCH, "batch-first-bare", "answers a batch with the answer to its first request").on_reply(
-        |_, answer| {
-            if let Some(Value::Array(answers)) = answer {
-                *answer = answers.first().cloned();
-            }
-        },
-    ),
-    fault(BATCH, "batch-of-one-bare", "answers a batch of one request with its answer alone").on_reply(
-        |view, answer| {
-            if let (Some([_]), Some(Value::Array(answers))) =
-                (view.request.as_array().map(Vec::as_slice), &answer)
-            {
-                *answer = answers.first().cloned();
-            }
-        },
-    ),
-    fault(BATCH, "batch-refused", "refuses batches").on_reply(|view, answer| {
-        if is_full_batch(view) {
-            *answer = Some(refusal());
-        }
-    }),
+        .on_batch(|_, answers| answers.truncate(1)),
+    fault(BATCH, "batch-first-bare", "answers a batch with the answer to its first request")
+        .on_reply(first_alone),
+    fault(BATCH, "batch-of-one-bare", "answers a batch of one request with its answer alone")
+        .among(|view| has_elements(view, |count| count == 1))
+        .on_reply(first_alone),
+    fault(BATCH, "batch-refused", "refuses batches")
+        .among(|view| has_elements(view, |count| count > 0))
+        .on_reply(|_, answer| *answer = Some(refusal())),
     fault(
         BATCH,
         "batch-refused-for-one-element",
         "answers a batch with one error object when an element is no request",
     )
-    .on_reply(|view, answer| {
-        let elements = view.request.as_array();
-        if elements.is_some_and(|elements| elements.iter().any(|element| !element.is_object())) {
-            *answer = Some(refusal());
-        }
-    }),
+    .among(|view| view.request.as_array().into_iter().flatten().any(|element| !element.is_object()))
+    .on_reply(|_, answer| *answer = Some(refusal())),
     fault(BATCH, "batch-refused-in-array", "answers a batch with an array of one error")
-        .on_reply(|view, answer| {
-            if is_full_batch(view) {
-                *answer = Some(Value::Array(vec![refusal()]));
-            }
-        })
+        .among(|view| has_elements(view, |count| count > 0))
+        .on_reply(|_, answer| *answer = Some(Value::Array(vec![refusal()])))
         .also(&["json-rpc.notification"]),
     fault(BATCH, "batch-answers-repeated", "answers the last request of a batch twice")
-        .on_reply(|_, answer| {
-            in_batch(answer, |answers| answers.extend(answers.last().cloned()));
-        })
+        .on_batch(|_, answers| answers.extend(answers.last().cloned()))
         .also(&["json-rpc.notification"]),
     fault(BATCH, "batch-without-last", "does not answer the last request of a batch")
-        .on_reply(|_, answer| in_batch(answer, |answers| drop(answers.pop()))),
+        .on_batch(|_, answers| drop(answers.pop())),
     fault(BATCH, "batch-cut-at-eight", "answers only the first eight requests of a batch")
-        .on_reply(|_, answer| in_batch(answer, |answers| answers.truncate(8))),
-    fault(BATCH, "batch-without-errors", "leaves errors out of the answer to a batch").on_reply(
-        |_, answer| {
-            in_batch(answer, |answers| answers.retain(|answer| answer.get("error").is_none()));
-        },
-    ),
+        .on_batch(|_, answers| answers.truncate(8)),
+    fault(BATCH, "batch-without-errors", "leaves errors out of the answer to a batch")
+        .on_batch(|_, answers| answers.retain(|answer| answer.get("error").is_none())),
     fault(
         BATCH,
         "batch-ids-as-text",
         "answers only the first of several requests in a batch whose ids have the same text",
     )
-    .on_reply(|_, answer| {
+    .on_batch(|_, answers| {
         let mut seen = HashSet::new();
-        in_batch(answer, |answers| {
-            answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
-        });
+        answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
     }),
     fault(
         ELEMENTS,
         "batch-fails-as-a-whole",
         "answers every request of a batch with an error when one of them is an error",
     )
-    .on_reply(|_, answer| {
-        in_batch(answer, |answers| {
-            if let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() {
-                for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
-                    remove(answer, "result");
-                    set(answer, "error", error.clone());
-                }
+    .on_batch(|_, answers| {
+        if let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() {
+            for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
+                remove(answer, "result");
+                set(answer, "error", error.clone());
             }
-        });
+        }
     }),
     fault(ELEMENTS, "batch-result-of-first", "answers every request of a batch with the result of the first")
-        .on_reply(|_, answer| {
-            in_batch(answer, |answers| {
-                if let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() {
-                    let results = answers.iter_mut().filter_map(|answer| answer.get_mut("result"));
-                    results.for_each(|result| result.clone_from(&first));
-                }
-            });
+        .on_batch(|_, answers| {
+            if let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() {
+                let results = answers.iter_mut().filter_map(|answer| answer.get_mut("result"));
+                results.for_each(|result| result.clone_from(&first));
+            }
         })
         .of_fee_quote(),
     fault(ELEMENTS, "batch-one-decision", "sponsors every request of a batch whose first one it sponsors")
-        .on_reply(|_, answer| {
-            in_batch(answer, |answers| {
-                let data = |answer: &Value| answer["result"]["paymasterAndData"].clone();
-                let first = answers.first().map(data).filter(|data| *data != "0x" && data.is_string());
-                for result in answers.iter_mut().filter_map(|answer| answer.get_mut("result")) {
-                    if let Some(first) = first.as_ref().filter(|_| result["paymasterAndData"] == "0x") {
-                        result["paymasterAndData"].clone_from(first);
-                    }
+        .on_batch(|_, answers| {
+            let data = |answer: &Value| answer["result"]["paymasterAndData"].clone();
+            let first = answers.first().map(data).filter(|data| *data != "0x" && data.is_string());
+            for result in answers.iter_mut().filter_map(|answer| answer.get_mut("result")) {
+                if let Some(first) = first.as_ref().filter(|_| result["paymasterAndData"] == "0x") {
+                    result["paymasterAndData"].clone_from(first);
                 }
-            });
+            }
         })
         .of_fee_quote(),
-    fault(EMPTY, "empty-batch-array", "answers an empty batch with an empty array").on_reply(
-        |view, answer| {
-            if is_empty_batch(view) {
-                *answer = Some(json!([]));
-            }
+    fault(EMPTY, "empty-batch-array", "answers an empty batch with an empty array")
+        .on_reply(|_, answer| *answer = Some(json!([]))),
+    fault(EMPTY, "empty-batch-error-in-array", "puts the error for an empty batch into an array")
+        .on_reply(|_, answer| *answer = answer.take().map(|answer| Value::Array(vec![answer]))),
+    fault(EMPTY, "empty-batch-silent", "does not answer an empty batch").on_reply(|_, answer| *answer = None),
+    fault(SINGLE_NOTIFICATION, "notification-answered", "answers notifications with id null").on_reply(
+        |_, answer| {
+            answer.get_or_insert_with(notification_answer);
         },
     ),
-    fault(EMPTY, "empty-batch-error-in-array", "puts the error for an empty batch into an array").on_reply(
-        |view, answer| {
-            if is_empty_batch(view) {
-                *answer = answer.take().map(|answer| Value::Array(vec![answer]));
-            }
+    fault(SINGLE_NOTIFICATION, "notification-refused", "answers notifications with an error").on_reply(
+        |_, answer| {
+            answer.get_or_insert_with(refusal);
         },
     ),
-    fault(EMPTY, "empty-batch-silent", "does not answer an empty batch").on_reply(|view, answer| {
-        if is_empty_batch(view) {
-            *answer = None;
-        }
-    }),
-    fault(NOTIFICATION, "notification-answered", "answers notifications with id null")
-        .on_reply(|view, answer| {
-            if answer.is_none() && view.request.is_object() {
-                *answer = Some(notification_answer());
-            }
-        })
-        .depends_on("/id"),
-    fault(NOTIFICATION, "notification-refused", "answers notifications with an error")
-        .on_reply(|view, answer| {
-            if answer.is_none() && view.request.is_object() {
-                *answer = Some(refusal());
-            }
-        })
-        .depends_on("/id"),
     fault(NOTIFICATION, "notification-answered-in-batch", "answers notifications within a batch")
-        .on_reply(|view, answer| {
+        .on_batch(|view, answers| {
             let requests = view.request.as_array().into_iter().flatten();
             let notifications = requests.filter(|request| is_notification(request));
-            in_batch(answer, |answers| answers.extend(notifications.map(|_| notification_answer())));
+            answers.extend(notifications.map(|_| notification_answer()));
         })
         .also(&[BATCH.clause]),
 ];
 
-pub(in crate::faults) fn in_batch(reply: &mut Option<Value>, change: impl FnOnce(&mut Vec<Value>)) {
+/// Answers a batch with the first of its answers.
+fn first_alone(_: &RequestView<'_>, reply: &mut Option<Value>) {
     if let Some(Value::Array(answers)) = reply {
-        change(answers);
+        *reply = answers.first().cloned();
     }
 }
 
@@ -232,12 +184,9 @@ fn is_notification(request: &Value) -> bool {
     request.is_object() && request.get("id").is_none() && request.get("method").is_some()
 }
 
-fn is_full_batch(view: &RequestView<'_>) -> bool {
-    view.request.as_array().is_some_and(|batch| !batch.is_empty())
-}
-
-fn is_empty_batch(view: &RequestView<'_>) -> bool {
-    view.request.as_array().is_some_and(Vec::is_empty)
+/// Whether the request is a batch with such a number of elements.
+fn has_elements(view: &RequestView<'_>, is_such: fn(usize) -> bool) -> bool {
+    view.request.as_array().is_some_and(|batch| is_such(batch.len()))
 }
 
 fn refusal() -> Value {

@@ -105,10 +105,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             })
         }),
     Fault::new("json-rpc.large-ids", "id-through-double", "loses the last digits of ids above 2^53")
-        .on_answer(|view, answer| {
-            let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
-            set(answer, "id", json(&format!("{double}")));
-        })
+        .on_answer(|view, answer| set(answer, "id", view.rounded_id()))
         .when(|view| view.has_large_id())
         .depends_on("/id"),
     fault(ECHO_BY_ID, "id-fraction-cut", "removes the fraction of an id")

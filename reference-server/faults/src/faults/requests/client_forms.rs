@@ -2,9 +2,9 @@
 
 use paymaster_schemas::kinds;
 
-use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
+use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
-use crate::injection::{RequestView, replace_refusal};
+use crate::injection::{Behaviour, RequestView, replace_refusal};
 
 const FORMS: Fault = Fault::breaking("interoperability.client-forms");
 
@@ -68,7 +68,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "client-forms-not-sponsored",
         "sponsors no operation with a signature or with paymasterAndData",
     )
-    .injects(SPONSOR_NOTHING)
+    .injects(Behaviour::SPONSOR_NOTHING)
     .when(|view| view.is_sponsored_mode() && has_placeholder(view))
     .also(&["sponsor.sponsorable-is-sponsored"]),
     Fault::new(

@@ -3,13 +3,14 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value};
 
-use super::SPONSOR_NOTHING;
 use crate::faults::{Fault, fault};
-use crate::injection::{RequestView, SOME_DATA, is_refusal, replace_refusal, set, text_of};
+use crate::injection::{Behaviour, RequestView, SOME_DATA, is_refusal, replace_refusal, set, text_of};
 
-const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored").injects(SPONSOR_NOTHING);
+const SPONSORED: Fault =
+    Fault::breaking("sponsor.sponsorable-is-sponsored").injects(Behaviour::SPONSOR_NOTHING);
 const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x").when(|view| view.is_sponsored_mode());
-const INPUTS: Fault = Fault::breaking("sponsor.decision-inputs").injects(SPONSOR_NOTHING).also(AND_SPONSORED);
+const INPUTS: Fault =
+    Fault::breaking("sponsor.decision-inputs").injects(Behaviour::SPONSOR_NOTHING).also(AND_SPONSORED);
 const BY_EXPIRY: Fault = INPUTS.depends_on("/params/1/expiryDuration");
 
 /// The other clauses that a wrong refusal breaks.

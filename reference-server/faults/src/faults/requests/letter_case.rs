@@ -3,7 +3,7 @@
 use paymaster_schemas::kinds;
 use serde_json::{Map, Value};
 
-use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
+use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
 use crate::injection::{Behaviour, list, quotes, replace_refusal, retain, text_of};
 
@@ -17,7 +17,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(REFUSED, "refused-senders-in-capitals-sponsored", "sponsors refused senders in capital letters")
         .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender"))),
     fault(SPONSORED, "senders-in-capitals-not-sponsored", "sponsors no sender in capital letters")
-        .injects(SPONSOR_NOTHING)
+        .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender")))
         .depends_on("/params/0/sender"),
     Fault::new(

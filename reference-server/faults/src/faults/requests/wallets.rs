@@ -5,13 +5,14 @@ use paymaster_schemas::{Method, kinds};
 use serde_json::{Value, json};
 
 use super::super::json_rpc::ids::respell;
-use super::{SERVE_FIRST_TOKEN, SPONSOR_NOTHING};
+use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
-use crate::injection::{RequestView, SOME_DATA, WireResponse, replace_refusal};
+use crate::injection::{Behaviour, RequestView, SOME_DATA, WireResponse, replace_refusal};
 
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
 const CALLS_SERVED: Fault = SERVED.depends_on("/params/0/callData");
-const SPONSORED: Fault = Fault::breaking("sponsor.sponsorable-is-sponsored").injects(SPONSOR_NOTHING);
+const SPONSORED: Fault =
+    Fault::breaking("sponsor.sponsorable-is-sponsored").injects(Behaviour::SPONSOR_NOTHING);
 /// An operation is sponsored that must not be.
 const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x")
     .on_result(|_, result| replace_refusal(result, SOME_DATA))

@@ -10,7 +10,12 @@ use paymaster_engine::{
     cases::case::Relation,
     knowledge::{Expectation, Knowledge},
     message::request::ParsedRequest,
-    rules::{Advice, Check, Report, Rule, View, describe_answer, errors::NO_ERRORS, for_each_variant},
+    rules::{
+        Advice, Check, Report, Rule, View,
+        errors::NO_ERRORS,
+        for_each_variant,
+        requests::{a_result, an_error},
+    },
 };
 use paymaster_schemas::{Method, Mode, kinds};
 
@@ -94,7 +99,7 @@ fn token_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Re
         return;
     }
     if let Some(token) = call.tokens().fee.as_ref().filter(|token| is_no_address(token, context)) {
-        return an_error(view, &format!("an error: {token} is no token's address"), report);
+        return an_error(view, format_args!("an error: {token} is no token's address"), report);
     }
     if !call.valid {
         return;
@@ -102,7 +107,7 @@ fn token_unsupported(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Re
     if let Some(token) =
         call.tokens().fee.as_ref().filter(|token| context.support(token) == Support::Unsupported)
     {
-        an_error(view, &format!("an error: {token} is not supported"), report);
+        an_error(view, format_args!("an error: {token} is not supported"), report);
     }
 }
 
@@ -124,14 +129,6 @@ fn is_no_address(token: &str, context: &Context) -> bool {
 
 /// The hex digits of an address.
 const DIGITS: usize = 40;
-
-fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
-    if view.answer.error().is_some() {
-        report.held();
-    } else if view.answer.result().is_some() {
-        report.broken("/result", expected, describe_answer(&view.answer));
-    }
-}
 
 /// A sponsor request without `mode` gets no result. A quote without it is served by some targets.
 fn mode_mandatory(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
@@ -159,12 +156,4 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &dyn Knowledge, report: &mut
             a_result(view, "a result: unsupported tokens are not an error in a quote", report);
         }
     });
-}
-
-fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {
-    if view.answer.result().is_some() {
-        report.held();
-    } else if view.answer.error().is_some() {
-        report.broken("/error", expected, describe_answer(&view.answer));
-    }
 }

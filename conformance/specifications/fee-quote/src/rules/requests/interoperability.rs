@@ -11,8 +11,7 @@ use crate::{
 use paymaster_engine::{
     json::number::amount,
     knowledge::Knowledge,
-    message::answer::Answer,
-    rules::{Advice, Check, Report, Rule, View, describe_answer, shown_member},
+    rules::{Advice, Check, Report, Rule, View, describe_answer, requests::is_refusal, shown_member},
 };
 
 pub(crate) const RULES: &[Rule] = &[
@@ -38,12 +37,6 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Group(&crate::relations::CLIENT_FORMS, client_forms),
     ),
 ];
-
-/// Whether an answer refuses the request: with an error, or by its HTTP status. Other rules report an answer that is neither.
-fn is_refusal(answer: &Answer<'_>) -> bool {
-    let by_status = answer.response().is_some_and(|response| response.status >= 400);
-    answer.error().is_some() || by_status
-}
 
 /// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.
 fn client_forms(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {

@@ -7,8 +7,8 @@ use crate::{
 use paymaster_engine::{
     knowledge::Knowledge,
     rules::{
-        Advice, Check, Report, Rule, View, describe_answer,
-        requests::{self, Settled},
+        Advice, Check, Report, Rule, View,
+        requests::{self, Settled, as_without_change},
     },
 };
 use serde_json::{Value, json};
@@ -41,11 +41,5 @@ fn notation(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) 
     if of(again).as_ref() != Some(&expected) {
         return;
     }
-    report.set_member(1);
-    report.expect(
-        actual == expected,
-        "",
-        format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
-        || describe_answer(&variant.answer),
-    );
+    as_without_change(actual == expected, baseline, variant, report);
 }

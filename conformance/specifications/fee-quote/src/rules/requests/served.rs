@@ -10,13 +10,14 @@ use crate::{
 };
 use paymaster_engine::{
     cases::case::Relation,
-    json::number::same_number,
     knowledge::Knowledge,
-    message::{answer::Answer, request::Call},
-    rules::{Advice, ExchangeCheck, Report, Rule, View, describe_answer},
+    message::request::Call,
+    rules::{
+        Advice, ExchangeCheck, Report, Rule, View, describe_answer,
+        requests::{a_result, is_unknown_method, method_is_served},
+    },
 };
 use paymaster_schemas::{Kind, kinds};
-use serde_json::Value;
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
     Rule::exchange(id, 10, Advice::Write(&lines::SPONSORABLE), hint, check)
@@ -55,9 +56,6 @@ pub(crate) const TOKEN_QUOTES: &[&Relation] = &[
     &related::CONCURRENT,
 ];
 
-/// The JSON-RPC error code of an unknown method.
-const METHOD_NOT_FOUND: i64 = -32_601;
-
 /// Both methods are served at the same address, over POST.
 fn both_methods(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let context = Context::of(knowledge);
@@ -65,19 +63,9 @@ fn both_methods(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
         // The error for a token that is not supported may have any code.
         call.tokens().fee.as_ref().is_none_or(|token| context.support(token) == Support::Supported)
     });
-    if !required || view.rejected_before_service() {
-        return;
+    if required && !view.rejected_before_service() {
+        method_is_served(view, report);
     }
-    let missing = match &view.answer {
-        Answer::None(_) => return,
-        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
-        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
-    };
-    report.expect(!missing, "", "an answer of this method", || describe_answer(&view.answer));
-}
-
-fn says_not_found(error: &Value) -> bool {
-    error["code"].as_number().is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
 }
 
 fn quote_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
@@ -121,15 +109,8 @@ fn served(pair: Kind, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
         report
             .expect(shaped, "/result", "a result of this method and mode", || describe_answer(&view.answer));
-    } else if let Some(error) = view.answer.error()
-        && view.expectation.requires_result()
-        && !says_not_found(error)
-    {
-        report.broken(
-            "/error",
-            "a result: according to the profile the operation is accepted",
-            describe_answer(&view.answer),
-        );
+    } else if view.expectation.requires_result() && !view.answer.error().is_some_and(is_unknown_method) {
+        a_result(view, "a result: according to the profile the operation is accepted", report);
     }
 }
 

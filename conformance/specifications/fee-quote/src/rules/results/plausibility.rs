@@ -11,7 +11,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
     rules::{Advice, Check, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member},
 };
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Display};
 
 use paymaster_exchange::Simulation;
 use paymaster_schemas::{Kind, Mode, kinds, member_validator, validator_for};
@@ -193,23 +193,31 @@ fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) 
         }
     }
     let context = Context::of(knowledge);
-    for (index, quote) in quotes(view) {
-        let Some(price) = quoted::price(quote) else {
-            continue;
-        };
+    judge_quotes(view, report, "maxGasFeeUSD", |quote| {
+        let price = quoted::price(quote)?;
         let is_dollar = quote["symbol"].as_str().is_some_and(|symbol| DOLLARS.contains(&symbol));
         let first = quote["tokenAddress"].as_str().and_then(|address| context.quoted.price(address));
         let (low, high, source) = match first {
             _ if is_dollar => (0.1, 10.0, "for a token that is worth a dollar"),
             Some(first) => (first / FACTOR, first * FACTOR, "as in the target's first quote for the token"),
-            None => continue,
+            None => return None,
         };
-        report.expect(
-            (low..=high).contains(&price),
-            format_args!("/result/feeQuotes/{index}/maxGasFeeUSD"),
-            format_args!("maxGasFee at a price from {low:.4} to {high:.4} US dollars, {source}"),
-            || format!("a price of {price:.4} US dollars"),
-        );
+        let expected = format!("maxGasFee at a price from {low:.4} to {high:.4} US dollars, {source}");
+        Some(((low..=high).contains(&price), expected, move || format!("a price of {price:.4} US dollars")))
+    });
+}
+
+/// Judges a member of each quote in token mode: whether it holds, what was expected and what came; none where there is nothing to judge.
+pub(super) fn judge_quotes<'a, Expected: Display, Actual: FnOnce() -> String>(
+    view: &'a View<'_>,
+    report: &mut Report,
+    member: &str,
+    mut judge: impl FnMut(&'a Value) -> Option<(bool, Expected, Actual)>,
+) {
+    for (index, quote) in quotes(view) {
+        if let Some((holds, expected, actual)) = judge(quote) {
+            report.expect(holds, format_args!("/result/feeQuotes/{index}/{member}"), expected, actual);
+        }
     }
 }
 
@@ -232,47 +240,29 @@ fn exchange_rate(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report
 
 fn one_quote_a_token(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let mut seen = BTreeSet::new();
-    for (index, quote) in quotes(view) {
-        if let Some(address) = quote["tokenAddress"].as_str() {
-            report.expect(
-                seen.insert(address.to_ascii_lowercase()),
-                format_args!("/result/feeQuotes/{index}/tokenAddress"),
-                "one quote for each token",
-                || format!("a second quote for {address}"),
-            );
-        }
-    }
+    judge_quotes(view, report, "tokenAddress", |quote| {
+        let address = quote["tokenAddress"].as_str()?;
+        let is_first = seen.insert(address.to_ascii_lowercase());
+        Some((is_first, "one quote for each token", move || format!("a second quote for {address}")))
+    });
 }
 
 fn symbol(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    for (index, quote) in quotes(view) {
-        if let Some(symbol) = quote["symbol"].as_str() {
-            report.expect(
-                !symbol.trim().is_empty(),
-                format_args!("/result/feeQuotes/{index}/symbol"),
-                "a symbol that is not empty",
-                || shown(&quote["symbol"]),
-            );
-        }
-    }
+    judge_quotes(view, report, "symbol", |quote| {
+        let holds = !quote["symbol"].as_str()?.trim().is_empty();
+        Some((holds, "a symbol that is not empty", || shown(&quote["symbol"])))
+    });
 }
 
 /// A logo URL is absolute, and of a scheme that shows an image.
 fn logo_url(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    for (index, quote) in quotes(view) {
-        let Some(url) = quote["logoUrl"].as_str() else {
-            continue;
-        };
-        let lower = url.trim().to_ascii_lowercase();
+    judge_quotes(view, report, "logoUrl", |quote| {
+        let lower = quote["logoUrl"].as_str()?.trim().to_ascii_lowercase();
         let runs = ["javascript:", "vbscript:", "data:text", "data:application", "file:"];
         let is_absolute = validator_for("url").is_some_and(|valid| valid.is_valid(&quote["logoUrl"]));
-        report.expect(
-            is_absolute && !runs.iter().any(|scheme| lower.starts_with(scheme)),
-            format_args!("/result/feeQuotes/{index}/logoUrl"),
-            "an absolute URL of an image",
-            || shown(&quote["logoUrl"]),
-        );
-    }
+        let holds = is_absolute && !runs.iter().any(|scheme| lower.starts_with(scheme));
+        Some((holds, "an absolute URL of an image", || shown(&quote["logoUrl"])))
+    });
 }
 
 /// The gas limits of a result that sponsors are above 0, unless the request has 0.

@@ -6,14 +6,17 @@ use crate::{
     lines,
     rules::{
         requests::served::TOKEN_QUOTES,
-        results::{plausibility::of_quotes, rows::ROWS_OF_QUOTES},
+        results::{
+            plausibility::{judge_quotes, of_quotes},
+            rows::ROWS_OF_QUOTES,
+        },
     },
     target::{context::Context, profile::Token, quoted::unit_of},
 };
 use paymaster_engine::{
     json::number::{Exact, amount},
     knowledge::Knowledge,
-    rules::{Advice, Report, Rule, View, shown, shown_member},
+    rules::{Advice, Report, Rule, View, shown},
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -106,37 +109,21 @@ fn known<'a, T>(
 }
 
 fn symbol(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let context = Context::of(knowledge);
-    for (index, quote) in quotes(view) {
-        if let Some(address) = quote["tokenAddress"].as_str()
-            && let Some((known, source)) = known(context, address, |token| token.symbol.as_deref())
-            && let Some(actual) = quote["symbol"].as_str()
-        {
-            report.expect(
-                actual == known,
-                format_args!("/result/feeQuotes/{index}/symbol"),
-                format_args!("\"{known}\", {source} {address}"),
-                || shown_member(quote.get("symbol")),
-            );
-        }
-    }
+    judge_quotes(view, report, "symbol", |quote| {
+        let (address, actual) = (quote["tokenAddress"].as_str()?, quote["symbol"].as_str()?);
+        let (known, source) = known(Context::of(knowledge), address, |token| token.symbol.as_deref())?;
+        let expected = format!("\"{known}\", {source} {address}");
+        Some((actual == known, expected, || shown(&quote["symbol"])))
+    });
 }
 
 fn decimal(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let context = Context::of(knowledge);
-    for (index, quote) in quotes(view) {
-        if let Some(address) = quote["tokenAddress"].as_str()
-            && let Some((known, source)) = known(context, address, |token| token.decimals)
-            && let Some(actual) = quote["decimal"].as_number()
-        {
-            report.expect(
-                Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string()),
-                format_args!("/result/feeQuotes/{index}/decimal"),
-                format_args!("{known}, {source} {address}"),
-                || actual.to_string(),
-            );
-        }
-    }
+    judge_quotes(view, report, "decimal", |quote| {
+        let (address, actual) = (quote["tokenAddress"].as_str()?, quote["decimal"].as_number()?.to_string());
+        let (known, source) = known(Context::of(knowledge), address, |token| token.decimals)?;
+        let holds = Exact::parse(&actual) == Exact::parse(&known.to_string());
+        Some((holds, format!("{known}, {source} {address}"), || actual))
+    });
 }
 
 /// How far the clocks of the target and of this machine may differ.

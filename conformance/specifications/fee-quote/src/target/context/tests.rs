@@ -1,7 +1,10 @@
 //! What a context expects of requests.
 
 use super::*;
-use crate::target::profile::{Token, TokenLists, VaryingMember};
+use crate::target::{
+    dialect::{Amounts, QuotedTokens},
+    profile::{Token, TokenLists, VaryingMember},
+};
 use paymaster_engine::{
     cases::case::{Base, Draw},
     message::request::ParsedRequest,
@@ -309,4 +312,49 @@ fn call_data_is_measured_in_bytes() {
     // A listed operation is sponsored even beyond the limit.
     let both = Operations { sponsorable: listed().sponsorable, ..up_to(1) };
     assert_eq!(expectation(both, &operation()), Expectation::Sponsored);
+}
+
+#[test]
+fn the_context_survives_a_replay_file() {
+    let mut learned = Context::new(Profile { ..Profile::default() });
+    learned.dialect = Dialect {
+        jsonrpc_version: "2.0.0".to_owned(),
+        sponsored_name: "SPONSOR".to_owned(),
+        fee_token_member: "tokenAddress".to_owned(),
+        mode_member: "mode".to_owned(),
+        amount_notation: Amounts::Mixed,
+        quoted_tokens: QuotedTokens::List,
+    };
+    learned.learn_token("0xab", Support::Supported);
+    learned.learn_token("0xcd", Support::Unsupported);
+    let account = |name: &str| SmartAccount { name: name.to_owned(), version: "1.0.0".to_owned() };
+    let served = &mut learned.served_accounts;
+    served.note(kinds::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
+    served.note(kinds::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);
+    let request = concat!(
+        r#"{"jsonrpc":"2.0.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0xABCDEFABCDEFABCDEFABCDEFABCDEFABCDEFABCD","#,
+        r#""nonce":"0x1","callData":"0x","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"ERC20","#,
+        r#""tokenInfo":{"feeTokenAddress":"0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3"}}]}"#
+    );
+    let request = ParsedRequest::of(request.as_bytes(), &SPECIFICATION);
+    let call = request.valid_call().expect("it is valid");
+    learned.served_forms.learn(call, &learned.dialect);
+    learned.served_capitals.learn(call, &Value::Null);
+    learned.quoted.learn(&json!({"paymasterAddress": "0xEF"}), None);
+    assert_ne!(learned.served_forms, ServedForms::default());
+    assert_ne!(learned.served_capitals, ServedCapitals::default());
+    learned.unlisted_tokens = Support::Unsupported;
+    learned.facts.note(&Token {
+        address: "0xAB".to_owned(),
+        symbol: Some("ONE".to_owned()),
+        decimals: Some(6),
+    });
+
+    let written = serde_json::to_string(&learned).unwrap();
+    let again = serde_json::from_str::<Context>(&written).unwrap();
+    assert_eq!(again, learned);
+    assert_eq!(again.quoted.paymaster.as_deref(), Some("0xef"));
+    // No profile can pin the reading `unknown`, and a replay file holds it.
+    let written = serde_json::to_string(&Context::default()).unwrap();
+    assert_eq!(serde_json::from_str::<Context>(&written).unwrap(), Context::default());
 }
