@@ -178,27 +178,9 @@ impl RequestBody {
     }
 }
 
-impl From<Bytes> for RequestBody {
-    fn from(bytes: Bytes) -> Self {
-        Self { bytes, read: OnceLock::new() }
-    }
-}
-
-impl From<Vec<u8>> for RequestBody {
-    fn from(bytes: Vec<u8>) -> Self {
-        Bytes::from(bytes).into()
-    }
-}
-
-impl From<String> for RequestBody {
-    fn from(text: String) -> Self {
-        Bytes::from(text).into()
-    }
-}
-
-impl From<&'static str> for RequestBody {
-    fn from(text: &'static str) -> Self {
-        Bytes::from(text).into()
+impl<T: Into<Bytes>> From<T> for RequestBody {
+    fn from(bytes: T) -> Self {
+        Self { bytes: bytes.into(), read: OnceLock::new() }
     }
 }
 
