@@ -31,7 +31,7 @@ pub use http::respond::{AnnouncesTimeout, IdleBefore, Respond, ResponseCopy};
 pub use http::{Listen, PipeConnector, PipeListener, pipe, run, run_observed};
 pub use message::error_codes::ErrorCode;
 pub use message::request::{EntryPoint, pair_of};
-pub use nearest::nearest;
+pub use nearest::{did_you_mean, nearest, place, with_suggestion};
 pub use observation::metrics::{Metrics, metrics_address, serve_metrics};
 pub use observation::observer::Observer;
 pub use paymaster::chain::{ChainConfig, RpcUrl, SenderNonces};
