@@ -28,7 +28,7 @@ pub use config::bounds::Bounds;
 pub use config::cors::{Cors, CorsConfig};
 pub use config::{Config, ConfigError, Secret};
 pub use http::respond::{AnnouncesTimeout, IdleBefore, Respond, ResponseCopy};
-pub use http::{Listen, PipeConnector, PipeListener, pipe, run, run_observed};
+pub use http::{run, run_observed, serve_stream};
 pub use message::error_codes::ErrorCode;
 pub use message::request::{EntryPoint, pair_of};
 pub use nearest::{did_you_mean, nearest, place, with_suggestion};
