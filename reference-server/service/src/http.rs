@@ -9,7 +9,6 @@ pub(crate) mod respond;
 mod socket;
 
 use std::future::Future;
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +23,7 @@ use crate::message::error_codes::ErrorCode;
 use crate::observation::observer::Observer;
 use crate::service::Reply;
 
-/// Wait before the next accept when the system has no descriptor or memory left for a connection.
+/// Wait before the next accept after one that failed, mostly because the system has no descriptor or memory left for a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Longest time that a refused connection takes to read the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
@@ -81,7 +80,10 @@ pub async fn run_observed<S: Respond>(
                 Ok((stream, _)) => {
                     tokio::spawn(refuse(stream));
                 }
-                Err(error) => pause_after(&error).await,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept connections");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             },
         }
     }
@@ -93,18 +95,6 @@ pub async fn run_observed<S: Respond>(
     }
     connections.shutdown().await;
     tracing::info!("stopped");
-}
-
-/// Waits when the system lacks descriptors or memory, which passes only with time; not when only one connection failed.
-async fn pause_after(error: &io::Error) {
-    let only_this_connection = matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
-    );
-    if !only_this_connection {
-        tracing::warn!(%error, "cannot accept connections");
-        tokio::time::sleep(ACCEPT_PAUSE).await;
-    }
 }
 
 /// Answers a connection beyond the bound, without reading its request.
