@@ -1,8 +1,13 @@
 //! The signal that ends a run early, with its reason.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 /// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +43,8 @@ impl fmt::Display for Reason {
 /// Ends a run from any task. The first reason counts.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    own: Arc<watch::Sender<Option<Reason>>>,
+    reason: Arc<OnceLock<Reason>>,
+    token: CancellationToken,
     /// The signals that end this run too, from the nearest on.
     parent: Option<Arc<Stop>>,
 }
@@ -47,18 +53,14 @@ impl Stop {
     /// A signal for a part of the run: it is given when this one is, and can be given alone.
     #[must_use]
     pub fn for_part(&self) -> Self {
-        Self { parent: Some(Arc::new(self.clone())), ..Self::default() }
+        Self { reason: Arc::default(), token: self.token.child_token(), parent: Some(Arc::new(self.clone())) }
     }
 
     /// Ends the run.
     pub fn trigger(&self, reason: Reason) {
-        self.own.send_if_modified(|current| {
-            let first = current.is_none();
-            if first {
-                *current = Some(reason);
-            }
-            first
-        });
+        if self.reason.set(reason).is_ok() {
+            self.token.cancel();
+        }
     }
 
     /// Ends the run after this time, unless the task is aborted before.
@@ -72,24 +74,12 @@ impl Stop {
 
     /// Why the run was ended; none while it continues.
     pub fn reason(&self) -> Option<Reason> {
-        let own = self.own.borrow().clone();
-        own.or_else(|| self.parent.as_ref()?.reason())
+        self.reason.get().cloned().or_else(|| self.parent.as_ref()?.reason())
     }
 
     /// Waits until the run is ended.
     pub async fn stopped(&self) {
-        // The sender lives in `self`, so waiting cannot fail.
-        let mut own = self.own.subscribe();
-        let own = own.wait_for(Option::is_some);
-        match &self.parent {
-            None => drop(own.await),
-            Some(parent) => {
-                tokio::select! {
-                    _ = own => {}
-                    () = Box::pin(parent.stopped()) => {}
-                }
-            }
-        }
+        self.token.cancelled().await;
     }
 }
 

@@ -30,11 +30,13 @@ impl Response {
 }
 
 /// Why an exchange has no complete response.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// No connection could be made.
+    #[error("no connection: {0}")]
     Connect(String),
     /// The total deadline of the exchange passed.
+    #[error("no complete answer within {:.1} s (waiting for the {waiting_for})", .after.as_secs_f64())]
     Timeout {
         /// What the exchange was waiting for when the deadline passed.
         waiting_for: Stage,
@@ -42,6 +44,7 @@ pub enum Failure {
         after: Duration,
     },
     /// A part of the response is larger than its limit.
+    #[error("{}", too_large(*.part, *.limit))]
     TooLarge {
         /// The part that is too large.
         part: Part,
@@ -49,46 +52,41 @@ pub enum Failure {
         limit: usize,
     },
     /// The connection ended before any response, or the bytes that came are not HTTP.
+    #[error("broken HTTP response: {0}")]
     Broken(String),
     /// A response began, and its body is not what its head announced.
+    #[error("incomplete HTTP response: {0}")]
     Cut(String),
 }
 
 /// What an exchange waits for. The text of each stage completes "waiting for the ...".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
 pub enum Stage {
     /// The TCP connection, to the target or to a proxy.
+    #[error("connection")]
     #[default]
     Connection,
     /// The tunnel through a proxy (CONNECT or SOCKS).
+    #[error("proxy's answer to the request for a tunnel")]
     Tunnel,
     /// The TLS handshake with the target.
+    #[error("TLS handshake")]
     TlsHandshake,
     /// The first byte of the response.
+    #[error("response head")]
     Head,
     /// The rest of a response head that began.
+    #[error("end of the response head")]
     HeadEnd,
     /// The final response, after interim ones.
+    #[error("final response head: only interim responses (1xx) came")]
     FinalHead,
     /// A response in plain HTTP, where the first bytes are a TLS record.
+    #[error("response head: what came is TLS: is it an https:// URL?")]
     HeadInsteadOfTls,
     /// The rest of the response body.
+    #[error("response body")]
     Body,
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connection => "connection",
-            Self::Tunnel => "proxy's answer to the request for a tunnel",
-            Self::TlsHandshake => "TLS handshake",
-            Self::Head => "response head",
-            Self::HeadEnd => "end of the response head",
-            Self::FinalHead => "final response head: only interim responses (1xx) came",
-            Self::HeadInsteadOfTls => "response head: what came is TLS: is it an https:// URL?",
-            Self::Body => "response body",
-        })
-    }
 }
 
 /// A part of a response whose size is limited.
@@ -104,30 +102,14 @@ pub enum Part {
     ChunkExtensions,
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connect(cause) => write!(f, "no connection: {cause}"),
-            Self::Timeout { waiting_for, after } => {
-                write!(
-                    f,
-                    "no complete answer within {:.1} s (waiting for the {waiting_for})",
-                    after.as_secs_f64()
-                )
-            }
-            Self::TooLarge { part, limit } => {
-                let part = match part {
-                    Part::HeadLines => return write!(f, "the response head has more than {limit} lines"),
-                    Part::Head => "head",
-                    Part::Body => "body",
-                    Part::ChunkExtensions => "chunk extensions",
-                };
-                write!(f, "the response {part} is larger than {limit} bytes")
-            }
-            Self::Broken(cause) => write!(f, "broken HTTP response: {cause}"),
-            Self::Cut(cause) => write!(f, "incomplete HTTP response: {cause}"),
-        }
-    }
+fn too_large(part: Part, limit: usize) -> String {
+    let part = match part {
+        Part::HeadLines => return format!("the response head has more than {limit} lines"),
+        Part::Head => "head",
+        Part::Body => "body",
+        Part::ChunkExtensions => "chunk extensions",
+    };
+    format!("the response {part} is larger than {limit} bytes")
 }
 
 /// The request headers of a published HTTP client. They replace the plain headers of a request: `accept`, `accept-encoding`,
@@ -209,27 +191,9 @@ impl RequestBody {
     }
 }
 
-impl From<Bytes> for RequestBody {
-    fn from(bytes: Bytes) -> Self {
-        Self { bytes, read: OnceLock::new() }
-    }
-}
-
-impl From<Vec<u8>> for RequestBody {
-    fn from(bytes: Vec<u8>) -> Self {
-        Bytes::from(bytes).into()
-    }
-}
-
-impl From<String> for RequestBody {
-    fn from(text: String) -> Self {
-        Bytes::from(text).into()
-    }
-}
-
-impl From<&'static str> for RequestBody {
-    fn from(text: &'static str) -> Self {
-        Bytes::from(text).into()
+impl<T: Into<Bytes>> From<T> for RequestBody {
+    fn from(bytes: T) -> Self {
+        Self { bytes: bytes.into(), read: OnceLock::new() }
     }
 }
 

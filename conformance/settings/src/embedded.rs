@@ -2,16 +2,13 @@
 
 use std::{io, sync::Arc};
 
-use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, Variant, pipe};
+use paymaster_reference_server::{Config, Respond, Service, Variant};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 
 /// What every report shows where the embedded server was the target.
 pub const EMBEDDED_WARNING: &str = "the target is the embedded reference server: the result is about no other service; give the URL of yours";
-
-/// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
-const PIPED_URL: &str = "http://embedded.invalid/";
 
 /// A running reference server.
 #[derive(Debug)]
@@ -38,28 +35,12 @@ impl Embedded {
     pub async fn serve(config: &Config, service: impl Respond) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
-        Ok(Self::serve_on(listener, url, config, service))
-    }
-
-    /// Serves a service of that configuration without a port: connections are made by the connector that is returned.
-    pub fn serve_piped(config: &Config, service: impl Respond) -> (Self, PipeConnector) {
-        let (connector, listener) = pipe();
-        let embedded = Self::serve_on(listener, PIPED_URL.to_owned(), config, service);
-        (embedded, connector)
-    }
-
-    fn serve_on(
-        listener: impl Listen + Send + 'static,
-        url: String,
-        config: &Config,
-        service: impl Respond,
-    ) -> Self {
         let (shutdown, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(paymaster_reference_server::run(listener, Arc::new(service), async {
             // A dropped sender stops the server too.
             let _ = stopped.await;
         }));
-        Self { url, config: config.clone(), shutdown, serving }
+        Ok(Self { url, config: config.clone(), shutdown, serving })
     }
 
     /// The profile of what it supports.

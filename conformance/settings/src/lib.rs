@@ -10,11 +10,11 @@ pub mod output;
 pub mod process;
 pub mod settings;
 pub mod specifications;
-pub mod suggestion;
 pub mod which;
 
 pub use embedded::{EMBEDDED_WARNING, Embedded};
 pub use output::terminal::{Paint, escape_controls, wrapped};
+pub use paymaster_reference_server::did_you_mean;
 pub use settings::{
     Settings, ShownTarget,
     environment::Environment,
@@ -24,4 +24,3 @@ pub use settings::{
     setup::{RunSetup, Setup, shown_url},
 };
 pub use specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, specification};
-pub use suggestion::did_you_mean;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use paymaster_engine::{knowledge::Knowledge, rules::Rule, specification::Specification};
 use paymaster_fee_quote::target::profile::Profile;
 
-use crate::{settings::file::TargetProfile, suggestion::did_you_mean};
+use crate::{did_you_mean, settings::file::TargetProfile};
 
 /// Every specification. A new one is a line here.
 pub static SPECIFICATIONS: &[&Specification] =

@@ -1,7 +1,7 @@
 //! The API for Rust programs: judges a service at a URL or in this process, and gives the outcome.
 
 mod outcome;
-mod route;
+pub(crate) mod route;
 
 use std::{error::Error, fmt, future::Future, path::Path, sync::Arc, time::Duration};
 
@@ -268,7 +268,6 @@ impl<'l> Check<'l> {
         let of_profile = &self.profile.target;
         let (redacted, _) = shown_url(target, &mut redactor, &of_profile.public_path_segments);
         let shown = if route.is_in_process { target.url().to_owned() } else { redacted };
-        let embedded = route.server.is_some();
         let mut merged = self.merged;
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);
@@ -280,10 +279,7 @@ impl<'l> Check<'l> {
         let mut listeners = self.listeners;
         let RunOutcome { summary, context } =
             run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
-        if let Some(server) = route.server {
-            server.stop().await;
-        }
-        let place = ShownTarget { shown, embedded, ..ShownTarget::default() };
+        let place = ShownTarget { shown, embedded: route.embedded, ..ShownTarget::default() };
         let strictness = settings.strictness;
         Ok(Outcome { finished: Finished { summary, context, strictness, place, redactor } })
     }

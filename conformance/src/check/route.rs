@@ -9,8 +9,8 @@ use paymaster_client::network::{
     proxies::Proxies,
     target::Target,
 };
-use paymaster_reference_server::{self as server, Config};
-use paymaster_settings::{Embedded, settings::file};
+use paymaster_reference_server::{self as server, Config, Respond};
+use paymaster_settings::settings::file;
 use tokio::{
     io::{DuplexStream, duplex},
     task::JoinSet,
@@ -20,6 +20,8 @@ use crate::check::CheckError;
 
 /// What requests to a service in this process are addressed to: a name that no resolver knows (RFC 6761).
 const SERVICE_URL: &str = "http://service.invalid/";
+/// The same for the reference server.
+const EMBEDDED_URL: &str = "http://embedded.invalid/";
 
 /// What is judged.
 pub(super) enum Judged {
@@ -34,8 +36,8 @@ pub(super) struct Route {
     pub(super) connector: Connector,
     /// Whether the target is in this process: its URL has no secret.
     pub(super) is_in_process: bool,
-    /// The reference server, to be stopped when the run is over. Connections to a service end with the connector.
-    pub(super) server: Option<Embedded>,
+    /// Whether it is the reference server.
+    pub(super) embedded: bool,
 }
 
 impl Judged {
@@ -45,21 +47,18 @@ impl Judged {
             Self::Url(target) => {
                 let connector = Connector::new(&target, &settings.trust(), &Proxies::default())
                     .map_err(|cause| CheckError::Tls(cause.into()))?;
-                Ok(Route { target, connector, is_in_process: false, server: None })
+                Ok(Route { target, connector, is_in_process: false, embedded: false })
             }
             Self::Service(connect) => {
                 let target = parse(SERVICE_URL)?;
                 let connector = Connector::in_process(&target, connect);
-                Ok(Route { target, connector, is_in_process: true, server: None })
+                Ok(Route { target, connector, is_in_process: true, embedded: false })
             }
             Self::ReferenceServer => {
-                let config = Config::default();
-                let service = server::Service::new(&config)
+                let service = server::Service::new(&Config::default())
                     .map_err(|cause| CheckError::ReferenceServer(cause.into()))?;
-                let (embedded, pipe) = Embedded::serve_piped(&config, service);
-                let target = parse(&embedded.url)?;
-                let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
-                Ok(Route { target, connector, is_in_process: true, server: Some(embedded) })
+                let (target, connector) = reference_server(service)?;
+                Ok(Route { target, connector, is_in_process: true, embedded: true })
             }
         }
     }
@@ -68,6 +67,15 @@ impl Judged {
 /// The target at a URL.
 pub(super) fn parse(url: &str) -> Result<Target, CheckError> {
     Target::parse(url).map_err(|cause| CheckError::Url(cause.into()))
+}
+
+/// The way to a reference server in this process.
+pub(crate) fn reference_server(service: impl Respond) -> Result<(Target, Connector), CheckError> {
+    let service = Arc::new(service);
+    let target = parse(EMBEDDED_URL)?;
+    let connect = connections(move |stream| server::serve_stream(stream, Arc::clone(&service)));
+    let connector = Connector::in_process(&target, connect);
+    Ok((target, connector))
 }
 
 /// Bytes that are buffered in each direction of a connection.

@@ -18,7 +18,7 @@ use paymaster_engine::{
     cases::plan::DEFAULT_CASES, session::recheck::Original, specification::Specification,
     verdict::finding::Finding,
 };
-use paymaster_settings::{Embedded, Settings, embedded::profile_of};
+use paymaster_settings::{Settings, embedded::profile_of};
 
 /// How many of 100 pairs are two faults that one rule catches.
 const OF_ONE_RULE: usize = 40;
@@ -117,9 +117,8 @@ pub fn run_pairs(
 impl PairTrial {
     async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, String> {
         let run = (seed, DEFAULT_CASES);
-        let (embedded, settings) = serve_with(&pair.faults, pair.specification, run, true).await?;
+        let settings = serve_with(&pair.faults, pair.specification, run, true).await?;
         let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
-        embedded.stop().await;
         let defects = named_defects(&outcome.summary);
         let names =
             |fault: &Fault, defect: &NamedDefect| fault.member.is_some_and(|member| defect.names(member));
@@ -163,7 +162,7 @@ async fn fixed_without(
     stop: &Stop,
 ) -> Result<Vec<bool>, String> {
     let specification = outcome.context.specification();
-    let (embedded, settings) = serve_with(&[left], specification, (seed, 1), false).await?;
+    let settings = serve_with(&[left], specification, (seed, 1), false).await?;
     let mut fixed = Vec::new();
     for defect in &outcome.summary.defects {
         let mut is_fixed = true;
@@ -173,7 +172,6 @@ async fn fixed_without(
         }
         fixed.push(is_fixed);
     }
-    embedded.stop().await;
     Ok(fixed)
 }
 
@@ -185,18 +183,19 @@ async fn is_broken(finding: &Finding, outcome: &RunOutcome, settings: &Settings,
     !matches!(replayed, ReplayOutcome::Fixed(_))
 }
 
-/// Starts a server with these faults, and makes the settings of a run against it.
+/// Serves a service with these faults, and makes the settings of a run against it.
 async fn serve_with(
     faults: &[&'static Fault],
     specification: &Specification,
     run: (u64, u32),
     causes: bool,
-) -> Result<(Embedded, Settings), String> {
+) -> Result<Settings, String> {
     let mut config = Config::default();
     // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
     config.signing.enabled = false;
     let service = InjectedService::from(Service::new(&config).map_err(server_error)?);
     let service = service.with_faults(faults.iter().copied());
     let profile = profile_of(specification, &config, &[]);
-    serve((&config, service, false), profile, run, causes).await
+    let (_, settings) = serve((&config, service, false), profile, run, causes).await?;
+    Ok(settings)
 }

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use paymaster_client::{
     http::transport::{Limits, Transport},
-    network::{connector::Connector, target::Target},
+    network::target::Target,
     redact::Redactor,
     stop::Stop,
 };
@@ -28,6 +28,7 @@ use paymaster_settings::{
 };
 
 use crate::{
+    check::route::reference_server,
     first_profile::{self, Given},
     run::{self, Reporters, Suite},
     selftest::{
@@ -188,13 +189,15 @@ impl Trial {
         }
         let server = (&config, deviation.service(&config)?, deviation.needs_tcp());
         let profile = profile_part.of(deviation, &config);
-        let (embedded, mut settings) = serve(server, profile, (seed, cases), trials.causes).await?;
+        let (server, mut settings) = serve(server, profile, (seed, cases), trials.causes).await?;
         settings.idle = deviation.is_about_idle(&config).then_some(IDLE);
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
         }
         let outcome = run::check(&settings, suite, stop, &mut Reporters(Vec::new())).await;
-        embedded.stop().await;
+        if let Some(server) = server {
+            server.stop().await;
+        }
         let broken = outcome.summary.rules.iter().filter(|outcome| outcome.verdict.is_broken());
         Ok(Self {
             deviation,
@@ -256,26 +259,24 @@ impl Trial {
     }
 }
 
-/// Starts a server of that configuration, over TCP or with a pipe in memory, and makes the settings of a run with this seed and number of
-/// cases against it.
+/// Serves a service of that configuration, over TCP or with pipes in memory, and makes the settings of a run with this seed and number of
+/// cases against it. A server over TCP is returned too, to be stopped when the run is over; pipes end with the settings.
 pub(super) async fn serve(
     (config, service, needs_tcp): (&Config, InjectedService, bool),
     profile: Arc<dyn Knowledge>,
     (seed, cases): (u64, u32),
     causes: bool,
-) -> Result<(Embedded, Settings), String> {
+) -> Result<(Option<Embedded>, Settings), String> {
     let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
-    let target = |embedded: &Embedded| Target::parse(&embedded.url).map_err(server_error);
-    let (embedded, transport) = if needs_tcp {
-        let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
-        let transport = Transport::new(target(&embedded)?, limits, &[]);
-        (embedded, transport)
+    let (server, transport) = if needs_tcp {
+        let server = Embedded::serve(config, service).await.map_err(server_error)?;
+        let target = Target::parse(&server.url).map_err(server_error)?;
+        (Some(server), Transport::new(target, limits, &[]))
     } else {
-        let (embedded, pipe) = Embedded::serve_piped(config, service);
-        let target = target(&embedded)?;
-        let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
-        (embedded, Transport::new(target, limits, &[]).with_connector(connector))
+        let (target, connector) = reference_server(service).map_err(server_error)?;
+        (None, Transport::new(target, limits, &[]).with_connector(connector))
     };
+    let url = transport.target.url().to_owned();
     let merged = RunArgs {
         common: CommonArgs { seed: Some(seed), ..CommonArgs::default() },
         cases: Some(cases),
@@ -284,9 +285,9 @@ pub(super) async fn serve(
         shrink_requests: (!causes).then_some(0),
         ..RunArgs::default()
     };
-    let settings = Settings::new(transport, embedded.url.clone(), profile, &merged);
+    let settings = Settings::new(transport, url, profile, &merged);
     // Without causes, a trial only needs to know which rules were broken.
-    Ok((embedded, Settings { closer_look: causes, ..settings }))
+    Ok((server, Settings { closer_look: causes, ..settings }))
 }
 
 /// The profile that `init URL` writes.

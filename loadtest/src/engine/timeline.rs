@@ -7,49 +7,33 @@ use parking_lot::Mutex;
 use super::RunClock;
 use crate::{engine::arrivals::schedule::Schedule, figures::series::TimeSeries};
 
-/// The users of a run over time. Its lock is taken when a user starts or ends, and never for a request.
+/// The users of a run over time: their number from each change on, relative to the end of the warm-up. Its lock is taken when a user
+/// starts or ends, and never for a request.
 #[derive(Debug, Default)]
-pub(crate) struct UsersOverTime(Mutex<Recorded>);
-
-#[derive(Clone, Debug, Default)]
-struct Recorded {
-    /// The users since `since`.
-    users: usize,
-    /// The last change, relative to the end of the warm-up.
-    since: Duration,
-    /// The users before.
-    series: TimeSeries,
-}
+pub(crate) struct UsersOverTime(Mutex<Vec<(Duration, usize)>>);
 
 impl UsersOverTime {
     /// The number of users now.
     pub(crate) fn now(&self) -> usize {
-        self.0.lock().users
+        self.0.lock().last().map_or(0, |(_, users)| *users)
     }
 
     /// Changes the number of users.
     pub(super) fn change(&self, clock: &RunClock, change: impl FnOnce(usize) -> usize) {
-        let mut recorded = self.0.lock();
-        recorded.advance(clock.elapsed().saturating_sub(clock.warm_up));
-        recorded.users = change(recorded.users);
+        let mut changes = self.0.lock();
+        let users = change(changes.last().map_or(0, |(_, users)| *users));
+        changes.push((clock.elapsed().saturating_sub(clock.warm_up), users));
     }
 
-    /// The users by second, until this time after the end of the warm-up.
+    /// The users by second, until this time after the end of the warm-up. Users may stay a little longer than the run.
     fn until(&self, end: Duration) -> TimeSeries {
-        let mut recorded = self.0.lock().clone();
-        recorded.advance(end);
-        let mut series = recorded.series;
-        // Users may stay a little longer than the run.
-        let slots = end.as_millis().div_ceil(u128::from(series.seconds) * 1_000);
-        series.slots.truncate(usize::try_from(slots).unwrap_or(usize::MAX));
+        let mut series = TimeSeries::default();
+        let changes = self.0.lock().clone();
+        let ends = changes.iter().skip(1).map(|(from, _)| *from).chain([end]);
+        for ((from, users), to) in changes.iter().zip(ends) {
+            series.add_users(*users, *from, to.min(end));
+        }
         series
-    }
-}
-
-impl Recorded {
-    fn advance(&mut self, to: Duration) {
-        self.series.add_users(self.users, self.since, to);
-        self.since = self.since.max(to);
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn render(
     summary: &RunSummary,
     comparison: Option<&RunComparison>,
 ) -> Result<String, ReportError> {
-    let mut report = summary.to_json()?;
+    let mut report = serde_json::to_value(summary)?;
     report["derived"] = derived(summary);
     if let Some(comparison) = comparison {
         report["comparison"] = serde_json::to_value(comparison)?;

@@ -5,7 +5,6 @@ use std::{error::Error, path::Path, time::Duration};
 use paymaster_client::files;
 use paymaster_settings::{embedded::EMBEDDED_WARNING, output::curl::CurlCommand};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{threshold::ThresholdResult, workers::WorkerShare};
 use crate::{
@@ -119,9 +118,6 @@ pub struct RunSummary {
     /// Whether the target stopped answering before the end.
     pub stopped_answering: bool,
     pub thresholds: Vec<ThresholdResult>,
-    /// What was counted.
-    #[serde(skip)]
-    pub figures: Figures,
     /// What discovery sent before the load; nothing in a merged report.
     #[serde(default)]
     pub discovery: DiscoveryCost,
@@ -130,6 +126,9 @@ pub struct RunSummary {
     /// The workers of a distributed run; empty for a run of one machine.
     #[serde(default)]
     pub workers: Vec<WorkerShare>,
+    /// What was counted. [`Self::read`] reads it apart: `flatten` cannot read the numbers that serde_json keeps in arbitrary precision.
+    #[serde(flatten, skip_deserializing)]
+    pub figures: Figures,
 }
 
 /// A rate of the open model that was not reached, in arrivals per second.
@@ -229,17 +228,6 @@ impl RunSummary {
         warnings
     }
 
-    /// The summary as JSON: what [`Self::read`] reads.
-    pub fn to_json(&self) -> serde_json::Result<Value> {
-        let mut summary = serde_json::to_value(self)?;
-        if let (Value::Object(members), Value::Object(figures)) =
-            (&mut summary, serde_json::to_value(&self.figures)?)
-        {
-            members.extend(figures);
-        }
-        Ok(summary)
-    }
-
     /// Reads a JSON report from a file. The error names its path.
     pub fn read(path: &Path) -> Result<Self, Box<dyn Error + Send + Sync>> {
         Self::read_file(path).map_err(|cause| format!("{}: {cause}", path.display()).into())
@@ -257,7 +245,6 @@ impl RunSummary {
             return Err(format!("format `{format}`, and this version reads `{FORMAT}`").into());
         }
         let summary: Self = serde_json::from_str(&text)?;
-        // `flatten` cannot read the numbers that serde_json keeps in arbitrary precision.
         Ok(Self { figures: serde_json::from_str(&text)?, ..summary })
     }
 }

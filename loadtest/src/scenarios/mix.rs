@@ -9,7 +9,7 @@ use super::{
     generator::{RequestGenerator, RequestSequence},
     is_known, unknown, unknown_name,
 };
-use crate::{number::float, random::SplitMix};
+use crate::{number::float, random};
 
 /// Weights by the name of the scenario.
 pub type Weights = BTreeMap<String, u32>;
@@ -77,12 +77,11 @@ impl Mix {
     /// The request sequence of iteration `number` (from 0). Scenarios are drawn by their weights, and not in a rotation: a target that
     /// answers every 7th request wrongly, or replicas that take turns, then meet every scenario.
     pub fn sequence(&self, number: u64) -> &RequestSequence {
-        let mut random = SplitMix::part(self.seed ^ DRAWS, number);
-        let drawn = random.below(self.sum_of_weights());
+        let mut random = random::part(self.seed ^ DRAWS, number);
+        let drawn = random.u64(..self.sum_of_weights());
         let scenario = self.bounds.partition_point(|bound| *bound <= drawn);
         let (_, sequences) = &self.scenarios[scenario];
-        let index = random.below(sequences.len() as u64);
-        &sequences[usize::try_from(index).unwrap_or_default()]
+        &sequences[random.usize(..sequences.len())]
     }
 
     /// The mean number of requests of an iteration.

@@ -120,6 +120,13 @@ fn given<'a>(
     }
 }
 
+/// Replaces a setting by the value of its flag, where that is given.
+fn set<T: Clone>(setting: &mut T, flag: Option<&T>) {
+    if let Some(value) = flag {
+        setting.clone_from(value);
+    }
+}
+
 /// The faults and variants to serve with.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Injections {
@@ -147,12 +154,8 @@ impl Arguments {
             Some(path) => Config::load(path)?,
             None => Config::default(),
         };
-        if let Some(listen) = &self.listen {
-            config.listen.clone_from(listen);
-        }
-        if let Some(metrics) = &self.metrics {
-            config.metrics.clone_from(metrics);
-        }
+        set(&mut config.listen, self.listen.as_ref());
+        set(&mut config.metrics, self.metrics.as_ref());
         if !self.cors_origin.is_empty() {
             config.cors.origins.clone_from(&self.cors_origin);
         }
@@ -162,16 +165,10 @@ impl Arguments {
         if self.no_signing {
             config.signing.enabled = false;
         }
-        if let Some(chain_id) = self.chain_id {
-            config.signing.chain_id = chain_id;
-        }
-        if let Some(paymaster) = &self.sponsorship_paymaster {
-            config.signing.sponsorship_paymaster.clone_from(paymaster);
-        }
+        set(&mut config.signing.chain_id, self.chain_id.as_ref());
+        set(&mut config.signing.sponsorship_paymaster, self.sponsorship_paymaster.as_ref());
         self.chain.apply(&mut config.chain, environment)?;
-        if let Some(status) = self.error_status {
-            config.error_status = status;
-        }
+        set(&mut config.error_status, self.error_status.as_ref());
         config.policy.denied_senders.extend_from_slice(&self.deny_sender);
         Ok(config)
     }
@@ -197,9 +194,7 @@ impl ChainArguments {
         if let Some(url) = given(self.rpc.as_deref(), "PAYMASTER_CHAIN_RPC", environment)? {
             config.rpc_url = RpcUrl::new(url);
         }
-        if let Some(file) = &self.cacert {
-            config.cacert.clone_from(file);
-        }
+        set(&mut config.cacert, self.cacert.as_ref());
         config.insecure |= self.insecure;
         Ok(())
     }

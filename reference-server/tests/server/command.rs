@@ -72,10 +72,10 @@ fn a_wrong_configuration_gives_exit_code_2_and_the_reason() {
         ("liste = 1", "did you mean `listen`?"),
         ("[bounds]\nmax_depth = 5000", "bounds.max_depth"),
         ("[[tokens]]\nsymbol = \"A\"", "missing field `address`"),
-        ("quote_valid_seconds = \"long\"", "quote_valid_seconds"),
+        ("quote_valid_seconds = \"long\"", "line 1, column 23: invalid type"),
         ("[policy]\ndenied_senders = [\"0x1\"]", "`policy.denied_senders` must be an address"),
         ("[signing]\ntoken_paymaster = \"x\"", "`signing.token_paymaster` must be an address"),
-        ("]", "invalid toml"),
+        ("]", "line 1, column 1: "),
     ] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(toml.as_bytes()).unwrap();

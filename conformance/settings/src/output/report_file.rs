@@ -9,8 +9,8 @@ use std::{
 };
 
 use crate::{
+    did_you_mean,
     output::{self, OutputError},
-    suggestion::did_you_mean,
 };
 
 /// The names of a report format.

@@ -13,10 +13,10 @@ use toml::Spanned;
 use crate::{
     settings::environment::{Environment, VariableError},
     specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, specification},
-    suggestion::did_you_mean,
 };
 use paymaster_client::{files, network::tls::Trust};
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
+use paymaster_reference_server::{place, with_suggestion};
 
 /// The file that is read where none is named and this one exists.
 pub const DEFAULT_PATH: &str = "paymaster.toml";
@@ -139,7 +139,7 @@ impl ContentsError {
     /// What the parser found in a text: the first line of its message with the nearest known key.
     pub fn of_parser(text: &str, cause: &toml::de::Error) -> Self {
         let place = cause.span().map(|span| place(text, span.start)).unwrap_or_default();
-        Self(place + &suggest(cause.message(), None))
+        Self(place + &with_suggestion(cause.message()))
     }
 }
 
@@ -228,34 +228,17 @@ pub fn parsed<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, ContentsErro
     text.and_then(|text| parse(&text)).map_err(|cause| FileError(format!("{}: {cause}", path.display())))
 }
 
-/// Line and column of a byte offset, as the beginning of a message.
-fn place(text: &str, offset: usize) -> String {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line = before.split(|byte| *byte == b'\n').count();
-    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
-    format!("line {line}, column {column}: ")
-}
-
-/// The first line of serde's message, with the nearest known key where it is about an unknown one: it lists the known ones in backticks. Where
-/// the whole file is a profile of another specification, that is said instead: `other` names this one, and the one that was read.
+/// The parser's message with the nearest known key or value. Where the whole file is a profile of another specification, that is said
+/// instead: `other` names this one, and the one that was read.
 fn suggest(message: &str, other: Option<(&str, &str)>) -> String {
-    let message = message.lines().next().unwrap_or_default();
-    let is_key = message.starts_with("unknown field");
-    if let Some((other, own)) = other.filter(|_| is_key) {
-        let what = message.split(',').next().unwrap_or_default();
-        return format!(
-            "{what}: a profile of `{other}` has it. For that specification give --spec {other}, or write spec = \"{other}\" on the first line; \
-             for `{own}` name another file with --config"
-        );
-    }
-    if !is_key && !message.starts_with("unknown variant") {
-        return message.to_owned();
-    }
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let Some(unknown) = quoted.next() else {
-        return message.to_owned();
+    let Some((other, own)) = other.filter(|_| message.starts_with("unknown field")) else {
+        return with_suggestion(message);
     };
-    format!("{message}{}", did_you_mean(unknown, quoted))
+    let what = message.split(',').next().unwrap_or_default();
+    format!(
+        "{what}: a profile of `{other}` has it. For that specification give --spec {other}, or write spec = \"{other}\" on the first line; \
+         for `{own}` name another file with --config"
+    )
 }
 
 #[cfg(test)]

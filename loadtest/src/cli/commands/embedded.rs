@@ -3,13 +3,11 @@
 //! the load generator.
 
 use std::{
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
-    sync::Arc,
 };
 
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use tokio::net::TcpListener;
 
 use crate::cli::CommandError;
 
@@ -93,21 +91,13 @@ impl Drop for Embedded {
 
 /// Prints the URL to standard output and serves until standard input is closed.
 pub(crate) async fn serve(deviations: &DeviationArgs) -> Result<(), CommandError> {
-    let service = deviations.service(&Config::default())?;
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-    let address = listener.local_addr()?;
+    let config = Config::default();
+    let embedded = paymaster_settings::Embedded::serve(&config, deviations.service(&config)?).await?;
     let mut out = io::stdout();
-    writeln!(out, "http://{address}/")?;
+    writeln!(out, "{}", embedded.url)?;
     out.flush()?;
-    let (closed, input_closed) = tokio::sync::oneshot::channel::<()>();
-    std::thread::spawn(move || {
-        // The parent writes nothing: this returns when it closes the pipe or ends.
-        let _ = io::stdin().read_to_end(&mut Vec::new());
-        let _ = closed.send(());
-    });
-    let shutdown = async {
-        let _ = input_closed.await;
-    };
-    paymaster_reference_server::run(listener, Arc::new(service), shutdown).await;
+    // The parent writes nothing: this returns when it closes the pipe or ends.
+    let _ = tokio::task::spawn_blocking(|| io::copy(&mut io::stdin(), &mut io::sink())).await;
+    embedded.stop().await;
     Ok(())
 }

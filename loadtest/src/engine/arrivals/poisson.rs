@@ -8,7 +8,7 @@ use parking_lot::{RwLock, RwLockWriteGuard};
 
 use crate::{
     number::{float, whole},
-    random::SplitMix,
+    random,
 };
 
 /// The length of a block: so many arrivals are expected in it.
@@ -88,10 +88,10 @@ impl PoissonArrivals {
     fn block(&self, block: u64) -> impl Iterator<Item = f64> + use<> {
         let start = float(block) * BLOCK;
         let end = (start + BLOCK).min(self.end);
-        let mut random = SplitMix::part(self.seed, block);
+        let mut random = random::part(self.seed, block);
         let mut position = start;
         std::iter::from_fn(move || {
-            position -= (1.0 - random.unit()).ln();
+            position -= (1.0 - random.f64()).ln();
             (position < end).then_some(position)
         })
     }

@@ -122,9 +122,10 @@ pub(in crate::engine) async fn work_slice(run: &RunState, state: &mut UserState,
             tokio::time::sleep(IDLE).await;
             break;
         };
-        let guard = BusyGuard::new(run);
+        run.busy.fetch_add(1, Ordering::AcqRel);
+        let busy = scopeguard::guard(&run.busy, |busy| _ = busy.fetch_sub(1, Ordering::AcqRel));
         now = execute(run, state, &mut sender, iteration).await;
-        drop(guard);
+        drop(busy);
         if now >= until {
             break;
         }
@@ -140,22 +141,6 @@ pub(in crate::engine) fn leave(run: &RunState, user: &GooseUser) {
 
 fn take_state(run: &RunState, index: usize) -> Option<UserState> {
     run.idle_users.lock().remove(&index)
-}
-
-/// Counts a user as busy until it is dropped.
-struct BusyGuard<'a>(&'a RunState);
-
-impl<'a> BusyGuard<'a> {
-    fn new(run: &'a RunState) -> Self {
-        run.busy.fetch_add(1, Ordering::AcqRel);
-        Self(run)
-    }
-}
-
-impl Drop for BusyGuard<'_> {
-    fn drop(&mut self) {
-        self.0.busy.fetch_sub(1, Ordering::AcqRel);
-    }
 }
 
 /// The times of a request.

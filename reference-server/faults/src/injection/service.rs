@@ -31,15 +31,6 @@ pub struct InjectedService {
     in_flight: AtomicUsize,
 }
 
-/// Counts a request as in flight until it is dropped.
-struct InFlight<'a>(&'a AtomicUsize);
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 struct ActiveInjection {
     injection: &'static Injection,
     /// A fault breaks its own clause only. It leaves alone the elements of batches, and the text and the HTTP message of
@@ -93,7 +84,7 @@ impl Respond for InjectedService {
             return Ok(self.service.respond(head, body, copy).await?.map(Either::Left));
         }
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
-        let _in_flight = InFlight(&self.in_flight);
+        scopeguard::defer! { self.in_flight.fetch_sub(1, Ordering::Relaxed); }
         let idle = head.extensions.get().map_or(Duration::ZERO, |IdleBefore(idle)| *idle);
         let arrival = Arrival { headers: &head.headers, in_flight, idle };
         let nonces = self.service.look_up(body).await;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::header::{HeaderValue, USER_AGENT};
 use parking_lot::Mutex;
 use paymaster_client::http::transport::{Limits, PooledConnection, Transport};
-use paymaster_exchange::{Failure, Stage};
+use paymaster_exchange::Failure;
 use tokio::time::Instant;
 
 use super::config::ChainConfig;
@@ -41,31 +41,11 @@ pub(crate) struct Chain {
 
 /// Why a call has no result.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum CallError {
-    /// The node cannot be connected to.
-    #[error("no connection: {0}")]
-    NoConnection(String),
-    /// The node did not answer in time.
-    #[error("no answer within {timeout_ms} ms (waiting for the {waiting_for})")]
-    Timeout {
-        /// The configured time, in milliseconds.
-        timeout_ms: u128,
-        /// What the call was waiting for.
-        waiting_for: Stage,
-    },
-    /// The exchange failed in another way.
-    #[error("{0}")]
-    Exchange(Failure),
-    /// The response is not usable.
-    #[error("{0}")]
-    Reply(String),
-}
-
-impl CallError {
+#[error("{cause}")]
+pub(crate) struct CallError {
+    cause: String,
     /// Whether the node cannot be reached in time, so that further calls are not tried.
-    const fn is_unreachable(&self) -> bool {
-        matches!(self, Self::NoConnection(_) | Self::Timeout { .. })
-    }
+    is_unreachable: bool,
 }
 
 impl Chain {
@@ -103,7 +83,7 @@ impl Chain {
                 None => self.sender_nonce(&mut connection, sender, deadline).await,
             };
             if let Err(cause) = &nonce
-                && cause.is_unreachable()
+                && cause.is_unreachable
             {
                 unreachable = Some(cause.clone());
             }
@@ -146,16 +126,21 @@ impl Chain {
         let mut transport = self.transport.clone();
         transport.limits.timeout = deadline.saturating_duration_since(Instant::now());
         let exchange = connection.exchange(&transport, Bytes::from(request.to_string())).await;
-        match exchange.outcome {
+        let (cause, is_unreachable) = match exchange.outcome {
             // Whatever its status: nodes report errors with any.
-            Ok(response) => reply::word(&response.body, self.paymaster).map_err(CallError::Reply),
+            Ok(response) => match reply::word(&response.body, self.paymaster) {
+                Ok(nonce) => return Ok(nonce),
+                Err(cause) => (cause, false),
+            },
             Err(Failure::Connect(cause)) => {
-                Err(CallError::NoConnection(super::config::with_our_flags(&cause)))
+                (format!("no connection: {}", super::config::with_our_flags(&cause)), true)
             }
             Err(Failure::Timeout { waiting_for, .. }) => {
-                Err(CallError::Timeout { timeout_ms: self.timeout.as_millis(), waiting_for })
+                let timeout = self.timeout.as_millis();
+                (format!("no answer within {timeout} ms (waiting for the {waiting_for})"), true)
             }
-            Err(cause) => Err(CallError::Exchange(cause)),
-        }
+            Err(cause) => (cause.to_string(), false),
+        };
+        Err(CallError { cause, is_unreachable })
     }
 }
