@@ -24,7 +24,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
     rules::{Rule, Violation},
-    session::recheck::{Original, Recheck, Replayed, Share},
+    session::recheck::{Original, Recheck, Replayed},
     specification::{Places, Specification},
     spending::SpendingLimits,
     verdict::finding::{Key, without_indices},
@@ -49,9 +49,6 @@ const COPY_EVERY: usize = 8;
 
 /// The most time for one finding.
 const LONGEST: Duration = Duration::from_mins(1);
-
-/// How often the requests of a finding are sent that does not state how often it was seen.
-const UNKNOWN_SHARE: Share = Share { broken: 3, judged: 3 };
 
 /// How many calls of each method and mode show whether the target serves any, and are sent before the requests of a finding.
 const CONTROLS: u32 = 2;
@@ -132,7 +129,7 @@ pub async fn replay(
         finding,
         group,
         context,
-        needed: finding.share.unwrap_or(UNKNOWN_SHARE).tries(),
+        needed: finding.share.tries(),
         ways: ways.map(|is_new| Way { is_new, ..Way::default() }).collect(),
         held_in_company: Cell::default(),
         untested: None,
@@ -349,11 +346,6 @@ impl Search<'_> {
         let is_shown =
             self.ways.iter().any(|way| shown(way) && (!way.is_new || self.finding.cause.is_some()));
         let is_refused = |way: &Way| way.held + way.held_for_refusals >= needed;
-        if self.finding.share.is_none() {
-            return not_proved(
-                "the file is of an earlier version, which did not keep how often the rule was broken: a new run writes new files",
-            );
-        }
         if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
             return if self.finding.of_sent_values {
                 not_proved(

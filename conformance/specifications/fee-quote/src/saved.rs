@@ -35,13 +35,10 @@ pub(crate) struct SavedContext {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub served_accounts: Vec<ServedAccount>,
     /// Forms beyond the tables that the target served.
-    #[serde(default)]
     pub served_forms: ServedForms,
     /// Where the target served addresses in capital letters.
-    #[serde(default)]
     pub served_capitals: ServedCapitals,
     /// The paymaster and the prices of the first quotes.
-    #[serde(default)]
     pub quoted: QuotedFacts,
 }
 

@@ -241,7 +241,7 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
 }
 
 /// The files of each defect with its headline: those of the first run and defect first, those without a defect last, each alone. These are
-/// known failures and findings of earlier versions. Runs against other targets, and parts of earlier runs, have defects of their own.
+/// known failures. Runs against other targets, and parts of earlier runs, have defects of their own.
 fn defects(files: Vec<PathBuf>) -> Vec<(Option<String>, Vec<PathBuf>)> {
     let mut grouped = BTreeMap::<(String, ReplayDefect), Vec<PathBuf>>::new();
     let mut alone = Vec::new();
