@@ -460,7 +460,7 @@ pub(crate) fn renewed(
 }
 
 /// A value of the same form that the target has not seen; none for a value without an ordinary form.
-fn unseen(value: &Value, is_address: bool) -> Option<Value> {
+pub(crate) fn unseen(value: &Value, is_address: bool) -> Option<Value> {
     let number = unseen_number();
     match value {
         Value::Number(_) => Some(number.into()),
@@ -473,14 +473,21 @@ fn unseen(value: &Value, is_address: bool) -> Option<Value> {
     }
 }
 
-/// A number that no request had so far, in this process or an earlier one: the microseconds since 1970, or the next number.
-fn unseen_number() -> u64 {
+/// A number below 2^53 that no request had so far, in this process or an earlier one: the milliseconds since 1970, or the next number, and lower
+/// bits that follow no order.
+pub(crate) fn unseen_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = u64::try_from(since.map_or(0, |time| time.as_micros())).unwrap_or_default();
+    let now = u64::try_from(since.map_or(0, |time| time.as_millis())).unwrap_or_default();
     let next = |last: u64| now.max(last + 1);
     let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
-    next(last.unwrap_or_default())
+    let number = next(last.unwrap_or_default());
+    number << 12 | scattered(number) >> 52
+}
+
+/// A number of which every bit depends on the given one.
+pub(crate) fn scattered(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 fn ended(stop: &Stop) -> String {

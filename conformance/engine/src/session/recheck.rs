@@ -189,6 +189,16 @@ impl Original {
     }
 }
 
+impl Outcome {
+    /// The violation, where the rule is broken at that place.
+    pub fn broken(self) -> Option<Violation> {
+        match self {
+            Self::Broken(violation) => Some(violation),
+            Self::Held | Self::BrokenElsewhere(_) | Self::NotJudged => None,
+        }
+    }
+}
+
 impl<'a> Recheck<'a> {
     /// A recheck with this rule and this context of the target.
     pub fn new(rule: &'static Rule, context: &'a dyn Knowledge) -> Self {
@@ -197,10 +207,7 @@ impl<'a> Recheck<'a> {
 
     /// The violation at the same place as before, when the rule is broken there again.
     pub fn violation_at(&self, key: &Key, group: &Group, exchanges: &[Exchange]) -> Option<Violation> {
-        match self.outcome_at(key, group, exchanges) {
-            Outcome::Broken(violation) => Some(violation),
-            Outcome::Held | Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
-        }
+        self.outcome_at(key, group, exchanges).broken()
     }
 
     /// What the answers to a group show of the rule at the place of a finding.

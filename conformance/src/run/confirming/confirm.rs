@@ -18,7 +18,7 @@ use paymaster_client::stop::Reason;
 use paymaster_engine::{
     cases::protocol::keeps_idle,
     knowledge::Knowledge,
-    session::{Session, recheck::Outcome, tally::FirstViolation},
+    session::{Session, tally::FirstViolation},
     verdict::finding::{Attempt, Finding, Key},
 };
 use paymaster_exchange::Exchange;
@@ -142,13 +142,9 @@ async fn attempts(resender: &Resender<'_>, reproduction: &Reproduction) -> Vec<A
         let Ok((exchanges, outcome)) = resender.send(&reproduction.group).await else {
             break;
         };
-        let violation = match outcome {
-            Outcome::Broken(violation) => Some(violation),
-            Outcome::Held | Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
-        };
         attempts.push(Attempt {
             exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
-            violation,
+            violation: outcome.broken(),
         });
     }
     attempts

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::run::confirming::{
     budget::RequestBudget,
+    diagnose::circumstances::with_members,
     resend::{Reproduction, Resender},
 };
 
@@ -117,7 +118,11 @@ impl Shrinker<'_> {
         let own_named = named(group);
         let bases = (self.simplify)(document, &group.base, context.specification().may_change).into_iter();
         bases.filter_map(move |base| {
-            let smaller = only(group.rebuilt(base, context)?, kept)?;
+            let rebuilt = group.rebuilt(base, context)?;
+            let smaller = match kept {
+                Some(kept) => with_members(&rebuilt, kept)?,
+                None => rebuilt,
+            };
             let is_of_the_same_kind = smaller.members != group.members
                 && properties(&smaller, context) == own
                 && named(&smaller) == own_named;
@@ -188,7 +193,7 @@ impl Shrinker<'_> {
         if members.len() <= kept.len() {
             return (reproduction, None);
         }
-        let Some(group) = only(reproduction.group.clone(), Some(&kept)) else {
+        let Some(group) = with_members(&reproduction.group, &kept) else {
             return (reproduction, None);
         };
         match self.broken(Some(group), budget).await {
@@ -196,15 +201,6 @@ impl Shrinker<'_> {
             Step::Held | Step::Over => (reproduction, None),
         }
     }
-}
-
-/// The group reduced to the members with these indices, or the whole group where none are given; none when there are no such members.
-fn only(mut group: Group, kept: Option<&[usize]>) -> Option<Group> {
-    if let Some(kept) = kept {
-        let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
-        group.members = members?;
-    }
-    Some(group)
 }
 
 /// What shrinking must not change about a request.
