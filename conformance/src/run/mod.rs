@@ -14,10 +14,7 @@ pub(crate) use planning::forecast::Cost;
 pub use planning::group_queue::PlanCache;
 pub use replay::{ReplayOutcome, replay};
 pub use runner::{RunOutcome, check};
-pub use sending::{
-    chain::{Chain, ChainError, NodeError},
-    delivery::DeliveryError,
-};
+pub use sending::{chain::Chain, delivery::DeliveryError};
 pub use suite::Suite;
 pub use survey::{Surveyed, survey};
 

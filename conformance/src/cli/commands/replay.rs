@@ -164,7 +164,7 @@ impl Replay {
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
         let conclusion = match args.chain.connect(access).await {
-            Err(cause) => ReplayOutcome::CouldNotTest(cause.to_string()),
+            Err(cause) => ReplayOutcome::CouldNotTest(cause),
             Ok(chain) => {
                 let (finding, context) = (&self.file.finding, self.file.known()?);
                 run::replay(&settings, chain, self.rule, &self.group, finding, &*context, stop).await
