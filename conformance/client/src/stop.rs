@@ -91,6 +91,15 @@ impl Stop {
             }
         }
     }
+
+    /// Awaits `work`; none where the run is ended first.
+    pub async fn or_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.stopped() => None,
+            output = work => Some(output),
+        }
+    }
 }
 
 #[cfg(test)]

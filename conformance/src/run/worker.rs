@@ -1,7 +1,7 @@
 //! A worker of a run: takes groups from the queue, sends them and judges the answers.
 //! With `--fail-fast`, the run ends at the first violation that fails it and is seen again when its requests are sent again.
 
-use std::{collections::BTreeSet, pin::pin, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use paymaster_client::stop::{Reason, Stop};
@@ -155,8 +155,6 @@ impl Work {
     /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
     pub(crate) async fn run(self: Arc<Self>, place: usize) -> Vec<UnansweredGroup> {
         let mut unanswered = Vec::new();
-        let stop = self.sender.stop.clone();
-        let mut stopped = pin!(stop.stopped());
         while self.ended.reason().is_none() {
             let next = async {
                 self.turn(place).await;
@@ -168,11 +166,7 @@ impl Work {
                     .await;
                 Some((group, delivered, share))
             };
-            let next = tokio::select! {
-                biased;
-                () = &mut stopped => return unanswered,
-                next = next => next,
-            };
+            let Some(next) = self.sender.stop.or_stopped(next).await else { return unanswered };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
                 self.progress.lock().is_over = true;
@@ -281,11 +275,7 @@ impl Work {
 
     /// Sends a group while no other is; none when the run is over.
     async fn send_again(&self, group: &Group) -> Option<Vec<Exchange>> {
-        tokio::select! {
-            biased;
-            () = self.sender.stop.stopped() => None,
-            delivered = self.sender.deliver(group) => delivered.ok(),
-        }
+        self.sender.stop.or_stopped(self.sender.deliver(group)).await?.ok()
     }
 
     /// Sends calls that the target may sponsor. Its answers tell a budget that is spent from other refusals.

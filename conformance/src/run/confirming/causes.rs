@@ -130,11 +130,8 @@ pub(super) async fn with_causes(
         }
     };
     // A cause that was not checked is not reported.
-    tokio::select! {
-        biased;
-        () = sender.stop.stopped() => findings,
-        () = work => found,
-    }
+    let is_whole = sender.stop.or_stopped(work).await.is_some();
+    if is_whole { found } else { findings }
 }
 
 impl CauseSearch<'_> {

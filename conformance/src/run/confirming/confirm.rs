@@ -83,7 +83,6 @@ pub(super) async fn confirm(
         exchanges: seen.exchanges.clone(),
         violation: seen.violation.clone(),
     };
-    let mut shrunk = Shrunk { reproduction: original.clone(), is_smallest: true };
     let mut requests = RequestBudget::new(budget.unwrap_or_default());
     let work = async {
         let Some(budget) = budget else {
@@ -107,17 +106,9 @@ pub(super) async fn confirm(
         let reproduction = original.clone();
         (first, Some(Shrunk { reproduction, is_smallest }))
     };
-    let attempts = tokio::select! {
-        biased;
-        () = sender.stop.stopped() => Vec::new(),
-        (attempts, smaller) = work => {
-            if let Some(smaller) = smaller {
-                shrunk = smaller;
-            }
-            attempts
-        }
-    };
-    let Shrunk { mut reproduction, is_smallest } = shrunk;
+    let (attempts, smaller) = sender.stop.or_stopped(work).await.unwrap_or_default();
+    let Shrunk { mut reproduction, is_smallest } =
+        smaller.unwrap_or(Shrunk { reproduction: original, is_smallest: true });
     // A smaller group may have waited for less time than is told of it.
     if let Some((exchanges, violation)) =
         attempts.iter().find_map(|again| Some((&again.exchanges, again.violation.clone()?)))

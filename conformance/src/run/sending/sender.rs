@@ -166,11 +166,7 @@ impl Sender {
 
     /// Sends groups at the same time. Returns those that were answered; none when the run is over.
     pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
-        let delivered = tokio::select! {
-            biased;
-            () = self.stop.stopped() => return None,
-            delivered = join_all(round.iter().map(|group| self.deliver(group))) => delivered,
-        };
+        let delivered = self.stop.or_stopped(join_all(round.iter().map(|group| self.deliver(group)))).await?;
         let answered = |(group, delivered): (Group, Delivered)| Some((group, delivered.ok()?));
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
@@ -418,10 +414,7 @@ impl Sender {
         if pause.is_zero() {
             return Ok(());
         }
-        tokio::select! {
-            () = self.stop.stopped() => Err(DeliveryError::Stopped),
-            () = tokio::time::sleep(pause) => Ok(()),
-        }
+        self.stop.or_stopped(tokio::time::sleep(pause)).await.ok_or(DeliveryError::Stopped)
     }
 
     fn report(&self, exchange: &Exchange, group: &Group, number: usize) {
