@@ -9,7 +9,6 @@ mod suite;
 mod survey;
 mod worker;
 
-pub use confirming::shrink::Simplify;
 pub(crate) use planning::forecast::Cost;
 pub use planning::group_queue::PlanCache;
 pub use replay::{ReplayOutcome, replay};

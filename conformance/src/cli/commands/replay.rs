@@ -10,8 +10,9 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::{
-    cases::case::Group,
+    cases::{case::Group, protocol::DISCOVERY},
     rules::{Rule, Violation},
+    session::recorded::RECORDED,
 };
 use paymaster_settings::{
     EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit, output,
@@ -28,7 +29,7 @@ use crate::{
         replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},
         text::{compact, words::count},
     },
-    run::{self, ReplayOutcome, Suite},
+    run::{self, ReplayOutcome},
 };
 
 /// Longest reason with its answer that is printed, in characters.
@@ -116,14 +117,12 @@ struct Sent {
 impl Replay {
     fn read(path: &Path) -> Result<Self, CommandError> {
         let file = ReplayFile::read(path)?;
-        let suite = Suite::of(file.specification()?);
-        let rule = suite
-            .rules
-            .iter()
-            .copied()
-            .find(|rule| rule.id == file.rule)
+        let specification = file.specification()?;
+        let rule = specification
+            .find_rule(&file.rule)
             .ok_or_else(|| format!("there is no rule `{}` in this version", file.rule))?;
-        let group = file.group(&suite.relations)?;
+        let relations = specification.relations.iter().copied().chain([&DISCOVERY, &RECORDED]);
+        let group = file.group(&relations.collect::<Vec<_>>())?;
         Ok(Self { file, rule, group })
     }
 

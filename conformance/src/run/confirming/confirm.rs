@@ -44,10 +44,10 @@ pub(crate) async fn findings(
         // Each step of shrinking would wait for a connection to be idle.
         let is_shrunk = number < SHRUNK_PER_RUN && !keeps_idle(seen.group.relation);
         let budget = settings.closer_look.then_some(if is_shrunk { settings.shrink_requests } else { 0 });
-        let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
+        let (sender, context) = (Arc::clone(sender), Arc::clone(session.context()));
         let (key, seen, waiting) = (key.clone(), seen.clone(), Arc::clone(&waiting));
         confirming.spawn(async move {
-            let finding = confirm(&sender, &suite, &*context, (&key, &seen), (budget, &waiting), &[]).await;
+            let finding = confirm(&sender, &*context, (&key, &seen), (budget, &waiting), &[]).await;
             (number, finding)
         });
     }
@@ -68,7 +68,6 @@ pub(crate) async fn findings(
 /// run ends first, the finding is the violation as it was first seen. No step changes the members of `kept`.
 pub(super) async fn confirm(
     sender: &Sender,
-    suite: &Suite,
     context: &dyn Knowledge,
     (key, seen): (&Key, &FirstViolation),
     (budget, waiting): (Option<u32>, &WaitingBudget),
@@ -93,7 +92,7 @@ pub(super) async fn confirm(
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
         }
-        let shrinker = Shrinker { resender: &resender, simplify: suite.simplify, tries: 1, kept };
+        let shrinker = Shrinker { resender: &resender, tries: 1, kept };
         let smaller = shrinker.shrink(original.clone(), &mut requests).await;
         let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {

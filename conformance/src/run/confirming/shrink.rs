@@ -2,7 +2,7 @@
 
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
-    generate::shrink::MayChange,
+    generate::simpler,
     knowledge::{Knowledge, Requirement},
     message::request::ParsedRequest,
     rules::Check,
@@ -17,9 +17,6 @@ use crate::run::confirming::{
     resend::{Reproduction, Resender},
 };
 
-/// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
-pub type Simplify = fn(Option<&str>, &Value, MayChange) -> Vec<Value>;
-
 /// The result of shrinking.
 pub(crate) struct Shrunk {
     pub(crate) reproduction: Reproduction,
@@ -30,7 +27,6 @@ pub(crate) struct Shrunk {
 /// Shrinks the group of one finding.
 pub(crate) struct Shrinker<'a> {
     pub(crate) resender: &'a Resender<'a>,
-    pub(crate) simplify: Simplify,
     /// How often a smaller group is sent before it counts as one that does not break the rule.
     pub(crate) tries: u32,
     /// The members that no step changes, as JSON pointers: other causes name them.
@@ -116,7 +112,7 @@ impl Shrinker<'_> {
             requests.iter().flat_map(of_request).collect()
         };
         let own_named = named(group);
-        let bases = (self.simplify)(document, &group.base, context.specification().may_change).into_iter();
+        let bases = simpler(document, &group.base, context.specification().may_change).into_iter();
         bases.filter_map(move |base| {
             let rebuilt = group.rebuilt(base, context)?;
             let smaller = match kept {

@@ -99,8 +99,7 @@ impl Search<'_> {
     /// The smallest requests that break the rule now and then too: each step is sent so many times.
     async fn shrunk_now_and_then(&mut self, tries: u32) -> Shrunk {
         let finding = self.finding;
-        let shrinker =
-            Shrinker { resender: self.resender, simplify: self.material.simplify, tries, kept: &[] };
+        let shrinker = Shrinker { resender: self.resender, tries, kept: &[] };
         let original = Reproduction {
             group: finding.group.clone(),
             exchanges: finding.exchanges.clone(),

@@ -15,7 +15,6 @@ use serde_json::Value;
 use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
-    shrink::Simplify,
 };
 use paymaster_engine::{
     cases::case::{Group, Member},
@@ -50,13 +49,12 @@ impl Diagnosis {
     }
 }
 
-/// What a search compares with and how it shrinks.
+/// What a search compares with.
 pub(crate) struct Material<'a> {
     /// The run, with requests for which the rules held.
     pub(crate) session: &'a Session,
     /// Calls that were drawn for the search.
     pub(crate) drawn: &'a [Group],
-    pub(crate) simplify: Simplify,
 }
 
 /// The search for the cause of one finding.
