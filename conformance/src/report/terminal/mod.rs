@@ -37,16 +37,21 @@ pub(crate) fn render(report: &Report, extent: Extent, paint: Paint, width: usize
         failing.for_each(|defect| defect::headline(&mut page, defect));
         return page.out.text;
     }
-    page.conditions();
-    page.defects(true);
-    page.defects(false);
-    page.known();
-    page.not_judged();
+    page.run();
     if extent.observed || extent.verbose {
         page.observed();
     }
     page.next();
     page.rest();
+    page.out.text
+}
+
+/// The report for a Rust program: whole, and without what only the command has, such as options and the next step.
+pub(crate) fn render_for_a_program(report: &Report) -> String {
+    let extent = Extent { verbose: true, ..Extent::default() };
+    let mut page = Page { report, extent, paint: Paint::default(), out: Lines::default() };
+    page.verdict();
+    page.run();
     page.out.text
 }
 
@@ -111,6 +116,15 @@ impl Page<'_> {
             text.push('\n');
         }
         self.out.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
+    }
+
+    /// The conditions of the run, what is broken, and what was not judged.
+    fn run(&mut self) {
+        self.conditions();
+        self.defects(true);
+        self.defects(false);
+        self.known();
+        self.not_judged();
     }
 
     /// Counts, and what limits the run.
