@@ -73,12 +73,12 @@ enum State {
 }
 
 impl State {
-    /// Each state with its words and its exit code, the worst one first.
-    const ALL: [(Self, &str, u8); 4] = [
-        (Self::StillThere, "STILL THERE", exit::VIOLATIONS),
-        (Self::CouldNotTest, "COULD NOT TEST", exit::COULD_NOT_TEST),
-        (Self::NotProved, "NOT PROVED", exit::INCOMPLETE),
-        (Self::Fixed, "FIXED", exit::CONFORMS),
+    /// Each state with its words, those in a summary and its exit code, the worst one first.
+    const ALL: [(Self, &str, &str, u8); 4] = [
+        (Self::StillThere, "STILL THERE", "still there", exit::VIOLATIONS),
+        (Self::CouldNotTest, "COULD NOT TEST", "could not be tested", exit::COULD_NOT_TEST),
+        (Self::NotProved, "NOT PROVED", "not proved", exit::INCOMPLETE),
+        (Self::Fixed, "FIXED", "fixed", exit::CONFORMS),
     ];
 
     fn of(conclusion: &ReplayOutcome) -> Self {
@@ -95,7 +95,7 @@ impl State {
     }
 
     const fn code(self) -> u8 {
-        Self::ALL[self as usize].2
+        Self::ALL[self as usize].3
     }
 }
 
@@ -271,17 +271,12 @@ fn worst(states: impl IntoIterator<Item = State>) -> State {
     states.into_iter().min().unwrap_or(State::Fixed)
 }
 
-/// `3 defects: 1 fixed, 1 still there, 1 could not be tested`.
+/// `3 defects: 1 fixed, 1 could not be tested, 1 still there`.
 fn summary(states: &[State]) -> String {
     let number = |state: State| states.iter().filter(|other| **other == state).count();
-    let parts = [
-        (number(State::Fixed), "fixed"),
-        (number(State::StillThere), "still there"),
-        (number(State::NotProved), "not proved"),
-        (number(State::CouldNotTest), "could not be tested"),
-    ];
-    let parts = parts.iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<String> = parts.map(|(number, words)| format!("{number} {words}")).collect();
+    let parts = State::ALL.map(|(state, _, words, _)| (number(state), words)).into_iter().rev();
+    let parts = parts.filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
+    let parts: Vec<String> = parts.collect();
     format!("{}: {}", count(states.len() as u128, "defect"), parts.join(", "))
 }
 
@@ -299,7 +294,7 @@ mod tests {
             (
                 &[CouldNotTest, StillThere, Fixed],
                 1,
-                "3 defects: 1 fixed, 1 still there, 1 could not be tested",
+                "3 defects: 1 fixed, 1 could not be tested, 1 still there",
             ),
         ] {
             assert_eq!(worst(states.iter().copied()).code(), expected);
