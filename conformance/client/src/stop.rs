@@ -81,6 +81,15 @@ impl Stop {
     pub async fn stopped(&self) {
         self.token.cancelled().await;
     }
+
+    /// Awaits `work`; none where the run is ended first.
+    pub async fn or_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.stopped() => None,
+            output = work => Some(output),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,28 +2,17 @@
 
 use std::fmt;
 
-use crate::report::{
-    Finished, html, machine,
-    model::{Finding as ReportedFinding, Report},
-    text::{compact, words},
-};
+use crate::report::{Finished, html, machine, model::Report, terminal};
 use paymaster_engine::{
     rules::Rule,
     verdict::{
-        conclusion::{Conclusion, Verdict},
-        counts::RuleState,
+        conclusion::Conclusion,
         finding::Finding,
         summary::{RuleOutcome, Summary},
     },
 };
-use paymaster_settings::{escape_controls, wrapped};
 
-/// The widest line of [`Outcome`] as text.
-const WIDTH: usize = 110;
-/// The longest part of a response that is printed, in characters.
-const BODY: usize = 320;
-
-/// What a run found. `Display` prints the verdict and every broken rule, with secrets replaced by `***`.
+/// What a run found. `Display` prints what the command prints with `--verbose`, but for what to do next: secrets are replaced by `***`.
 ///
 /// [`Outcome::summary`] gives the data as it was sent and received: secrets are not replaced there.
 #[derive(Debug)]
@@ -84,54 +73,8 @@ impl Outcome {
     }
 }
 
-fn write_finding(f: &mut fmt::Formatter<'_>, finding: &ReportedFinding) -> fmt::Result {
-    writeln!(f, "  at         {} of {}", escape_controls(finding.at()), finding.call())?;
-    writeln!(f, "  expected   {}", escape_controls(&finding.expected))?;
-    writeln!(f, "  actual     {}", escape_controls(&finding.actual))?;
-    let Some(exchange) = finding.exchange() else {
-        return Ok(());
-    };
-    writeln!(f, "  request    {}", escape_controls(&exchange.request.text))?;
-    let response = match &exchange.answer {
-        Ok(response) => format!("{} {}", response.status, response.body.text),
-        Err(failure) => failure.clone(),
-    };
-    writeln!(f, "  response   {}", compact::cut(&escape_controls(&response), BODY))
-}
-
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let report = self.report();
-        for line in wrapped(&report.verdict_line().heading(), WIDTH) {
-            writeln!(f, "{line}")?;
-        }
-        let rules = words::count(report.rules.len() as u128, "rule");
-        writeln!(f, "{}", report.target)?;
-        writeln!(f, "{rules}: {} · {}", report.counts().line(), words::sent(&report))?;
-        for (title, limit) in words::limits(&report) {
-            writeln!(f, "{}: {limit}", title.to_lowercase())?;
-        }
-        for rule in &report.rules {
-            let label = match report.state(rule) {
-                RuleState::Broken if rule.verdict == Verdict::Flaky => "FLAKY",
-                RuleState::Broken => "FAILED",
-                RuleState::Warned => "WARNING",
-                _ => continue,
-            };
-            writeln!(f, "\n{label} {}  section {}", rule.id, rule.section)?;
-            for line in wrapped(&rule.text, WIDTH - 2) {
-                writeln!(f, "  {line}")?;
-            }
-            if let Some(finding) = report.findings.iter().find(|finding| finding.rule == rule.id) {
-                write_finding(f, finding)?;
-            }
-        }
-        let not_judged = words::not_judged(&report).into_iter();
-        let inconclusive = not_judged.filter(|one| one.verdict == Verdict::Inconclusive);
-        for (reason, rules) in inconclusive.flat_map(|one| one.by_reason) {
-            let rules = words::count(rules.len() as u128, "rule");
-            writeln!(f, "\ninconclusive: {rules}: {}", escape_controls(reason))?;
-        }
-        Ok(())
+        f.write_str(&terminal::render_for_a_program(&self.report()))
     }
 }

@@ -98,12 +98,6 @@ pub(crate) enum Command {
         /// The folder; it is created where it is missing.
         folder: PathBuf,
     },
-    /// Write the generated pages of `docs/` into a folder.
-    #[command(hide = true)]
-    Docs {
-        /// The folder; it is created where it is missing.
-        folder: PathBuf,
-    },
 }
 
 #[derive(Debug, Args)]

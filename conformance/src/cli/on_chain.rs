@@ -4,7 +4,7 @@ use paymaster_schemas::Basis;
 
 use crate::{
     cli::{args::ChainArgs, process::CommandError},
-    run::{Chain, ChainError},
+    run::Chain,
 };
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_engine::rules::Rule;
@@ -22,7 +22,7 @@ impl ChainArgs {
     }
 
     /// Connects to the chain, where one is given.
-    pub(crate) async fn connect(&self, transport: Option<Transport>) -> Result<Option<Chain>, ChainError> {
+    pub(crate) async fn connect(&self, transport: Option<Transport>) -> Result<Option<Chain>, String> {
         match transport {
             Some(transport) => Chain::connect(transport, self.entry_point).await.map(Some),
             None => Ok(None),

@@ -114,9 +114,9 @@ impl Reports {
             errors.push(format!("the report could not be written: {cause}"));
         }
         for report in self.requested {
-            let written = match report.log {
-                Some(open) => open.end(whole),
-                None => report.format.render(whole).and_then(|text| report.destination.write(&text)),
+            let written = match report.format.render {
+                Render::Text(render) => report.destination.write(&render(whole)),
+                Render::Log(_) => report.log.map_or(Ok(()), |log| log.end(whole)),
             };
             if let Err(cause) = written {
                 errors.push(not_written(report.format, &format!("{}: {cause}", report.destination)));

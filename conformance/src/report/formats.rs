@@ -1,7 +1,5 @@
 //! The table of report formats. Command line, help and documentation read it.
 
-use std::io;
-
 use crate::report::{
     ReportLog, html,
     machine::{self, github, har, junit, ndjson, sarif},
@@ -10,7 +8,7 @@ use crate::report::{
 };
 use paymaster_settings::output::report_file::FormatNames;
 
-use Render::{Fallible, Log, Text};
+use Render::{Log, Text};
 
 /// Every format.
 pub const FORMATS: &[Format] = &[
@@ -42,7 +40,7 @@ pub const FORMATS: &[Format] = &[
         "for code scanning: each finding, with its line of the profile",
         Text(sarif::text),
     ),
-    format("junit", "JUnit", "xml", "one test case for each rule, for CI", Fallible(junit::xml)),
+    format("junit", "JUnit", "xml", "one test case for each rule, for CI", Text(junit::xml)),
     format(
         "github",
         "GitHub",
@@ -82,8 +80,6 @@ pub struct Format {
 pub enum Render {
     /// From a finished run.
     Text(fn(&Report) -> String),
-    /// From a finished run, where rendering can fail.
-    Fallible(fn(&Report) -> io::Result<String>),
     /// Event by event while the run goes on.
     Log(fn() -> Box<dyn ReportLog>),
 }
@@ -102,23 +98,6 @@ const fn format(
 pub(crate) const DEFAULT_STEM: &str = "paymaster-report";
 
 impl Format {
-    /// The report of a finished run. A log then has only its head, the findings and its end.
-    ///
-    /// # Errors
-    ///
-    /// When the report cannot be rendered.
-    pub fn render(&self, report: &Report) -> io::Result<String> {
-        match self.render {
-            Text(render) => Ok(render(report)),
-            Fallible(render) => render(report),
-            Log(open) => {
-                let mut bytes = Vec::new();
-                open().end(report, &mut bytes)?;
-                String::from_utf8(bytes).map_err(io::Error::other)
-            }
-        }
-    }
-
     /// Its name and the ending of its files.
     pub(crate) fn names(&'static self) -> FormatNames {
         FormatNames { name: self.name, endings: std::slice::from_ref(&self.suffix) }
@@ -292,7 +271,7 @@ mod tests {
                 terminal::WIDTH,
             ),
         );
-        let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.report()).unwrap()));
+        let files = FORMATS.iter().map(|format| (format.name, sample.rendered(format)));
         for (name, text) in files.chain([terminal]) {
             assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'), "{name}");
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -307,7 +286,7 @@ mod tests {
         }
         sample.place.embedded = false;
         for format in FORMATS {
-            let text = format.render(&sample.report()).unwrap();
+            let text = sample.rendered(format);
             assert!(!text.contains("embedded reference server"), "{}", format.name);
         }
     }
@@ -316,7 +295,7 @@ mod tests {
     fn every_report_names_the_specification_its_version_and_its_place() {
         let sample = sample::violations();
         for format in FORMATS {
-            let text = format.render(&sample.report()).unwrap();
+            let text = sample.rendered(format);
             for part in [
                 "fee-quote",
                 "Paymaster JSON-RPC Service Specification",
@@ -338,7 +317,7 @@ mod tests {
                 RuleState::ALL.into_iter().map(|state| (state.name(), counts.get(state))).collect();
             seen.extend(RuleState::ALL.into_iter().filter(|state| counts.get(*state) > 0));
             for format in FORMATS {
-                let text = format.render(&finished).unwrap();
+                let text = sample.rendered(format);
                 assert_eq!(counts_in(format.name, &text), expected, "{}", format.name);
                 assert!(!text.contains("s3cr3t-key"), "{} shows a secret", format.name);
                 assert!(!text.contains('\u{1b}'), "{} writes to the terminal", format.name);

@@ -588,7 +588,7 @@ mod tests {
             Paint::default(),
             terminal::WIDTH,
         )];
-        texts.extend(FORMATS.iter().map(|format| format.render(&report).unwrap()));
+        texts.extend(FORMATS.iter().map(|format| sample.rendered(format)));
         texts.extend((0..report.findings.len()).map(|number| {
             let replay = ReplayFile::of(number, &report).unwrap();
             assert!(replay.group(&[]).is_err(), "a request without its secret is not sent again");
@@ -622,6 +622,7 @@ mod tests {
             };
             let (mut log, mut bytes) = (open(), Vec::new());
             for event in [
+                Event::Started { target: CANARY, specification: "s", seed: 1 },
                 Event::Planned {
                     dialect: &finished.summary.dialect,
                     at_most: 1,

@@ -21,7 +21,7 @@ use paymaster_engine::{
     },
 };
 use paymaster_schemas::Basis;
-use paymaster_settings::{DEFAULT_SPECIFICATION, escape_controls};
+use paymaster_settings::escape_controls;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -41,16 +41,12 @@ const LONGEST_BODY: usize = 16 * 1024;
 pub struct Report {
     pub(crate) format: String,
     pub(crate) tool: Tool,
-    /// Reports of versions that knew one specification alone do not name it.
-    #[serde(default)]
     pub(crate) specification: ReportedSpecification,
     /// The URL of the target, secrets replaced.
     pub(crate) target: String,
-    /// Whether the target is the embedded reference server; reports of earlier versions do not have it.
-    #[serde(default)]
+    /// Whether the target is the embedded reference server.
     pub(crate) embedded: bool,
     /// What limits the whole run, each on one line.
-    #[serde(default)]
     pub(crate) warnings: Vec<String>,
     pub(crate) seed: u64,
     pub(crate) strict: bool,
@@ -69,8 +65,7 @@ pub struct Report {
     pub(crate) left_out: usize,
     pub(crate) rules: Vec<JudgedRule>,
     pub(crate) findings: Vec<Finding>,
-    /// Those that fail the run come first. Reports of earlier versions have none.
-    #[serde(default)]
+    /// Those that fail the run come first.
     pub(crate) defects: Vec<Defect>,
     pub(crate) known_failures: Vec<KnownFailure>,
     pub(crate) dialect: Map<String, Value>,
@@ -189,7 +184,6 @@ pub(crate) struct Finding {
     #[serde(skip_deserializing)]
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) shrink_requests: u32,
-    #[serde(default)]
     pub(crate) could_be_smaller: bool,
     /// None where the body is too long for a command line, or has a secret.
     pub(crate) curl: Option<String>,
@@ -300,7 +294,6 @@ pub(crate) struct Defect {
     pub(crate) fails: bool,
     pub(crate) rules: Vec<String>,
     pub(crate) findings: Vec<usize>,
-    #[serde(default)]
     pub(crate) links: Vec<Link>,
     pub(crate) cause: Option<Cause>,
     #[serde(skip_deserializing)]
@@ -617,12 +610,6 @@ impl From<&Specification> for ReportedSpecification {
         let [name, title, version, published] =
             [name, title, version, published].map(|text| (*text).to_owned());
         Self { name, title, version, published }
-    }
-}
-
-impl Default for ReportedSpecification {
-    fn default() -> Self {
-        Self::from(DEFAULT_SPECIFICATION)
     }
 }
 

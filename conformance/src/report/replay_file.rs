@@ -32,25 +32,21 @@ use crate::report::model::{Report, Request};
 /// The format that this version writes.
 pub(crate) const FORMAT: &str = "paymaster-replay/v2";
 
-/// The format of earlier versions. It does not state how often the rule was broken, and in which circumstances.
-const EARLIER_FORMAT: &str = "paymaster-replay/v1";
-
 /// The target in a replay file of a run against the embedded reference server.
 pub(crate) const EMBEDDED: &str = "embedded";
 
 /// A replay file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ReplayFile {
-    /// [`FORMAT`], or that of earlier versions.
+    /// [`FORMAT`].
     pub format: String,
-    /// The specification that the target was judged by. Files of versions that knew one alone do not name it.
-    #[serde(default = "first_specification")]
+    /// The specification that the target was judged by.
     pub spec: String,
     /// The rule that was broken.
     pub rule: String,
     /// The violation, and what a replay needs to show that it is fixed.
     pub finding: Original,
-    /// The defect that the finding belongs to; none for a known failure, and in files of earlier versions.
+    /// The defect that the finding belongs to; none for a known failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defect: Option<ReplayDefect>,
     /// The target, secrets replaced, or [`EMBEDDED`].
@@ -67,10 +63,6 @@ pub(crate) struct ReplayFile {
     pub members: Vec<ReplayRequest>,
     /// What was known about the target, as its specification writes it.
     pub known: Value,
-}
-
-fn first_specification() -> String {
-    "fee-quote".to_owned()
 }
 
 /// The defect of a run that a finding belongs to.
@@ -143,17 +135,21 @@ impl ReplayFile {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or is not a replay file of this version or an earlier one.
+    /// When the file cannot be read or is not a replay file of this version.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let refused = |cause: String| format!("{}: {cause}", path.display());
         let text =
             files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(|cause| refused(cause.to_string()))?;
-        let replay: Self = serde_json::from_str(&text).map_err(|cause| refused(cause.to_string()))?;
-        if replay.format != FORMAT && replay.format != EARLIER_FORMAT {
-            let format = replay.format;
-            return Err(refused(format!("the format is `{format}`; this version reads `{FORMAT}`")));
+        let damaged = |cause: serde_json::Error| refused(cause.to_string());
+        // The format is read first: files of other formats may lack members.
+        let Label { format, .. } = serde_json::from_str(&text).map_err(damaged)?;
+        if format != FORMAT {
+            let advice = "run again, or use the version that wrote it";
+            return Err(refused(format!(
+                "the format is `{format}`; this version reads `{FORMAT}`: {advice}"
+            )));
         }
-        Ok(replay)
+        serde_json::from_str(&text).map_err(damaged)
     }
 
     /// The group to send.

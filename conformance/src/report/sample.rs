@@ -38,7 +38,14 @@ use paymaster_schemas::kinds;
 use paymaster_settings::{ProfileFile, ShownTarget, is_common};
 use serde_json::{Value, json};
 
-use crate::report::{Finished, model::Report};
+use crate::{
+    events::Event,
+    report::{
+        Finished,
+        formats::{Format, Render},
+        model::Report,
+    },
+};
 
 /// The profile of the target. It names the sender of the requests.
 const PROFILE: &str = r#"[target]
@@ -80,6 +87,26 @@ impl Sample {
         let mut report = Report::of(&self.finished);
         report.add_replays(&self.replays, &self.place);
         report
+    }
+}
+
+impl Sample {
+    /// The report in a format: a log from its beginning to its end.
+    pub(crate) fn rendered(&self, format: &Format) -> String {
+        let report = self.report();
+        let open = match format.render {
+            Render::Text(render) => return render(&report),
+            Render::Log(open) => open,
+        };
+        let (mut log, mut bytes) = (open(), Vec::new());
+        let specification = SPECIFICATION.line();
+        let started = Event::Started { target: &self.place.shown, specification: &specification, seed: 1 };
+        let found = self.summary.findings.iter().map(Event::Found);
+        for event in std::iter::once(started).chain(found) {
+            log.event(&event, self.maker(), &mut bytes).unwrap();
+        }
+        log.end(&report, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 }
 

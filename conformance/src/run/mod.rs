@@ -9,15 +9,11 @@ mod suite;
 mod survey;
 mod worker;
 
-pub use confirming::shrink::Simplify;
 pub(crate) use planning::forecast::Cost;
 pub use planning::group_queue::PlanCache;
 pub use replay::{ReplayOutcome, replay};
 pub use runner::{RunOutcome, check};
-pub use sending::{
-    chain::{Chain, ChainError, NodeError},
-    delivery::DeliveryError,
-};
+pub use sending::{chain::Chain, delivery::DeliveryError};
 pub use suite::Suite;
 pub use survey::{Surveyed, survey};
 

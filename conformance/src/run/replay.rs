@@ -24,7 +24,7 @@ use paymaster_engine::{
     knowledge::Knowledge,
     message::{answer::Answer, request::ParsedRequest},
     rules::{Rule, Violation},
-    session::recheck::{Original, Recheck, Replayed, Share},
+    session::recheck::{Original, Recheck, Replayed},
     specification::{Places, Specification},
     spending::SpendingLimits,
     verdict::finding::{Key, without_indices},
@@ -49,9 +49,6 @@ const COPY_EVERY: usize = 8;
 
 /// The most time for one finding.
 const LONGEST: Duration = Duration::from_mins(1);
-
-/// How often the requests of a finding are sent that does not state how often it was seen.
-const UNKNOWN_SHARE: Share = Share { broken: 3, judged: 3 };
 
 /// How many calls of each method and mode show whether the target serves any, and are sent before the requests of a finding.
 const CONTROLS: u32 = 2;
@@ -132,7 +129,7 @@ pub async fn replay(
         finding,
         group,
         context,
-        needed: finding.share.unwrap_or(UNKNOWN_SHARE).tries(),
+        needed: finding.share.tries(),
         ways: ways.map(|is_new| Way { is_new, ..Way::default() }).collect(),
         held_in_company: Cell::default(),
         untested: None,
@@ -349,11 +346,6 @@ impl Search<'_> {
         let is_shown =
             self.ways.iter().any(|way| shown(way) && (!way.is_new || self.finding.cause.is_some()));
         let is_refused = |way: &Way| way.held + way.held_for_refusals >= needed;
-        if self.finding.share.is_none() {
-            return not_proved(
-                "the file is of an earlier version, which did not keep how often the rule was broken: a new run writes new files",
-            );
-        }
         if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
             return if self.finding.of_sent_values {
                 not_proved(
@@ -468,7 +460,7 @@ pub(crate) fn renewed(
 }
 
 /// A value of the same form that the target has not seen; none for a value without an ordinary form.
-fn unseen(value: &Value, is_address: bool) -> Option<Value> {
+pub(crate) fn unseen(value: &Value, is_address: bool) -> Option<Value> {
     let number = unseen_number();
     match value {
         Value::Number(_) => Some(number.into()),
@@ -481,14 +473,21 @@ fn unseen(value: &Value, is_address: bool) -> Option<Value> {
     }
 }
 
-/// A number that no request had so far, in this process or an earlier one: the microseconds since 1970, or the next number.
-fn unseen_number() -> u64 {
+/// A number below 2^53 that no request had so far, in this process or an earlier one: the milliseconds since 1970, or the next number, and lower
+/// bits that follow no order.
+pub(crate) fn unseen_number() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = u64::try_from(since.map_or(0, |time| time.as_micros())).unwrap_or_default();
+    let now = u64::try_from(since.map_or(0, |time| time.as_millis())).unwrap_or_default();
     let next = |last: u64| now.max(last + 1);
     let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
-    next(last.unwrap_or_default())
+    let number = next(last.unwrap_or_default());
+    number << 12 | scattered(number) >> 52
+}
+
+/// A number of which every bit depends on the given one.
+pub(crate) fn scattered(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 fn ended(stop: &Stop) -> String {

@@ -17,7 +17,7 @@ use crate::run::{
         sender::{Notice, Sender},
         sponsorships::{Sponsorships, limits_of},
     },
-    worker::{FailFast, Progress, Sessions, Work},
+    worker::{Progress, Sessions, Work},
 };
 use paymaster_client::{
     pace::Pace,
@@ -321,11 +321,9 @@ async fn judge_plan(
         ended: Stop::default(),
         plan_ends: forecast.started + of_plan(settings.time_limit),
         time_limit: settings.time_limit,
-        fail_fast: suite.fail_fast.then(|| FailFast {
-            context: Arc::clone(session.context()),
-            known: Arc::clone(&suite.known),
-            strictness: settings.strictness,
-        }),
+        fail_fast: suite.fail_fast,
+        known: Arc::clone(&suite.known),
+        strict: settings.strictness.strict,
     });
     let mut running = JoinSet::new();
     for place in 0..workers {

@@ -1,19 +1,12 @@
-//! The rules, relations and observers that a run uses.
+//! The rules, the plan and the chain that a run uses.
 
 use std::sync::Arc;
 
-use crate::run::{Chain, PlanCache, Simplify, planning::group_queue::PlanKey};
+use crate::run::{Chain, PlanCache, planning::group_queue::PlanKey};
 use paymaster_engine::{
-    cases::{
-        case::{Group, Relation},
-        plan::Plan,
-        protocol::DISCOVERY,
-        scope::Scope,
-    },
-    generate,
+    cases::{case::Group, plan::Plan, scope::Scope},
     knowledge::Knowledge,
     rules::Rule,
-    session::recorded::RECORDED,
     specification::Specification,
     verdict::known::KnownFailureList,
 };
@@ -26,8 +19,6 @@ pub struct Suite {
     pub specification: &'static Specification,
     /// The rules. Without any, requests are sent and their answers are not judged, as in benchmarks.
     pub rules: Vec<&'static Rule>,
-    /// The relations that build groups; a replay file names one of them.
-    pub relations: Vec<&'static Relation>,
     /// Builds every group of the run from context, seed and number of cases.
     pub plan: fn(&dyn Knowledge, u64, u32) -> Plan<'_>,
     /// How much of the plan is sent.
@@ -36,8 +27,6 @@ pub struct Suite {
     pub fail_fast: bool,
     /// A cache of plans, for a suite that runs several times.
     pub plan_cache: Option<Arc<PlanCache>>,
-    /// Returns simpler versions of the base of a group, for shrinking.
-    pub simplify: Simplify,
     /// The chain on which returned operations are simulated, where there is one.
     pub chain: Option<Chain>,
     /// The list of known failures.
@@ -45,22 +34,20 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Every rule and every relation of the default specification.
+    /// Every rule of the default specification.
     pub fn standard() -> Self {
         Self::of(DEFAULT_SPECIFICATION)
     }
 
-    /// Every rule and every relation of a specification.
+    /// Every rule of a specification.
     pub fn of(specification: &'static Specification) -> Self {
         Self {
             specification,
             rules: specification.rules().collect(),
-            relations: specification.relations.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
             scope: Scope::default(),
             fail_fast: false,
             plan_cache: None,
-            simplify: generate::shrink::simpler,
             chain: None,
             known: Arc::default(),
         }

@@ -1,20 +1,16 @@
 //! A worker of a run: takes groups from the queue, sends them and judges the answers.
 //! With `--fail-fast`, the run ends at the first violation that fails it and is seen again when its requests are sent again.
 
-use std::{collections::BTreeSet, pin::pin, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use paymaster_client::stop::{Reason, Stop};
 use paymaster_engine::{
     cases::case::Group,
-    knowledge::Knowledge,
     rules::Rule,
     session::{Session, discovery::Sent, recheck::Recheck, tally::NewlyBroken},
     spending::Spending,
-    verdict::{
-        known::KnownFailureList,
-        strictness::{Strictness, fails_the_run},
-    },
+    verdict::{known::KnownFailureList, strictness::fails_the_run},
 };
 use paymaster_exchange::{Exchange, Failure};
 use tokio::time::Instant;
@@ -42,8 +38,12 @@ pub(crate) struct Work {
     /// When the plan ends, so that a third of the time is left.
     pub(crate) plan_ends: Instant,
     pub(crate) time_limit: Duration,
-    /// Where the run ends at its first confirmed violation.
-    pub(crate) fail_fast: Option<FailFast>,
+    /// Whether the run ends at its first confirmed violation.
+    pub(crate) fail_fast: bool,
+    /// The list of known failures.
+    pub(crate) known: Arc<KnownFailureList>,
+    /// Whether a violation of what is only recommended fails the run.
+    pub(crate) strict: bool,
     pub(crate) progress: Mutex<Progress>,
 }
 
@@ -155,8 +155,6 @@ impl Work {
     /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
     pub(crate) async fn run(self: Arc<Self>, place: usize) -> Vec<UnansweredGroup> {
         let mut unanswered = Vec::new();
-        let stop = self.sender.stop.clone();
-        let mut stopped = pin!(stop.stopped());
         while self.ended.reason().is_none() {
             let next = async {
                 self.turn(place).await;
@@ -168,11 +166,7 @@ impl Work {
                     .await;
                 Some((group, delivered, share))
             };
-            let next = tokio::select! {
-                biased;
-                () = &mut stopped => return unanswered,
-                next = next => next,
-            };
+            let Some(next) = self.sender.stop.or_stopped(next).await else { return unanswered };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
                 self.progress.lock().is_over = true;
@@ -183,9 +177,7 @@ impl Work {
                 Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
                     Ok(new) => {
                         drop(share);
-                        if let Some(fail_fast) = &self.fail_fast
-                            && fail_fast.confirms(&self.sender, &group, new).await
-                        {
+                        if self.fail_fast && self.confirms(&group, new).await {
                             self.ended.trigger(Reason::FirstViolation);
                         }
                     }
@@ -281,11 +273,7 @@ impl Work {
 
     /// Sends a group while no other is; none when the run is over.
     async fn send_again(&self, group: &Group) -> Option<Vec<Exchange>> {
-        tokio::select! {
-            biased;
-            () = self.sender.stop.stopped() => None,
-            delivered = self.sender.deliver(group) => delivered.ok(),
-        }
+        self.sender.stop.or_stopped(self.sender.deliver(group)).await?.ok()
     }
 
     /// Sends calls that the target may sponsor. Its answers tell a budget that is spent from other refusals.
@@ -378,28 +366,19 @@ impl Work {
         let rules = self.sessions.empty.rules().iter().copied();
         rules.filter(|rule| progress.broken.contains(rule.id) && !reported.contains(rule.id)).collect()
     }
-}
 
-/// What the confirmation of a violation needs.
-pub(crate) struct FailFast {
-    pub(crate) context: Arc<dyn Knowledge>,
-    pub(crate) known: Arc<KnownFailureList>,
-    pub(crate) strictness: Strictness,
-}
-
-impl FailFast {
     /// Sends the group of new violations again, once for each that fails the run and is not a known failure. Returns whether one is seen
     /// again.
-    pub(crate) async fn confirms(&self, sender: &Sender, group: &Group, new: Vec<NewlyBroken>) -> bool {
+    async fn confirms(&self, group: &Group, new: Vec<NewlyBroken>) -> bool {
         for broken in new {
-            let fails = fails_the_run(broken.rule.basis(), self.strictness.strict);
+            let fails = fails_the_run(broken.rule.basis(), self.strict);
             if !fails || self.known.covers(&broken.key).is_some() {
                 continue;
             }
-            let Ok(exchanges) = sender.deliver(group).await else {
+            let Ok(exchanges) = self.sender.deliver(group).await else {
                 return false;
             };
-            let recheck = Recheck::new(broken.rule, &*self.context);
+            let recheck = Recheck::new(broken.rule, &**self.sessions.empty.context());
             if recheck.violation_at(&broken.key, group, &exchanges).is_some() {
                 return true;
             }

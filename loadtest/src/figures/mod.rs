@@ -83,8 +83,7 @@ pub struct Example {
     pub status: Option<u16>,
     /// The body of the answer.
     pub response: String,
-    /// The JSON pointer to the value in this answer; empty for the whole answer, and in reports of earlier versions.
-    #[serde(default)]
+    /// The JSON pointer to the value in this answer; empty for the whole answer.
     pub pointer: String,
 }
 

@@ -23,10 +23,8 @@ pub struct TimeSlot {
     /// Requests with their intended start in the slot.
     pub due: u64,
     /// Open model: arrivals that the schedule asked for in the slot, sent or not. A journey is one arrival.
-    #[serde(default)] // Earlier reports have neither arrivals nor users by second.
     pub arrivals: u64,
     /// The time that users were there, in milliseconds, added up over the users: 5 users in a slot of one second are 5000.
-    #[serde(default)]
     pub user_ms: u64,
     /// Outcomes of the requests that ended in the slot.
     pub counts: OutcomeCounts,

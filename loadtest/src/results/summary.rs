@@ -62,7 +62,6 @@ pub struct LoadModel {
     /// profile in requests per second, if there is one.
     pub rate: Option<String>,
     /// Open model: whether arrivals are at random (a Poisson process) instead of at regular distances.
-    #[serde(default)]
     pub poisson: bool,
     /// Open model: arrivals of the schedule in the measured time.
     pub arrivals_asked: Option<u64>,
@@ -86,19 +85,15 @@ pub struct RunSummary {
     pub verdict: RunVerdict,
     /// When the run began, in seconds since 1970 (UTC).
     pub began: u64,
-    /// The command line that made the report, without secrets; empty in reports of earlier versions.
-    #[serde(default)]
+    /// The command line that made the report, without secrets.
     pub command: String,
     /// For a merged report: the command lines of the runs, each once.
-    #[serde(default)]
     pub merged_commands: Vec<String>,
     /// The URL of the target, with secrets redacted.
     pub target: String,
-    /// What sends a request to the target again; empty in reports of earlier versions.
-    #[serde(default)]
+    /// What sends a request to the target again.
     pub curl: CurlCommand,
     /// Whether the target is the embedded reference server, so that the report is about no other service.
-    #[serde(default)]
     pub embedded: bool,
     /// The names of the scenarios that were sent.
     pub scenarios: Vec<String>,
@@ -119,12 +114,10 @@ pub struct RunSummary {
     pub stopped_answering: bool,
     pub thresholds: Vec<ThresholdResult>,
     /// What discovery sent before the load; nothing in a merged report.
-    #[serde(default)]
     pub discovery: DiscoveryCost,
     /// CPU use of the load generators: one entry for each merged run.
     pub generators: Vec<GeneratorUsage>,
     /// The workers of a distributed run; empty for a run of one machine.
-    #[serde(default)]
     pub workers: Vec<WorkerShare>,
     /// What was counted. [`Self::read`] reads it apart: `flatten` cannot read the numbers that serde_json keeps in arbitrary precision.
     #[serde(flatten, skip_deserializing)]

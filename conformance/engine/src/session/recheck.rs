@@ -81,12 +81,6 @@ pub struct Circumstances {
     pub connections: usize,
 }
 
-impl Default for Circumstances {
-    fn default() -> Self {
-        Self { in_flight: 1, earlier: 0, connections: 1 }
-    }
-}
-
 /// The answers that broke the rule in a run, as replay files keep them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Original {
@@ -99,21 +93,19 @@ pub struct Original {
     /// The actual value.
     pub actual: String,
     /// The HTTP status of its answer; none where there was no response.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// For each request of the group whether it was served: with a result that does not refuse the operation.
-    #[serde(default)]
     pub served: Vec<bool>,
     /// Where else in an answer the run saw the rule broken for this method and mode: JSON pointers with every array index as `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_places: Vec<String>,
-    /// How often the rule was broken; none in files of earlier versions.
-    pub share: Option<Share>,
+    /// How often the rule was broken.
+    pub share: Share,
     /// What else was sent.
-    #[serde(default)]
     pub circumstances: Circumstances,
     /// The members of the request that decide, as JSON pointers; none where the cause is not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Vec<String>>,
     /// Whether the run saw the requests answered rightly, at first or with other ids and nonces, so that what was sent before may decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -174,7 +166,7 @@ impl Original {
             status: answer.and_then(|answer| Some(answer.response()?.status)),
             served: answers.iter().map(|answer| is_served(answer, specification)).collect(),
             other_places: summary.places.iter().filter(is_other).map(|key| key.pointer.clone()).collect(),
-            share: Some(match finding.cause {
+            share: match finding.cause {
                 Some(Cause::Chance { broken, sent }) => share(broken.into(), sent.into()),
                 // The requests that the search for the cause found in place of others broke the rule when they were sent again.
                 _ if breaks_alone && finding.reproduced() == 0 => share(1, 1),
@@ -182,7 +174,7 @@ impl Original {
                 // The first violation made it a finding: its share is one of the others.
                 _ if finding.times > 1 => share(finding.times - 1, judged),
                 _ => share(1, judged.saturating_mul(2)),
-            }),
+            },
             circumstances: Circumstances {
                 in_flight: if breaks_alone { 1 } else { connections },
                 earlier: if is_concurrent { 0 } else { violation.member },
@@ -197,6 +189,16 @@ impl Original {
     }
 }
 
+impl Outcome {
+    /// The violation, where the rule is broken at that place.
+    pub fn broken(self) -> Option<Violation> {
+        match self {
+            Self::Broken(violation) => Some(violation),
+            Self::Held | Self::BrokenElsewhere(_) | Self::NotJudged => None,
+        }
+    }
+}
+
 impl<'a> Recheck<'a> {
     /// A recheck with this rule and this context of the target.
     pub fn new(rule: &'static Rule, context: &'a dyn Knowledge) -> Self {
@@ -205,10 +207,7 @@ impl<'a> Recheck<'a> {
 
     /// The violation at the same place as before, when the rule is broken there again.
     pub fn violation_at(&self, key: &Key, group: &Group, exchanges: &[Exchange]) -> Option<Violation> {
-        match self.outcome_at(key, group, exchanges) {
-            Outcome::Broken(violation) => Some(violation),
-            Outcome::Held | Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
-        }
+        self.outcome_at(key, group, exchanges).broken()
     }
 
     /// What the answers to a group show of the rule at the place of a finding.

@@ -30,7 +30,6 @@ pub(super) fn run(cli: &Cli, environment: &Environment) -> Result<u8, CommandErr
         Some(Command::Judge(args)) => judge::run(args, environment),
         Some(Command::Completions { shell }) => Ok(command_line::completions::<Cli>(*shell)?),
         Some(Command::Man { folder }) => Ok(command_line::man::<Cli>(folder)?),
-        Some(Command::Docs { folder }) => documentation::docs::run(folder),
         Some(Command::Init(args)) => init::run(args, environment),
         Some(Command::Replay(args)) => replay::run(args, environment),
     }

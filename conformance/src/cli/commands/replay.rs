@@ -10,8 +10,9 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::{
-    cases::case::Group,
+    cases::{case::Group, protocol::DISCOVERY},
     rules::{Rule, Violation},
+    session::recorded::RECORDED,
 };
 use paymaster_settings::{
     EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, ShownTarget, escape_controls, exit, output,
@@ -28,7 +29,7 @@ use crate::{
         replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},
         text::{compact, words::count},
     },
-    run::{self, ReplayOutcome, Suite},
+    run::{self, ReplayOutcome},
 };
 
 /// Longest reason with its answer that is printed, in characters.
@@ -72,12 +73,12 @@ enum State {
 }
 
 impl State {
-    /// Each state with its words and its exit code, the worst one first.
-    const ALL: [(Self, &str, u8); 4] = [
-        (Self::StillThere, "STILL THERE", exit::VIOLATIONS),
-        (Self::CouldNotTest, "COULD NOT TEST", exit::COULD_NOT_TEST),
-        (Self::NotProved, "NOT PROVED", exit::INCOMPLETE),
-        (Self::Fixed, "FIXED", exit::CONFORMS),
+    /// Each state with its words, those in a summary and its exit code, the worst one first.
+    const ALL: [(Self, &str, &str, u8); 4] = [
+        (Self::StillThere, "STILL THERE", "still there", exit::VIOLATIONS),
+        (Self::CouldNotTest, "COULD NOT TEST", "could not be tested", exit::COULD_NOT_TEST),
+        (Self::NotProved, "NOT PROVED", "not proved", exit::INCOMPLETE),
+        (Self::Fixed, "FIXED", "fixed", exit::CONFORMS),
     ];
 
     fn of(conclusion: &ReplayOutcome) -> Self {
@@ -94,7 +95,7 @@ impl State {
     }
 
     const fn code(self) -> u8 {
-        Self::ALL[self as usize].2
+        Self::ALL[self as usize].3
     }
 }
 
@@ -116,14 +117,12 @@ struct Sent {
 impl Replay {
     fn read(path: &Path) -> Result<Self, CommandError> {
         let file = ReplayFile::read(path)?;
-        let suite = Suite::of(file.specification()?);
-        let rule = suite
-            .rules
-            .iter()
-            .copied()
-            .find(|rule| rule.id == file.rule)
+        let specification = file.specification()?;
+        let rule = specification
+            .find_rule(&file.rule)
             .ok_or_else(|| format!("there is no rule `{}` in this version", file.rule))?;
-        let group = file.group(&suite.relations)?;
+        let relations = specification.relations.iter().copied().chain([&DISCOVERY, &RECORDED]);
+        let group = file.group(&relations.collect::<Vec<_>>())?;
         Ok(Self { file, rule, group })
     }
 
@@ -164,7 +163,7 @@ impl Replay {
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
         let conclusion = match args.chain.connect(access).await {
-            Err(cause) => ReplayOutcome::CouldNotTest(cause.to_string()),
+            Err(cause) => ReplayOutcome::CouldNotTest(cause),
             Ok(chain) => {
                 let (finding, context) = (&self.file.finding, self.file.known()?);
                 run::replay(&settings, chain, self.rule, &self.group, finding, &*context, stop).await
@@ -241,7 +240,7 @@ fn replay_all(args: &ReplayArgs, environment: &Environment) -> Result<u8, Comman
 }
 
 /// The files of each defect with its headline: those of the first run and defect first, those without a defect last, each alone. These are
-/// known failures and findings of earlier versions. Runs against other targets, and parts of earlier runs, have defects of their own.
+/// known failures. Runs against other targets, and parts of earlier runs, have defects of their own.
 fn defects(files: Vec<PathBuf>) -> Vec<(Option<String>, Vec<PathBuf>)> {
     let mut grouped = BTreeMap::<(String, ReplayDefect), Vec<PathBuf>>::new();
     let mut alone = Vec::new();
@@ -272,17 +271,12 @@ fn worst(states: impl IntoIterator<Item = State>) -> State {
     states.into_iter().min().unwrap_or(State::Fixed)
 }
 
-/// `3 defects: 1 fixed, 1 still there, 1 could not be tested`.
+/// `3 defects: 1 fixed, 1 could not be tested, 1 still there`.
 fn summary(states: &[State]) -> String {
     let number = |state: State| states.iter().filter(|other| **other == state).count();
-    let parts = [
-        (number(State::Fixed), "fixed"),
-        (number(State::StillThere), "still there"),
-        (number(State::NotProved), "not proved"),
-        (number(State::CouldNotTest), "could not be tested"),
-    ];
-    let parts = parts.iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<String> = parts.map(|(number, words)| format!("{number} {words}")).collect();
+    let parts = State::ALL.map(|(state, _, words, _)| (number(state), words)).into_iter().rev();
+    let parts = parts.filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
+    let parts: Vec<String> = parts.collect();
     format!("{}: {}", count(states.len() as u128, "defect"), parts.join(", "))
 }
 
@@ -300,7 +294,7 @@ mod tests {
             (
                 &[CouldNotTest, StillThere, Fixed],
                 1,
-                "3 defects: 1 fixed, 1 still there, 1 could not be tested",
+                "3 defects: 1 fixed, 1 could not be tested, 1 still there",
             ),
         ] {
             assert_eq!(worst(states.iter().copied()).code(), expected);

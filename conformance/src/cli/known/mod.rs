@@ -225,8 +225,7 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
     {
         for row in rows {
             let at = row.rule.span().start;
-            let refused = |Refusal(at, message)| ContentsError::at(text, at, message);
-            let entry = entry(kind, row, specification).map_err(refused)?;
+            let entry = entry(text, kind, row, specification)?;
             if entries.iter().any(|known| known.scope() == entry.scope()) {
                 let message = format!("{} is listed twice: delete one", entry.scope());
                 return Err(ContentsError::at(text, at, message));
@@ -237,30 +236,32 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
     Ok(entries)
 }
 
-/// What is wrong at a byte offset of a file.
-struct Refusal(usize, String);
-
-impl Refusal {
-    fn at<T>(value: &Spanned<T>, message: impl Into<String>) -> Self {
-        Self(value.span().start, message.into())
-    }
+/// An error at a value of the text of a file.
+fn refused<T>(text: &str, value: &Spanned<T>, message: impl Into<String>) -> ContentsError {
+    ContentsError::at(text, value.span().start, message.into())
 }
 
-fn entry(kind: KnownFailureKind, row: Row, specification: &Specification) -> Result<KnownFailure, Refusal> {
+fn entry(
+    text: &str,
+    kind: KnownFailureKind,
+    row: Row,
+    specification: &Specification,
+) -> Result<KnownFailure, ContentsError> {
     let rule = specification.find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
         let hint = did_you_mean(id, specification.rules().map(|rule| rule.id));
-        Refusal::at(&row.rule, format!("there is no rule `{id}`{hint}"))
+        refused(text, &row.rule, format!("there is no rule `{id}`{hint}"))
     })?;
-    let method = named(row.method, &specification.methods())?;
+    let method = named(text, row.method, &specification.methods())?;
     let selectors = specification.kinds.iter().filter_map(|kind| kind.selector);
     let modes = selectors.filter(|(parameter, _)| *parameter == MODE).map(|(_, mode)| mode);
     let modes: Vec<&str> = modes.collect::<IndexSet<_>>().into_iter().collect();
-    let selected = named(row.mode, &modes)?;
+    let selected = named(text, row.mode, &modes)?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
     {
-        return Err(Refusal::at(
+        return Err(refused(
+            text,
             pointer,
             "a pointer begins with `/`, as in /result/feeQuotes/*/symbol, or is empty for the answer as a whole",
         ));
@@ -271,32 +272,36 @@ fn entry(kind: KnownFailureKind, row: Row, specification: &Specification) -> Res
         method,
         selected,
         pointer: row.pointer.map(Spanned::into_inner),
-        reason: written(row.reason, "reason", "say why this failure is accepted for now")?,
-        owner: written(row.owner, "owner", "say who owns it")?,
-        expires: date(&row.expires)?,
+        reason: written(text, row.reason, "reason", "say why this failure is accepted for now")?,
+        owner: written(text, row.owner, "owner", "say who owns it")?,
+        expires: date(text, &row.expires)?,
     })
 }
 
 /// The one of the known names that a row has.
-fn named(name: Option<Spanned<String>>, known: &[&'static str]) -> Result<Option<&'static str>, Refusal> {
+fn named(
+    text: &str,
+    name: Option<Spanned<String>>,
+    known: &[&'static str],
+) -> Result<Option<&'static str>, ContentsError> {
     let Some(name) = name else { return Ok(None) };
     let found = known.iter().copied().find(|known| known == name.get_ref());
-    found
-        .map(Some)
-        .ok_or_else(|| Refusal::at(&name, format!("`{}` is none of {}", name.get_ref(), known.join(" or "))))
+    found.map(Some).ok_or_else(|| {
+        refused(text, &name, format!("`{}` is none of {}", name.get_ref(), known.join(" or ")))
+    })
 }
 
-fn written(value: Spanned<String>, key: &str, advice: &str) -> Result<String, Refusal> {
+fn written(text: &str, value: Spanned<String>, key: &str, advice: &str) -> Result<String, ContentsError> {
     let content = value.get_ref().trim();
     if content.is_empty() || content.starts_with(PLACEHOLDER) {
-        return Err(Refusal::at(&value, format!("the {key} is missing: {advice}")));
+        return Err(refused(text, &value, format!("the {key} is missing: {advice}")));
     }
     Ok(value.into_inner())
 }
 
-fn date(value: &Spanned<Datetime>) -> Result<NaiveDate, Refusal> {
+fn date(text: &str, value: &Spanned<Datetime>) -> Result<NaiveDate, ContentsError> {
     let date = value.get_ref().to_string().parse();
-    date.map_err(|_| Refusal::at(value, "expires is a date without a time, as in 2027-01-31"))
+    date.map_err(|_| refused(text, value, "expires is a date without a time, as in 2027-01-31"))
 }
 
 #[cfg(test)]

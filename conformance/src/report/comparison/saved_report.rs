@@ -67,7 +67,7 @@ mod tests {
         let sample = sample::violations();
         let made = |name: &str| {
             let format = FORMATS.iter().find(|format| format.name == name).unwrap();
-            format.render(&sample.report()).unwrap()
+            sample.rendered(format)
         };
         let replay = serde_json::json!({"format": replay_file::FORMAT}).to_string();
         for (text, words) in [

@@ -8,7 +8,6 @@ use crate::report::{
     html::{Page, escape_controls},
     text::words,
 };
-use paymaster_engine::verdict::conclusion::Conclusion;
 use paymaster_settings::output::page;
 
 impl Page<'_> {
@@ -23,13 +22,13 @@ impl Page<'_> {
                 env!("CARGO_PKG_VERSION"),
                 Utc::now().format("%Y-%m-%d %H:%M UTC")
             ),
-            state: state(conclusion).name(),
+            state: words::tone(conclusion).name(),
             word: conclusion.headline(),
             limits: limits.trim_start_matches([':', ';', ' ']),
             target: &report.target,
         };
         let below = html! {
-            p.meaning { (self.meaning()) }
+            @if let Some(next) = words::next(report) { p.meaning { b { "Next: " } (next) } }
             (page::counts(RuleState::ALL.into_iter().map(|state| (state.name(), state.word(), counts.get(state) as u64))))
             dl.facts {
                 div { dt { "specification" } dd { (report.details.specification) } }
@@ -72,36 +71,5 @@ impl Page<'_> {
                 }
             }
         }
-    }
-
-    fn meaning(&self) -> &'static str {
-        match self.report.conclusion {
-            Conclusion::ListOutOfDate => {
-                "Nothing new failed, but the list of known failures is out of date: update it, as described below."
-            }
-            Conclusion::Conforms if self.verdict.counts.get(RuleState::KnownFailing) > 0 => {
-                "Everything that fails a run was judged, and held, but for what is known to fail."
-            }
-            Conclusion::Conforms => "Everything that fails a run was judged, and held.",
-            Conclusion::NothingBroken => {
-                "What was judged held. The other rules were left out, or could not be judged, which this run accepts."
-            }
-            Conclusion::Violations => {
-                "Each defect is below, with the smallest request that shows it, the rules that it breaks and a line that repeats it."
-            }
-            Conclusion::Incomplete => "Nothing failed, but not everything could be judged: below is why.",
-            Conclusion::CouldNotTest => {
-                "Look at the cause above: whether the target is running, and whether host, port, path, headers and key are right; then run again."
-            }
-        }
-    }
-}
-
-/// The state whose colour the verdict has.
-const fn state(conclusion: Conclusion) -> RuleState {
-    match conclusion {
-        Conclusion::Conforms => RuleState::Passed,
-        Conclusion::NothingBroken | Conclusion::Incomplete => RuleState::Inconclusive,
-        Conclusion::ListOutOfDate | Conclusion::Violations | Conclusion::CouldNotTest => RuleState::Broken,
     }
 }

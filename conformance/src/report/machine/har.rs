@@ -47,12 +47,12 @@ pub(crate) fn failing(report: &Report) -> String {
 
 /// Every exchange, written as it ends.
 pub(crate) fn all() -> Box<dyn ReportLog> {
-    Box::new(All { separator: None })
+    Box::new(All { separator: "" })
 }
 
 struct All {
-    /// What stands before the next entry; none before the head is written.
-    separator: Option<&'static str>,
+    /// What stands before the next entry.
+    separator: &'static str,
 }
 
 impl ReportLog for All {
@@ -62,39 +62,33 @@ impl ReportLog for All {
 
     fn event(&mut self, event: &Event<'_>, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()> {
         match event {
-            Event::Started { .. } => self.begin(&maker.place.shown, out),
+            Event::Started { .. } => {
+                let page = Head { target: &maker.place.shown, own_headers: &[] }.page(SystemTime::now());
+                let creator = json!(Tool::this());
+                write!(
+                    out,
+                    "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":["
+                )
+            }
             Event::Exchanged(sent) => self.add(sent, maker, out),
             _ => Ok(()),
         }
     }
 
     fn end(&mut self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        self.begin(&report.target, out)?;
         writeln!(out, "\n],\"comment\":{}}}}}", json!(comment(report)))
     }
 }
 
 impl All {
-    fn begin(&mut self, target: &str, out: &mut dyn Write) -> io::Result<()> {
-        if self.separator.is_some() {
-            return Ok(());
-        }
-        self.separator = Some("");
-        let page = Head { target, own_headers: &[] }.page(SystemTime::now());
-        let creator = json!(Tool::this());
-        write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":[")
-    }
-
     fn add(&mut self, sent: &SentExchange, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let target = &maker.place.shown;
-        self.begin(target, out)?;
         let began = sent.ended.checked_sub(sent.exchange.took);
         let comment =
             maker.text(&format!("{}, group {}: {} {}", sent.relation, sent.group, sent.role, sent.label));
-        let head = Head { target, own_headers: &maker.own_headers() };
+        let head = Head { target: &maker.place.shown, own_headers: &maker.own_headers() };
         let exchange = maker.exchange(&sent.exchange);
         let entry = head.entry(&exchange, began.unwrap_or(sent.ended), comment.trim_end());
-        write!(out, "{}\n{entry}", self.separator.replace(",").unwrap_or_default())
+        write!(out, "{}\n{entry}", std::mem::replace(&mut self.separator, ","))
     }
 }
 
@@ -296,8 +290,9 @@ mod tests {
         odd.exchange.request = bytes::Bytes::from_static(b"\xFF").into();
         let mut log = all();
         let mut bytes = Vec::new();
-        for sent in [&sent, &odd] {
-            log.event(&Event::Exchanged(sent), finished.maker(), &mut bytes).unwrap();
+        let started = Event::Started { target: "t", specification: "s", seed: 1 };
+        for event in [started, Event::Exchanged(&sent), Event::Exchanged(&odd)] {
+            log.event(&event, finished.maker(), &mut bytes).unwrap();
         }
         log.end(&sample.report(), &mut bytes).unwrap();
         let har: Value = serde_json::from_slice(&bytes).unwrap();

@@ -6,7 +6,6 @@ use std::{
 };
 
 use paymaster_engine::verdict::conclusion::Verdict;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -23,17 +22,16 @@ pub(crate) const FORMAT: &str = "paymaster-events/v1";
 
 /// A log without exchanges.
 pub(crate) fn events() -> Box<dyn ReportLog> {
-    Box::new(Events { every_exchange: false, begun: false })
+    Box::new(Events { every_exchange: false })
 }
 
 /// A log with every exchange.
 pub(crate) fn exchanges() -> Box<dyn ReportLog> {
-    Box::new(Events { every_exchange: true, begun: false })
+    Box::new(Events { every_exchange: true })
 }
 
 struct Events {
     every_exchange: bool,
-    begun: bool,
 }
 
 impl ReportLog for Events {
@@ -44,10 +42,16 @@ impl ReportLog for Events {
     fn event(&mut self, event: &Event<'_>, maker: Maker<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (name, rest) = match event {
             Event::Started { seed, specification, .. } => {
-                self.begun = true;
-                let warnings: Vec<&str> = maker.place.warnings().collect();
-                let head = (maker.place.shown.as_str(), maker.place.embedded, *seed);
-                ("started", started(head, &warnings, specification))
+                let rest = json!({
+                    "format": FORMAT,
+                    "tool": Tool::this(),
+                    "specification": specification,
+                    "target": maker.place.shown,
+                    "embedded": maker.place.embedded,
+                    "warnings": maker.place.warnings().map(|warning| maker.text(warning)).collect::<Vec<_>>(),
+                    "seed": seed,
+                });
+                ("started", rest)
             }
             Event::Planned { dialect, at_most, .. } => {
                 let dialect = maker.value(&Value::Object((*dialect).clone()));
@@ -84,13 +88,6 @@ impl ReportLog for Events {
     }
 
     fn end(&mut self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        if !self.begun {
-            let head = (report.target.as_str(), report.embedded, report.seed);
-            line("started", started(head, &report.warnings, &report.details.specification), out)?;
-            for finding in &report.findings {
-                line("found", found(finding), out)?;
-            }
-        }
         let rest = json!({
             "conclusion": report.conclusion,
             "verdict": report.verdict,
@@ -116,22 +113,6 @@ impl ReportLog for Events {
         });
         line("finished", rest, out)
     }
-}
-
-fn started(
-    (target, embedded, seed): (&str, bool, u64),
-    warnings: &impl Serialize,
-    specification: &str,
-) -> Value {
-    json!({
-        "format": FORMAT,
-        "tool": Tool::this(),
-        "specification": specification,
-        "target": target,
-        "embedded": embedded,
-        "warnings": warnings,
-        "seed": seed,
-    })
 }
 
 fn found(finding: &Finding) -> Value {

@@ -4,6 +4,7 @@ mod defect;
 pub(crate) mod progress;
 
 use crate::report::{
+    counts::RuleState,
     model::Report,
     text::words::{self, NotJudged},
 };
@@ -37,16 +38,21 @@ pub(crate) fn render(report: &Report, extent: Extent, paint: Paint, width: usize
         failing.for_each(|defect| defect::headline(&mut page, defect));
         return page.out.text;
     }
-    page.conditions();
-    page.defects(true);
-    page.defects(false);
-    page.known();
-    page.not_judged();
+    page.run();
     if extent.observed || extent.verbose {
         page.observed();
     }
     page.next();
     page.rest();
+    page.out.text
+}
+
+/// The report for a Rust program: whole, and without what only the command has, such as options and the next step.
+pub(crate) fn render_for_a_program(report: &Report) -> String {
+    let extent = Extent { verbose: true, ..Extent::default() };
+    let mut page = Page { report, extent, paint: Paint::default(), out: Lines::default() };
+    page.verdict();
+    page.run();
     page.out.text
 }
 
@@ -97,12 +103,10 @@ impl Page<'_> {
     fn verdict(&mut self) {
         let report = self.report;
         let headline = report.conclusion.headline();
-        let painted = match report.conclusion {
-            Conclusion::Conforms => self.paint.good(headline),
-            Conclusion::Violations | Conclusion::ListOutOfDate | Conclusion::CouldNotTest => {
-                self.paint.bad(headline)
-            }
-            Conclusion::NothingBroken | Conclusion::Incomplete => self.paint.odd(headline),
+        let painted = match words::tone(report.conclusion) {
+            RuleState::Passed => self.paint.good(headline),
+            RuleState::Broken => self.paint.bad(headline),
+            _ => self.paint.odd(headline),
         };
         let mut text = wrapped(&report.verdict_line().heading(), self.out.width).join("\n");
         let target = &report.target;
@@ -111,6 +115,15 @@ impl Page<'_> {
             text.push('\n');
         }
         self.out.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
+    }
+
+    /// The conditions of the run, what is broken, and what was not judged.
+    fn run(&mut self) {
+        self.conditions();
+        self.defects(true);
+        self.defects(false);
+        self.known();
+        self.not_judged();
     }
 
     /// Counts, and what limits the run.
@@ -205,44 +218,7 @@ impl Page<'_> {
     }
 
     fn next(&mut self) {
-        let report = self.report;
-        let next = match report.conclusion {
-            Conclusion::Conforms | Conclusion::NothingBroken => return,
-            Conclusion::ListOutOfDate => "update the list of known failures, as described above",
-            Conclusion::Violations => {
-                "fix what is broken, then repeat a defect with `paymaster-conformance replay FILE`; \
-                 `paymaster-conformance explain RULE` says what a rule requires and where to look"
-            }
-            Conclusion::Incomplete if report.recorded.is_some() => {
-                "recorded traffic covers only what was recorded: run `paymaster-conformance check` for the rest, or accept \
-                 what could not be judged with --allow-incomplete"
-            }
-            Conclusion::CouldNotTest if report.recorded.as_ref().is_some_and(|it| it.exchanges > 0) => {
-                "record calls with the key, the headers and the path that the target expects"
-            }
-            Conclusion::CouldNotTest if report.recorded.is_some() => {
-                "record calls of the two methods together with their answers"
-            }
-            Conclusion::Incomplete if report.cut_short.is_some() => {
-                "let the run complete its plan: the cause is above; --rate keeps to a limit of the target, --time-limit and --max-requests \
-                 raise those of the run, fewer --cases lower what it takes; what was judged so far held"
-            }
-            Conclusion::Incomplete if report.details.is_refused && report.verdict_line().no_result => {
-                "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
-                 writes one to fill in): a run without any result does not pass, not even with --allow-incomplete"
-            }
-            Conclusion::Incomplete if !report.rules.iter().any(|rule| rule.waits) => {
-                "find out why the target did not answer what could not be judged, as listed above, then run again"
-            }
-            Conclusion::Incomplete => {
-                "describe the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \
-                 or accept what could not be judged with --allow-incomplete"
-            }
-            Conclusion::CouldNotTest => {
-                "look at the cause above: whether the target is running, whether host, port, path, headers and key are right, and whether \
-                 the profile leaves out what the target needs; then run again"
-            }
-        };
+        let Some(next) = words::next(self.report) else { return };
         self.out.line("");
         let title = self.paint.bold("Next");
         self.out.hanging(&format!("{title}: "), 6, next);

@@ -71,6 +71,56 @@ pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
     all.map(|(title, text)| (title, escape_controls(&text))).collect()
 }
 
+/// What to do next; none where nothing is to be done.
+pub(crate) fn next(report: &Report) -> Option<&'static str> {
+    Some(match report.conclusion {
+        Conclusion::Conforms | Conclusion::NothingBroken => return None,
+        Conclusion::ListOutOfDate => "update the list of known failures",
+        Conclusion::Violations => {
+            "fix what is broken, then repeat a defect with `paymaster-conformance replay FILE`; \
+             `paymaster-conformance explain RULE` says what a rule requires and where to look"
+        }
+        Conclusion::Incomplete if report.recorded.is_some() => {
+            "recorded traffic covers only what was recorded: run `paymaster-conformance check` for the rest, or accept \
+             what could not be judged with --allow-incomplete"
+        }
+        Conclusion::CouldNotTest if report.recorded.as_ref().is_some_and(|it| it.exchanges > 0) => {
+            "record calls with the key, the headers and the path that the target expects"
+        }
+        Conclusion::CouldNotTest if report.recorded.is_some() => {
+            "record calls of the two methods together with their answers"
+        }
+        Conclusion::Incomplete if report.cut_short.is_some() => {
+            "let the run complete its plan: --rate keeps to a limit of the target, --time-limit and --max-requests \
+             raise those of the run, fewer --cases lower what it takes; what was judged so far held"
+        }
+        Conclusion::Incomplete if report.details.is_refused && report.verdict_line().no_result => {
+            "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
+             writes one to fill in): a run without any result does not pass, not even with --allow-incomplete"
+        }
+        Conclusion::Incomplete if !report.rules.iter().any(|rule| rule.waits) => {
+            "find out why the target did not answer what could not be judged, then run again"
+        }
+        Conclusion::Incomplete => {
+            "describe the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \
+             or accept what could not be judged with --allow-incomplete"
+        }
+        Conclusion::CouldNotTest => {
+            "look at the cause: whether the target is running, whether host, port, path, headers and key are right, and whether \
+             the profile leaves out what the target needs; then run again"
+        }
+    })
+}
+
+/// The state of a rule whose colour the verdict has.
+pub(crate) const fn tone(conclusion: Conclusion) -> RuleState {
+    match conclusion {
+        Conclusion::Conforms => RuleState::Passed,
+        Conclusion::NothingBroken | Conclusion::Incomplete => RuleState::Inconclusive,
+        Conclusion::ListOutOfDate | Conclusion::Violations | Conclusion::CouldNotTest => RuleState::Broken,
+    }
+}
+
 /// The rules with one verdict that is no judgement.
 pub(crate) struct NotJudged<'a> {
     pub(crate) verdict: Verdict,

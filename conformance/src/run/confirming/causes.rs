@@ -86,7 +86,7 @@ pub(super) async fn with_causes(
     let drawn = with_other_versions(drawn);
     let search = CauseSearch {
         sender,
-        material: Material { session, drawn: &drawn, simplify: suite.simplify },
+        material: Material { session, drawn: &drawn },
         limit: settings.shrink_requests * SEARCH_SHARE,
         left: AtomicU32::new(SEARCH_REQUESTS),
         ends: Instant::now() + SEARCH_TIME,
@@ -130,11 +130,8 @@ pub(super) async fn with_causes(
         }
     };
     // A cause that was not checked is not reported.
-    tokio::select! {
-        biased;
-        () = sender.stop.stopped() => findings,
-        () = work => found,
-    }
+    let is_whole = sender.stop.or_stopped(work).await.is_some();
+    if is_whole { found } else { findings }
 }
 
 impl CauseSearch<'_> {
@@ -184,7 +181,7 @@ impl CauseSearch<'_> {
                 let may_stand = compares && matches!(contradiction, Contradiction::Unexplained(_));
                 let other = match contradiction {
                     Contradiction::Unexplained(unexplained) if rounds_left > 0 => {
-                        self.other_finding(findings, number, unexplained, suite, settings).await
+                        self.other_finding(findings, number, unexplained, settings).await
                     }
                     Contradiction::Right(right) if rounds_left > 0 => {
                         if let Some(whole) = self.with_more_members(&findings[number], right).await {
@@ -251,7 +248,6 @@ impl CauseSearch<'_> {
         findings: &[Finding],
         number: usize,
         unexplained: Reproduction,
-        suite: &Suite,
         settings: &Settings,
     ) -> Option<Finding> {
         let finding = &findings[number];
@@ -270,8 +266,7 @@ impl CauseSearch<'_> {
         };
         let known = named(finding);
         let mut other =
-            Box::pin(confirm(self.sender, suite, &**context, (&key, &seen), (budget, &self.waiting), &known))
-                .await;
+            Box::pin(confirm(self.sender, &**context, (&key, &seen), (budget, &self.waiting), &known)).await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
         let is_known = |known: &Finding| known.key() == key && named(known) == named(&other);

@@ -18,7 +18,7 @@ use paymaster_client::stop::Reason;
 use paymaster_engine::{
     cases::protocol::keeps_idle,
     knowledge::Knowledge,
-    session::{Session, recheck::Outcome, tally::FirstViolation},
+    session::{Session, tally::FirstViolation},
     verdict::finding::{Attempt, Finding, Key},
 };
 use paymaster_exchange::Exchange;
@@ -44,10 +44,10 @@ pub(crate) async fn findings(
         // Each step of shrinking would wait for a connection to be idle.
         let is_shrunk = number < SHRUNK_PER_RUN && !keeps_idle(seen.group.relation);
         let budget = settings.closer_look.then_some(if is_shrunk { settings.shrink_requests } else { 0 });
-        let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
+        let (sender, context) = (Arc::clone(sender), Arc::clone(session.context()));
         let (key, seen, waiting) = (key.clone(), seen.clone(), Arc::clone(&waiting));
         confirming.spawn(async move {
-            let finding = confirm(&sender, &suite, &*context, (&key, &seen), (budget, &waiting), &[]).await;
+            let finding = confirm(&sender, &*context, (&key, &seen), (budget, &waiting), &[]).await;
             (number, finding)
         });
     }
@@ -68,7 +68,6 @@ pub(crate) async fn findings(
 /// run ends first, the finding is the violation as it was first seen. No step changes the members of `kept`.
 pub(super) async fn confirm(
     sender: &Sender,
-    suite: &Suite,
     context: &dyn Knowledge,
     (key, seen): (&Key, &FirstViolation),
     (budget, waiting): (Option<u32>, &WaitingBudget),
@@ -83,7 +82,6 @@ pub(super) async fn confirm(
         exchanges: seen.exchanges.clone(),
         violation: seen.violation.clone(),
     };
-    let mut shrunk = Shrunk { reproduction: original.clone(), is_smallest: true };
     let mut requests = RequestBudget::new(budget.unwrap_or_default());
     let work = async {
         let Some(budget) = budget else {
@@ -94,7 +92,7 @@ pub(super) async fn confirm(
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
         }
-        let shrinker = Shrinker { resender: &resender, simplify: suite.simplify, tries: 1, kept };
+        let shrinker = Shrinker { resender: &resender, tries: 1, kept };
         let smaller = shrinker.shrink(original.clone(), &mut requests).await;
         let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {
@@ -107,17 +105,9 @@ pub(super) async fn confirm(
         let reproduction = original.clone();
         (first, Some(Shrunk { reproduction, is_smallest }))
     };
-    let attempts = tokio::select! {
-        biased;
-        () = sender.stop.stopped() => Vec::new(),
-        (attempts, smaller) = work => {
-            if let Some(smaller) = smaller {
-                shrunk = smaller;
-            }
-            attempts
-        }
-    };
-    let Shrunk { mut reproduction, is_smallest } = shrunk;
+    let (attempts, smaller) = sender.stop.or_stopped(work).await.unwrap_or_default();
+    let Shrunk { mut reproduction, is_smallest } =
+        smaller.unwrap_or(Shrunk { reproduction: original, is_smallest: true });
     // A smaller group may have waited for less time than is told of it.
     if let Some((exchanges, violation)) =
         attempts.iter().find_map(|again| Some((&again.exchanges, again.violation.clone()?)))
@@ -142,13 +132,9 @@ async fn attempts(resender: &Resender<'_>, reproduction: &Reproduction) -> Vec<A
         let Ok((exchanges, outcome)) = resender.send(&reproduction.group).await else {
             break;
         };
-        let violation = match outcome {
-            Outcome::Broken(violation) => Some(violation),
-            Outcome::Held | Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
-        };
         attempts.push(Attempt {
             exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
-            violation,
+            violation: outcome.broken(),
         });
     }
     attempts

@@ -48,15 +48,12 @@ impl<'a> Resender<'a> {
         self.send_as(group, group.relation.order).await
     }
 
-    /// Sends the requests of a group one after the other.
-    pub(crate) async fn send_in_order(
+    /// Sends a group in this order.
+    pub(crate) async fn send_as(
         &self,
         group: &Group,
+        order: Order,
     ) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
-        self.send_as(group, Order::Sequential).await
-    }
-
-    async fn send_as(&self, group: &Group, order: Order) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
         if self.waiting.is_spent() {
             return Err(DeliveryError::Stopped);
         }

@@ -2,7 +2,7 @@
 
 use paymaster_engine::{
     cases::case::{Group, Member, Role},
-    generate::shrink::MayChange,
+    generate::simpler,
     knowledge::{Knowledge, Requirement},
     message::request::ParsedRequest,
     rules::Check,
@@ -13,11 +13,9 @@ use serde_json::Value;
 
 use crate::run::confirming::{
     budget::RequestBudget,
+    diagnose::circumstances::with_members,
     resend::{Reproduction, Resender},
 };
-
-/// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
-pub type Simplify = fn(Option<&str>, &Value, MayChange) -> Vec<Value>;
 
 /// The result of shrinking.
 pub(crate) struct Shrunk {
@@ -29,7 +27,6 @@ pub(crate) struct Shrunk {
 /// Shrinks the group of one finding.
 pub(crate) struct Shrinker<'a> {
     pub(crate) resender: &'a Resender<'a>,
-    pub(crate) simplify: Simplify,
     /// How often a smaller group is sent before it counts as one that does not break the rule.
     pub(crate) tries: u32,
     /// The members that no step changes, as JSON pointers: other causes name them.
@@ -115,9 +112,13 @@ impl Shrinker<'_> {
             requests.iter().flat_map(of_request).collect()
         };
         let own_named = named(group);
-        let bases = (self.simplify)(document, &group.base, context.specification().may_change).into_iter();
+        let bases = simpler(document, &group.base, context.specification().may_change).into_iter();
         bases.filter_map(move |base| {
-            let smaller = only(group.rebuilt(base, context)?, kept)?;
+            let rebuilt = group.rebuilt(base, context)?;
+            let smaller = match kept {
+                Some(kept) => with_members(&rebuilt, kept)?,
+                None => rebuilt,
+            };
             let is_of_the_same_kind = smaller.members != group.members
                 && properties(&smaller, context) == own
                 && named(&smaller) == own_named;
@@ -188,7 +189,7 @@ impl Shrinker<'_> {
         if members.len() <= kept.len() {
             return (reproduction, None);
         }
-        let Some(group) = only(reproduction.group.clone(), Some(&kept)) else {
+        let Some(group) = with_members(&reproduction.group, &kept) else {
             return (reproduction, None);
         };
         match self.broken(Some(group), budget).await {
@@ -196,15 +197,6 @@ impl Shrinker<'_> {
             Step::Held | Step::Over => (reproduction, None),
         }
     }
-}
-
-/// The group reduced to the members with these indices, or the whole group where none are given; none when there are no such members.
-fn only(mut group: Group, kept: Option<&[usize]>) -> Option<Group> {
-    if let Some(kept) = kept {
-        let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
-        group.members = members?;
-    }
-    Some(group)
 }
 
 /// What shrinking must not change about a request.

@@ -82,31 +82,9 @@ pub(crate) struct Sender {
     pub(crate) chain: Option<Chain>,
     /// What the target was asked to pay for.
     pub(crate) sponsorships: Mutex<Sponsorships>,
-    in_flight: InFlightCount,
-}
-
-/// How many requests are in flight, and the most that there were.
-#[derive(Debug, Default)]
-struct InFlightCount {
-    now: AtomicUsize,
-    most: AtomicUsize,
-}
-
-/// A request in flight, until it is dropped.
-struct InFlight<'a>(&'a InFlightCount);
-
-impl<'a> InFlight<'a> {
-    fn begin(count: &'a InFlightCount) -> Self {
-        let now = count.now.fetch_add(1, Ordering::Relaxed) + 1;
-        count.most.fetch_max(now, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        self.0.now.fetch_sub(1, Ordering::Relaxed);
-    }
+    /// How many requests are in flight, and the most that there were.
+    in_flight: AtomicUsize,
+    most_in_flight: AtomicUsize,
 }
 
 impl Sender {
@@ -134,7 +112,8 @@ impl Sender {
             notices,
             reports_exchanges: false,
             chain: None,
-            in_flight: InFlightCount::default(),
+            in_flight: AtomicUsize::default(),
+            most_in_flight: AtomicUsize::default(),
             sponsorships: Mutex::new(sponsorships),
         };
         (sender, receiver)
@@ -142,7 +121,7 @@ impl Sender {
 
     /// The most requests that were in flight at a time.
     pub(crate) fn most_in_flight(&self) -> usize {
-        self.in_flight.most.load(Ordering::Relaxed)
+        self.most_in_flight.load(Ordering::Relaxed)
     }
 
     /// The HTTP versions of complete responses, and how many came in each.
@@ -166,11 +145,7 @@ impl Sender {
 
     /// Sends groups at the same time. Returns those that were answered; none when the run is over.
     pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
-        let delivered = tokio::select! {
-            biased;
-            () = self.stop.stopped() => return None,
-            delivered = join_all(round.iter().map(|group| self.deliver(group))) => delivered,
-        };
+        let delivered = self.stop.or_stopped(join_all(round.iter().map(|group| self.deliver(group)))).await?;
         let answered = |(group, delivered): (Group, Delivered)| Some((group, delivered.ok()?));
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
@@ -322,9 +297,11 @@ impl Sender {
             if !std::mem::take(&mut has_turn) {
                 self.turns(1).await?;
             }
-            let in_flight = InFlight::begin(&self.in_flight);
+            // Exchanges are dropped only when the run is over: none is counted then.
+            let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+            self.most_in_flight.fetch_max(in_flight, Ordering::Relaxed);
             let exchange = self.exchange(connection, outgoing, number).await;
-            drop(in_flight);
+            self.in_flight.fetch_sub(1, Ordering::Relaxed);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
             self.report(&exchange, outgoing.group, number);
@@ -418,10 +395,7 @@ impl Sender {
         if pause.is_zero() {
             return Ok(());
         }
-        tokio::select! {
-            () = self.stop.stopped() => Err(DeliveryError::Stopped),
-            () = tokio::time::sleep(pause) => Ok(()),
-        }
+        self.stop.or_stopped(tokio::time::sleep(pause)).await.ok_or(DeliveryError::Stopped)
     }
 
     fn report(&self, exchange: &Exchange, group: &Group, number: usize) {

@@ -45,8 +45,7 @@ fn throughput(summary: &RunSummary) -> Plot {
     let rates = |of: fn(&TimeSlot) -> u64| -> Value<'_> { Box::new(move |slot| Some(series.rate(of(slot)))) };
     let is_open = summary.model.name == ModelName::Open;
     let mut lines = vec![("answers", rates(|slot| slot.counts.answered()))];
-    // Reports of earlier versions have no arrivals by second.
-    if is_open && series.slots.iter().any(|slot| slot.arrivals > 0) {
+    if is_open {
         lines.push(("arrivals asked for", rates(|slot| slot.arrivals)));
     }
     if summary.figures.total(None).counts.failed() > 0 {
@@ -255,16 +254,5 @@ mod tests {
             assert_eq!(line.split(' ').count(), points, "{seconds}: {figure}");
             assert_eq!(figure.matches("<tr data-at").count(), 11, "{seconds}: {figure}");
         }
-    }
-
-    #[test]
-    fn a_report_of_an_earlier_version_has_neither_users_nor_arrivals() {
-        let mut summary = fixtures::passed();
-        summary.model.name = ModelName::Open;
-        for slot in &mut summary.figures.series.slots {
-            slot.user_ms = 0;
-        }
-        assert_eq!(users(&summary).figure().0, "");
-        assert_eq!(throughput(&summary).lines.len(), 1);
     }
 }

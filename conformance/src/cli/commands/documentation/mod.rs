@@ -20,7 +20,8 @@ use crate::{
     },
 };
 
-pub(super) mod docs;
+#[cfg(test)]
+mod tests;
 
 /// `rules`: every rule in a table.
 pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
@@ -90,7 +91,7 @@ fn about_clause(clause: &Clause) -> String {
 }
 
 /// What breaking a clause with this basis means for a run.
-pub(crate) fn cost(basis: Basis) -> &'static str {
+fn cost(basis: Basis) -> &'static str {
     match basis {
         Basis::Stated => "a broken rule fails the run",
         Basis::Recommended | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => {
@@ -102,7 +103,7 @@ pub(crate) fn cost(basis: Basis) -> &'static str {
 }
 
 /// How a rule is judged; the text continues "judged".
-pub(crate) fn how_judged(rule: &Rule) -> String {
+fn how_judged(rule: &Rule) -> String {
     match &rule.check {
         Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),
         Check::Row { document, member, .. } => {

@@ -171,10 +171,8 @@ impl Trial<'_> {
         if !self.budget.spend_on(&group) {
             return None;
         }
-        match self.resender.send(&group).await.ok()? {
-            (exchanges, Outcome::Broken(violation)) => Some(Reproduction { group, exchanges, violation }),
-            _ => None,
-        }
+        let (exchanges, outcome) = self.resender.send(&group).await.ok()?;
+        Some(Reproduction { group, exchanges, violation: outcome.broken()? })
     }
 
     /// The contradiction where a request for which the rule held is right with the failing values too, or wrong with those of another such

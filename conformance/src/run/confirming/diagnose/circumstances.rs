@@ -87,12 +87,11 @@ impl Search<'_> {
         let ends = Instant::now() + ALONE_AT_MOST;
         let (mut broken, mut sent) = (0, 0);
         while sent < most && Instant::now() < ends {
-            self.budget.add(group);
-            let Ok((_, outcome)) = self.resender.send(group).await else {
+            let Some((_, outcome)) = self.send_freely(group).await else {
                 break;
             };
             sent += 1;
-            broken += u32::from(matches!(outcome, Outcome::Broken(_)));
+            broken += u32::from(outcome.broken().is_some());
         }
         (broken, sent)
     }
@@ -100,8 +99,7 @@ impl Search<'_> {
     /// The smallest requests that break the rule now and then too: each step is sent so many times.
     async fn shrunk_now_and_then(&mut self, tries: u32) -> Shrunk {
         let finding = self.finding;
-        let shrinker =
-            Shrinker { resender: self.resender, simplify: self.material.simplify, tries, kept: &[] };
+        let shrinker = Shrinker { resender: self.resender, tries, kept: &[] };
         let original = Reproduction {
             group: finding.group.clone(),
             exchanges: finding.exchanges.clone(),
@@ -145,11 +143,9 @@ impl Search<'_> {
             }
             let resender = self.resender;
             let results = join_all(groups.iter().map(|group| resender.send(group))).await;
-            let broken = groups.iter().zip(results).find_map(|(group, result)| match result {
-                Ok((exchanges, Outcome::Broken(violation))) => {
-                    Some(Reproduction { group: Group::clone(group), exchanges, violation })
-                }
-                _ => None,
+            let broken = groups.iter().zip(results).find_map(|(group, result)| {
+                let (exchanges, outcome) = result.ok()?;
+                Some(Reproduction { group: Group::clone(group), exchanges, violation: outcome.broken()? })
             });
             if let Some(reproduction) = broken {
                 return Some((groups, reproduction));
@@ -174,7 +170,7 @@ impl Search<'_> {
             for group in order.into_iter().flat_map(|group| [Some(group), others.next()]).flatten() {
                 self.budget.add(group);
                 // An example of another rule may not be judged by this one.
-                match self.resender.send_in_order(group).await {
+                match self.resender.send_as(group, Order::Sequential).await {
                     Ok((_, Outcome::Held | Outcome::NotJudged)) => {}
                     Ok((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) | Err(_) => return false,
                 }
@@ -193,16 +189,14 @@ impl Search<'_> {
         let mut exchanges = Vec::new();
         for _ in 0..CONTROLS {
             self.budget.add(&group);
-            let (in_order, outcome) = self.resender.send_in_order(&group).await.ok()?;
+            let (in_order, outcome) = self.resender.send_as(&group, Order::Sequential).await.ok()?;
             if outcome != Outcome::Held {
                 return None;
             }
             exchanges = in_order;
         }
-        Some(Diagnosis {
-            contrast: Some(Contrast { group, exchanges, member: self.finding.violation.member }),
-            ..Diagnosis::of(Cause::Concurrency)
-        })
+        let contrast = Contrast { group, exchanges, member: self.finding.violation.member };
+        Some(Diagnosis::with(Cause::Concurrency, contrast))
     }
 
     /// For a rule about single requests that is not broken when the request is sent alone: the earlier request that makes it break.
@@ -229,12 +223,7 @@ impl Search<'_> {
     }
 
     /// For a rule that compares a request with the same request later: whether the requests between them decide.
-    pub(super) async fn request_between(&mut self) -> Option<Diagnosis> {
-        let earlier = self.earlier_request_between().await?;
-        Some(Diagnosis::of(Cause::Earlier(earlier)))
-    }
-
-    async fn earlier_request_between(&mut self) -> Option<EarlierRequest> {
+    pub(super) async fn request_between(&mut self) -> Option<EarlierRequest> {
         let group = self.finding.group.clone();
         let wrong = self.finding.violation.member;
         let baseline = group.members.iter().position(|member| member.role == Role::Baseline)?;
@@ -262,8 +251,7 @@ impl Search<'_> {
     /// Whether chance does not decide.
     async fn always_breaks(&mut self, group: &Group) -> bool {
         for _ in 0..2 * CONTROLS {
-            self.budget.add(group);
-            if !matches!(self.resender.send(group).await, Ok((_, Outcome::Broken(_)))) {
+            if !matches!(self.send_freely(group).await, Some((_, Outcome::Broken(_)))) {
                 return false;
             }
         }
@@ -303,10 +291,7 @@ impl Search<'_> {
                 fewest.was_enough(trial);
             }
         }
-        Some(Diagnosis {
-            contrast: Some(contrast),
-            ..Diagnosis::of(Cause::Headers { client: set.name, lines: fewest.finish() })
-        })
+        Some(Diagnosis::with(Cause::Headers { client: set.name, lines: fewest.finish() }, contrast))
     }
 }
 

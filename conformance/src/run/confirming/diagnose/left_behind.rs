@@ -5,10 +5,7 @@
 //! with the same value. The control is the same requests with two values: there the last one must be right. Or the other way round: wrong
 //! alone and with two values, and right after an earlier request of another method.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::SystemTime,
-};
+use std::collections::{BTreeMap, VecDeque};
 
 use paymaster_engine::{
     cases::case::{Group, Member},
@@ -26,7 +23,10 @@ use paymaster_schemas::Kind;
 use serde_json::{Value, json};
 
 use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
-use crate::run::confirming::resend::Reproduction;
+use crate::run::{
+    confirming::resend::Reproduction,
+    replay::{scattered, unseen, unseen_number},
+};
 
 /// How often a request is repeated: with the same subject, and of the same party.
 const REPETITIONS: usize = 4;
@@ -115,7 +115,7 @@ impl Search<'_> {
     }
 
     /// The group of the finding, built from its base with a new value of the member.
-    fn renewed_group(&mut self, under: &str, base: &Value) -> Option<Group> {
+    fn renewed_group(&self, under: &str, base: &Value) -> Option<Group> {
         let base = self.renewed(base, under)?;
         Subject::Base.with(&self.finding.group, base, self.resender.context)
     }
@@ -340,12 +340,6 @@ impl Search<'_> {
         self.send_freely(&group).await
     }
 
-    /// Sends a group. The number of these trials is limited.
-    async fn send_freely(&mut self, group: &Group) -> Option<(Vec<Exchange>, Outcome)> {
-        self.budget.add(group);
-        self.resender.send(group).await.ok()
-    }
-
     /// Whether a budget is spent, or a count was reached: requests for which the rule held in the run break it now, and so do operations that
     /// the target has not seen.
     async fn spent_budget(&mut self) -> Option<Diagnosis> {
@@ -418,18 +412,18 @@ impl Search<'_> {
 
     /// The request with a value at a place that the target has not seen: of the subject and of the body as a whole another amount that is sent
     /// once, of a party that too, of texts another order of letter cases. None where it has no such member.
-    fn renewed(&mut self, request: &Value, under: &str) -> Option<Value> {
-        let number = unseen_number(&mut self.unseen);
+    fn renewed(&self, request: &Value, under: &str) -> Option<Value> {
+        let number = unseen_number();
         let mut changed = request.clone();
         let Places { subject, party, once, bytes, .. } = self.places();
         let pointer = if [subject, ""].contains(&under) { once } else { under };
         let member = changed.pointer_mut(pointer)?;
-        *member = match (pointer, member.as_str()) {
-            (ID, _) => number.into(),
-            (place, _) if place == party => json!(format!("0x{number:040x}")),
-            (place, Some(text)) if place == once && text.starts_with("0x") => json!(format!("0x{number:x}")),
-            (place, _) if place == once => json!(number.to_string()),
-            (place, text) if place == bytes => json!(format!("{}{number:016x}", text?)),
+        *member = match pointer {
+            ID => number.into(),
+            place if [party, once].contains(&place) => {
+                unseen(member, place == party).unwrap_or_else(|| json!(number.to_string()))
+            }
+            place if place == bytes => json!(format!("{}{number:016x}", member.as_str()?)),
             _ => respelled(member, number)?,
         };
         if under == party { self.renewed(&changed, once) } else { Some(changed) }
@@ -440,23 +434,10 @@ impl Search<'_> {
     }
 }
 
-/// A number below 2^53 that no request had so far, in this run or an earlier one. Its lower bits follow no order.
-fn unseen_number(unseen: &mut u64) -> u64 {
-    *unseen += 1;
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = u64::try_from(since.map_or(0, |time| time.as_millis())).unwrap_or_default();
-    (now + *unseen) << 12 | scattered(*unseen) >> 52
-}
-
 /// Whether a trial comes before its control, both in an order that no count of requests follows.
 pub(super) fn in_no_order(trial: usize) -> [bool; 2] {
     let is_first = scattered(trial as u64) >> 63 == 0;
     [is_first, !is_first]
-}
-
-/// A number of which every bit depends on the given one.
-fn scattered(number: u64) -> u64 {
-    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 /// An address with letters in an order of cases that depends on a number, or a list of such addresses.

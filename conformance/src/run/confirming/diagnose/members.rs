@@ -80,18 +80,15 @@ fn with_the_members_of(group: &Group, mut rebuilt: Group) -> Option<Group> {
 impl Search<'_> {
     /// The members that decide, or that every answer is wrong.
     pub(super) async fn members(&mut self) -> Option<Diagnosis> {
+        if let Some(diagnosis) = self.writing().await {
+            return Some(diagnosis);
+        }
         if self.judges_groups() {
-            if let Some(diagnosis) = self.writing().await {
-                return Some(diagnosis);
-            }
             let change = self.change_that_decides().await;
             return match change {
                 Some(change) => Some(change),
                 None => self.base_that_decides().await,
             };
-        }
-        if let Some(diagnosis) = self.writing().await {
-            return Some(diagnosis);
         }
         let wrong = Subject::Member(self.finding.violation.member);
         let mut found: Option<Diagnosis> = None;
@@ -205,10 +202,7 @@ impl Search<'_> {
                 continue;
             };
             if let Some(contrast) = self.right(subject, passing).await {
-                return Some(Diagnosis {
-                    contrast: Some(contrast),
-                    ..Diagnosis::of(Cause::Members(differences.clone()))
-                });
+                return Some(Diagnosis::with(Cause::Members(differences.clone()), contrast));
             }
         }
         None
@@ -346,12 +340,7 @@ impl Search<'_> {
             Some(self.breaks(&group).await?)
         };
         let contrast = self.right(subject, passing).await?;
-        Some(Diagnosis {
-            cause: Cause::Members(members),
-            contrast: Some(contrast),
-            reproduction,
-            could_be_smaller: false,
-        })
+        Some(Diagnosis { reproduction, ..Diagnosis::with(Cause::Members(members), contrast) })
     }
 
     /// The cause that the known members decide together with more of them, towards a request that has the known ones and is right.
@@ -514,13 +503,12 @@ impl Search<'_> {
         text: &Value,
     ) -> Option<bool> {
         let group = subject.with(&self.finding.group, request.clone(), self.resender.context)?;
-        self.budget.add(&group);
-        let (exchanges, outcome) = self.resender.send(&group).await.ok()?;
+        let (exchanges, outcome) = self.send_freely(&group).await?;
         let length = text.as_str().map_or(0, str::len);
         let names_others = exchanges.get(self.finding.violation.member).is_some_and(|exchange| {
             self.names_others(exchange, &request, |text| length > 0 && text.len() == length)
         });
-        Some(names_others || matches!(outcome, Outcome::Broken(_)))
+        Some(names_others || outcome.broken().is_some())
     }
 
     /// Moves the values of one difference together. The others have their passing values meanwhile.

@@ -15,7 +15,6 @@ use serde_json::Value;
 use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
-    shrink::Simplify,
 };
 use paymaster_engine::{
     cases::case::{Group, Member},
@@ -44,15 +43,18 @@ impl Diagnosis {
     fn of(cause: Cause) -> Self {
         Self { cause, contrast: None, reproduction: None, could_be_smaller: false }
     }
+
+    fn with(cause: Cause, contrast: Contrast) -> Self {
+        Self { contrast: Some(contrast), ..Self::of(cause) }
+    }
 }
 
-/// What a search compares with and how it shrinks.
+/// What a search compares with.
 pub(crate) struct Material<'a> {
     /// The run, with requests for which the rules held.
     pub(crate) session: &'a Session,
     /// Calls that were drawn for the search.
     pub(crate) drawn: &'a [Group],
-    pub(crate) simplify: Simplify,
 }
 
 /// The search for the cause of one finding.
@@ -61,8 +63,6 @@ pub(crate) struct Search<'a> {
     material: &'a Material<'a>,
     finding: &'a Finding,
     budget: RequestBudget,
-    /// How many values were sent that the target had not seen.
-    unseen: u64,
 }
 
 impl<'a> Search<'a> {
@@ -73,7 +73,7 @@ impl<'a> Search<'a> {
         finding: &'a Finding,
         limit: u32,
     ) -> Self {
-        Self { resender, material, finding, budget: RequestBudget::new(limit), unseen: 0 }
+        Self { resender, material, finding, budget: RequestBudget::new(limit) }
     }
 
     /// How many requests it has sent.
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
         match diagnosis {
             Some(diagnosis) if self.is_no_chance(&diagnosis).await => Some(diagnosis),
             Some(_) => None,
-            None => self.request_between().await,
+            None => self.request_between().await.map(|earlier| Diagnosis::of(Cause::Earlier(earlier))),
         }
     }
 
@@ -133,12 +133,11 @@ impl<'a> Search<'a> {
     async fn decides(&mut self, failing: &Group, passing: &Group, member: Option<usize>) -> bool {
         for is_failing in (0..CONTROLS).flat_map(in_no_order) {
             let group = if is_failing { failing } else { passing };
-            self.budget.add(group);
-            let expected = match self.resender.send(group).await {
-                Ok((_, Outcome::Broken(violation))) => {
+            let expected = match self.send_freely(group).await {
+                Some((_, Outcome::Broken(violation))) => {
                     is_failing && member.is_none_or(|member| member == violation.member)
                 }
-                Ok((_, Outcome::Held)) => !is_failing,
+                Some((_, Outcome::Held)) => !is_failing,
                 _ => false,
             };
             if !expected {
@@ -171,17 +170,19 @@ impl<'a> Search<'a> {
         self.resender.send(group).await.ok()
     }
 
+    /// Sends a group whatever the budget allows. The number of these trials is limited.
+    async fn send_freely(&mut self, group: &Group) -> Option<(Vec<Exchange>, Outcome)> {
+        self.budget.add(group);
+        self.resender.send(group).await.ok()
+    }
+
     async fn holds(&mut self, group: &Group) -> bool {
         matches!(self.send(group).await, Some((_, Outcome::Held)))
     }
 
     async fn breaks(&mut self, group: &Group) -> Option<Reproduction> {
-        match self.send(group).await? {
-            (exchanges, Outcome::Broken(violation)) => {
-                Some(Reproduction { group: group.clone(), exchanges, violation })
-            }
-            _ => None,
-        }
+        let (exchanges, outcome) = self.send(group).await?;
+        Some(Reproduction { group: group.clone(), exchanges, violation: outcome.broken()? })
     }
 }
 

@@ -33,8 +33,7 @@ impl Search<'_> {
             if text != own
                 && let Some(contrast) = self.right_when_written(text).await
             {
-                let cause = Cause::Writing(writing);
-                return Some(Diagnosis { contrast: Some(contrast), ..Diagnosis::of(cause) });
+                return Some(Diagnosis::with(Cause::Writing(writing), contrast));
             }
         }
         None

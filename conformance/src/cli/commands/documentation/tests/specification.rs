@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use paymaster_schemas::{
     Basis, Clause, Document, Kind, Reading, Section, document, resolved, sections::anchor,
 };
+use paymaster_settings::DEFAULT_SPECIFICATION;
 use serde_json::Value;
 
 use crate::report::text::sections::page as file;
@@ -251,70 +252,59 @@ fn forms(of: &Specification) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use paymaster_settings::DEFAULT_SPECIFICATION;
+#[test]
+fn every_section_that_a_clause_cites_is_a_heading() {
+    let text = page(DEFAULT_SPECIFICATION);
+    for clause in DEFAULT_SPECIFICATION.definition.clauses() {
+        let heading = DEFAULT_SPECIFICATION.definition.find_section(clause.section).map(Section::heading);
+        let heading = heading.unwrap_or_else(|| panic!("{}: section {}", clause.id, clause.section));
+        assert_eq!(text.matches(&format!("\n## {heading}\n")).count(), 1, "{heading}");
+    }
+}
 
-    #[test]
-    fn every_section_that_a_clause_cites_is_a_heading() {
-        let text = page(DEFAULT_SPECIFICATION);
-        for clause in DEFAULT_SPECIFICATION.definition.clauses() {
-            let heading = DEFAULT_SPECIFICATION.definition.find_section(clause.section).map(Section::heading);
-            let heading = heading.unwrap_or_else(|| panic!("{}: section {}", clause.id, clause.section));
-            assert_eq!(text.matches(&format!("\n## {heading}\n")).count(), 1, "{heading}");
+#[test]
+fn every_clause_every_rule_and_every_reading_is_on_the_page() {
+    let text = page(DEFAULT_SPECIFICATION);
+    for clause in DEFAULT_SPECIFICATION.definition.clauses() {
+        let read =
+            DEFAULT_SPECIFICATION.definition.readings.iter().any(|reading| clause.id.ends_with(reading.id));
+        assert!(read || text.contains(clause.text), "{}", clause.id);
+    }
+    for rule in DEFAULT_SPECIFICATION.rules() {
+        assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
+    }
+    for reading in DEFAULT_SPECIFICATION.definition.readings {
+        assert!(text.contains(reading.question), "{}", reading.id);
+    }
+}
+
+#[test]
+fn every_member_of_every_table_has_a_type_and_a_meaning() {
+    for document in
+        DEFAULT_SPECIFICATION.definition.documents().filter(|document| is_table(schema(document.name)))
+    {
+        for (member, own) in schema(document.name)["properties"].as_object().into_iter().flatten() {
+            assert!(!type_of(own).is_empty(), "{} {member}", document.name);
+            assert!(own["description"].is_string(), "{} {member}", document.name);
         }
     }
+}
 
-    #[test]
-    fn every_clause_every_rule_and_every_reading_is_on_the_page() {
-        let text = page(DEFAULT_SPECIFICATION);
-        for clause in DEFAULT_SPECIFICATION.definition.clauses() {
-            let read = DEFAULT_SPECIFICATION
-                .definition
-                .readings
-                .iter()
-                .any(|reading| clause.id.ends_with(reading.id));
-            assert!(read || text.contains(clause.text), "{}", clause.id);
-        }
-        for rule in DEFAULT_SPECIFICATION.rules() {
-            assert!(text.contains(&format!("[`{}`]", rule.id)), "{}", rule.id);
-        }
-        for reading in DEFAULT_SPECIFICATION.definition.readings {
-            assert!(text.contains(reading.question), "{}", reading.id);
-        }
-    }
-
-    #[test]
-    fn every_member_of_every_table_has_a_type_and_a_meaning() {
-        for document in
-            DEFAULT_SPECIFICATION.definition.documents().filter(|document| is_table(schema(document.name)))
-        {
-            for (member, own) in schema(document.name)["properties"].as_object().into_iter().flatten() {
-                assert!(!type_of(own).is_empty(), "{} {member}", document.name);
-                assert!(own["description"].is_string(), "{} {member}", document.name);
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_required_depends_on_the_method_and_the_mode() {
-        let of = |name: &str, member: &str| {
-            document(name)
-                .map(|document| required(document, member, DEFAULT_SPECIFICATION))
-                .unwrap_or_default()
-        };
-        assert_eq!(of("mode-object", "mode"), "yes");
-        assert_eq!(of("mode-object", "sponsorshipInfo"), "in `pm_getFeeQuoteOrData` / `SPONSORED`");
-        assert_eq!(
-            of("token-info", "feeTokenAddress"),
-            "one of `feeTokenAddress`, `tokenAddress` in `pm_sponsorUserOperation` / `ERC20`"
-        );
-        assert_eq!(
-            of("user-operation", "callGasLimit"),
-            "listed; optional in `pm_sponsorUserOperation` / `ERC20`"
-        );
-        assert_eq!(of("quote-result", "unsupportedTokens"), "no");
-        assert_eq!(of("response-envelope", "error"), "exactly one of `result`, `error`");
-    }
+#[test]
+fn what_is_required_depends_on_the_method_and_the_mode() {
+    let of = |name: &str, member: &str| {
+        document(name).map(|document| required(document, member, DEFAULT_SPECIFICATION)).unwrap_or_default()
+    };
+    assert_eq!(of("mode-object", "mode"), "yes");
+    assert_eq!(of("mode-object", "sponsorshipInfo"), "in `pm_getFeeQuoteOrData` / `SPONSORED`");
+    assert_eq!(
+        of("token-info", "feeTokenAddress"),
+        "one of `feeTokenAddress`, `tokenAddress` in `pm_sponsorUserOperation` / `ERC20`"
+    );
+    assert_eq!(
+        of("user-operation", "callGasLimit"),
+        "listed; optional in `pm_sponsorUserOperation` / `ERC20`"
+    );
+    assert_eq!(of("quote-result", "unsupportedTokens"), "no");
+    assert_eq!(of("response-envelope", "error"), "exactly one of `result`, `error`");
 }
