@@ -173,7 +173,7 @@ static TOY: Specification = Specification {
     asks_for: |_| None,
     excluding_line: |_| None,
     sort_of_kind: |_| "a total",
-    sort_of_result: |result| result["total"].is_number().then(|| "a total".to_owned()),
+    sort_of_result: |result| result["total"].is_number().then_some("a total"),
     settled: |result| Some(result.clone()),
     sibling: |_| None,
     deciding: |call| vec![("price", call.envelope["params"][0]["price"].to_string())],

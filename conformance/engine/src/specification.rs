@@ -71,11 +71,10 @@ pub struct Specification {
     /// The sort of result that a call of a kind gets, in words.
     pub sort_of_kind: fn(Kind) -> &'static str,
     /// The sort of a result, in the same words; none where it shows none.
-    pub sort_of_result: fn(&Value) -> Option<String>,
+    pub sort_of_result: fn(&Value) -> Option<&'static str>,
     /// What the specification settles of a result: neither signature nor price nor time. None where it is no result.
     pub settled: fn(&Value) -> Option<Value>,
-    /// A call with another answer: of another kind with the same operation, or of the same kind, by the round; none where too little is known of
-    /// the target.
+    /// A call of another kind with the same operation; none where too little is known of the target.
     pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
     /// What a target may decide by: names, as people read them, and values.
     pub deciding: fn(&Call) -> Vec<(&'static str, String)>,

@@ -1,11 +1,10 @@
 //! What published paymaster contracts sign: how their data are laid out, the hash, and the account that signed it.
 
-use std::fmt;
-
 use alloy_primitives::{Address, B256, Bytes, U256, aliases::U48, eip191_hash_message, keccak256};
 use alloy_sol_types::SolValue;
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
 use paymaster_exchange::ContractFunctions;
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
 use crate::{
     operation::{EntryPointVersion, Operation},
@@ -13,34 +12,30 @@ use crate::{
 };
 
 /// A published paymaster contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Display, EnumIter, EnumString)]
 pub enum ContractKind {
     /// The VerifyingPaymaster of the reference implementation for EntryPoint 0.6.
+    #[strum(serialize = "verifying-0.6")]
     Verifying06,
     /// The VerifyingPaymaster of the reference implementation for EntryPoint 0.7; contracts for later versions have the same layout.
+    #[strum(serialize = "verifying-0.7")]
     Verifying07,
     /// Pimlico's SingletonPaymasterV6.
+    #[strum(serialize = "singleton-0.6")]
     Singleton06,
     /// Pimlico's SingletonPaymasterV7.
+    #[strum(serialize = "singleton-0.7")]
     Singleton07,
     /// Pimlico's SingletonPaymasterV8.
+    #[strum(serialize = "singleton-0.8")]
     Singleton08,
     /// Coinbase's VerifyingPaymaster for EntryPoint 0.6, with three flags.
+    #[strum(serialize = "coinbase-0.6")]
     Coinbase06,
     /// Coinbase's VerifyingPaymaster for EntryPoint 0.7, with three flags and both paymaster gas limits in what is signed.
+    #[strum(serialize = "coinbase-0.7")]
     Coinbase07,
 }
-
-/// Every contract with its name in profiles.
-const NAMES: [(ContractKind, &str); 7] = [
-    (ContractKind::Verifying06, "verifying-0.6"),
-    (ContractKind::Verifying07, "verifying-0.7"),
-    (ContractKind::Singleton06, "singleton-0.6"),
-    (ContractKind::Singleton07, "singleton-0.7"),
-    (ContractKind::Singleton08, "singleton-0.8"),
-    (ContractKind::Coinbase06, "coinbase-0.6"),
-    (ContractKind::Coinbase07, "coinbase-0.7"),
-];
 
 /// What a paymaster's data say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,12 +71,12 @@ pub enum DataError {
 impl ContractKind {
     /// The contract of this name in profiles.
     pub fn named(name: &str) -> Option<Self> {
-        NAMES.into_iter().find(|(_, known)| *known == name).map(|(kind, _)| kind)
+        name.parse().ok()
     }
 
     /// Every contract.
     pub fn all() -> impl Iterator<Item = Self> {
-        NAMES.into_iter().map(|(kind, _)| kind)
+        Self::iter()
     }
 
     /// Whether the contract takes operations of this version.
@@ -217,13 +212,6 @@ impl ContractKind {
     ) -> Result<Address, DataError> {
         let terms = self.read(operation)?;
         recovered(self.hash(operation, &terms, chain_id, sender_nonce), &terms.signature)
-    }
-}
-
-impl fmt::Display for ContractKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.into_iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name);
-        f.write_str(name)
     }
 }
 

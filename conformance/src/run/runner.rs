@@ -290,6 +290,17 @@ impl Listener<'_> {
     }
 }
 
+/// However slow the target is, so many requests may be in flight.
+const FEWEST_JOBS: usize = 25;
+
+/// How many requests a target that answers one after the other can answer in half of the time limit of each, by its fastest answer.
+fn answered_in_time(sent: &Sent, limit: Duration) -> usize {
+    let exchanges = sent.iter().flat_map(|(_, exchanges)| exchanges);
+    let fastest = exchanges.filter(|exchange| exchange.outcome.is_ok()).map(|exchange| exchange.took).min();
+    let jobs = (limit / 2).as_micros() / fastest.unwrap_or_default().as_micros().max(1);
+    usize::try_from(jobs).unwrap_or(usize::MAX).max(FEWEST_JOBS)
+}
+
 /// Judges what discovery sent, and sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which ones
 /// were the last, in words.
 async fn judge_plan(
@@ -312,7 +323,9 @@ async fn judge_plan(
     });
     report_estimate(forecast, sender, listener).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
-    let workers = sender.jobs.min(at_most);
+    let jobs = sender.jobs.min(answered_in_time(&discovered, settings.transport.limits.timeout));
+    sender.lower_jobs(jobs);
+    let workers = jobs.min(at_most);
     let work = Arc::new(Work {
         sender: Arc::clone(sender),
         sessions: Sessions { empty: session.clone(), idle: Mutex::default() },

@@ -160,7 +160,7 @@ async fn a_rule_is_exercised_by_what_it_needs() {
         ("json-rpc.parse-error", 60),
         ("fee-quote.decimal", 600),
         ("answer.id", 1_200),
-        ("answer.object", 700),
+        ("answer.object", 750),
     ] {
         let rule = SPECIFICATION.find_rule(id).expect("it is a rule");
         let needed = requests(&context, &Scope::of_rules(&[rule], &SPECIFICATION));

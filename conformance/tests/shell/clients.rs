@@ -17,7 +17,7 @@ use crate::{
     server::{Injected, Server, raw, request_head, write},
 };
 
-/// The heads of all requests of a run, in lower case.
+/// The heads of all requests of a run.
 fn heads(more: &[&str]) -> Vec<String> {
     let folder = tempdir().unwrap();
     let heads = Arc::new(Mutex::new(Vec::new()));
@@ -43,7 +43,7 @@ fn the_headers_of_every_client_are_sent_as_they_are() {
     for client in CLIENTS {
         let has = |head: &&String| {
             let all = client.lines.iter();
-            let mut all = all.map(|(name, value)| format!("\r\n{name}: {value}\r\n"));
+            let mut all = all.map(|(name, value)| format!("\r\n{}: {value}\r\n", client.written(name)));
             // Beside them: the request line, host, content-length unless the body is empty, and the empty line.
             let (lines, own) = (head.matches("\r\n").count(), client.lines.len());
             all.all(|line| head.contains(&line)) && (own + 3..=own + 4).contains(&lines)
@@ -60,7 +60,7 @@ fn the_headers_of_every_client_are_sent_as_they_are() {
 #[test]
 fn the_headers_of_the_user_take_precedence() {
     let heads = heads(&["-H", "User-Agent: mine", "-H", "origin: https://a.test"]);
-    for head in &heads {
+    for head in heads.iter().map(|head| head.to_ascii_lowercase()) {
         assert_eq!(head.matches("user-agent:").count(), 1, "{head}");
         assert!(head.contains("\r\nuser-agent: mine\r\n"), "{head}");
         assert!(head.contains("\r\norigin: https://a.test\r\n"), "{head}");
@@ -89,8 +89,8 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
     );
     assert_eq!(code, 0, "a warning: {out}{err}");
     assert!(out.contains("WARNING 1  ") && out.contains("breaks     request.headers"), "{out}");
-    assert!(out.contains("the headers of web3j"), "{out}");
-    assert!(out.contains("-H 'content-type: application/json; charset=utf-8'"), "{out}");
+    assert!(out.contains("the headers of retrofit"), "{out}");
+    assert!(out.contains("-H 'content-type: application/json; charset=UTF-8'"), "{out}");
     let read = |name| {
         let text = fs::read_to_string(folder.path().join(name)).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()
@@ -99,8 +99,8 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
     let finding = &report["findings"][0];
     assert_eq!(finding["rule"], "request.headers", "{finding}");
     assert_eq!(finding["requests"][0].get("client"), None);
-    assert_eq!(finding["requests"][1]["client"], "web3j");
-    let charset = r#"{"name":"content-type","value":"application/json; charset=utf-8"}"#;
+    assert_eq!(finding["requests"][1]["client"], "retrofit");
+    let charset = r#"{"name":"content-type","value":"application/json; charset=UTF-8"}"#;
     assert!(finding["requests"][1]["headers"].to_string().contains(charset));
     let refused = &report["observations"]["behaviour.refused-headers"];
     assert!(refused["web3j: HTTP 415"].as_u64() > Some(1), "{refused}");
@@ -156,6 +156,7 @@ fn ignores_chunks(sound: &Injected) -> String {
                     return;
                 }
             }
+            let head = head.to_ascii_lowercase();
             let mut lines = head.lines();
             let length = lines.find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
             let mut body = vec![0; length.parse().unwrap()];

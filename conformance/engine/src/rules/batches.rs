@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     cases::{case::Role, protocol::BATCH_ELEMENTS},
-    knowledge::{Expectation, Knowledge},
+    knowledge::Knowledge,
     message::{
         answer::{error_of, result_of},
         request::ParsedRequest,
@@ -22,9 +22,9 @@ pub const RULES: &[Rule] = &[Rule::new(
 )];
 
 /// Of which sort an answer is, in words. Equal requests get answers of the same sort.
-fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option<String> {
+fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option<&'static str> {
     if error_of(answer).is_some() {
-        return Some(ERROR.to_owned());
+        return Some(ERROR);
     }
     (specification.sort_of_result)(result_of(answer)?)
 }
@@ -32,15 +32,13 @@ fn sort_of(answer: &Map<String, Value>, specification: &Specification) -> Option
 const ERROR: &str = "an error";
 
 /// The sort of answer that this call must get; none when the single call gets another sort, which other rules report.
-fn expected(alone: &View<'_>) -> Option<String> {
-    let sort = sort_of(alone.answer.object()?, alone.specification)?;
-    let is_due = match &*alone.request {
-        _ if matches!(alone.expectation, Expectation::Refused | Expectation::NotSponsored) => true,
-        ParsedRequest::Call(call) => sort.starts_with((alone.specification.sort_of_kind)(call.pair)),
-        ParsedRequest::UnknownMethod { .. } => sort == ERROR,
-        _ => false,
+fn expected(alone: &View<'_>) -> Option<&'static str> {
+    let sort = match &*alone.request {
+        ParsedRequest::Call(call) => (alone.specification.sort_of_kind)(call.pair),
+        ParsedRequest::UnknownMethod { .. } => ERROR,
+        _ => return None,
     };
-    is_due.then_some(sort)
+    (sort_of(alone.answer.object()?, alone.specification)? == sort).then_some(sort)
 }
 
 /// Each call of the batch gets the sort of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
@@ -67,7 +65,7 @@ fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
             continue;
         };
         report.expect(
-            sort_of(actual, batch.specification).as_ref() == Some(&expected),
+            sort_of(actual, batch.specification) == Some(expected),
             format_args!("/{place}"),
             format_args!("{expected}, as the call gets alone"),
             || shown(&Value::Object(actual.clone())),

@@ -138,10 +138,10 @@ is Review. The numbers of the sections are ours.
 
 ";
 
-fn sort_of_result(result: &Value) -> Option<String> {
+fn sort_of_result(result: &Value) -> Option<&'static str> {
     match Shape::of(result) {
-        Shape::Of06 => Some(OF_06.to_owned()),
-        Shape::Of07 => Some(OF_07.to_owned()),
+        Shape::Of06 => Some(OF_06),
+        Shape::Of07 => Some(OF_07),
         Shape::Both | Shape::Neither => None,
     }
 }

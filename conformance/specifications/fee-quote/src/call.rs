@@ -173,48 +173,15 @@ pub(crate) fn sort_of_kind(kind: Kind) -> &'static str {
     }
 }
 
-/// The sort of a result, in words: its mode, which tokens it quotes, and whether it sponsors; none where it names no mode. A member of another
-/// mode may be there, and empty.
-pub(crate) fn sort_of_result(result: &Value) -> Option<String> {
+/// The sort of a result, in words; none where it names no mode. A member of another mode may be there, and empty.
+pub(crate) fn sort_of_result(result: &Value) -> Option<&'static str> {
     let mode = result.get("MODE").or_else(|| result.get("mode"))?;
-    let quotes = result["feeQuotes"].as_array();
-    let tokens = quotes.into_iter().flatten().filter_map(|quote| quote["tokenAddress"].as_str());
-    let tokens: BTreeSet<String> = tokens.map(str::to_ascii_lowercase).collect();
-    Some(match (Mode::from_name(mode.as_str()?)?, !tokens.is_empty()) {
-        (Mode::Erc20, true) => {
-            format!("quotes, of ERC20 mode, in {}", tokens.into_iter().collect::<Vec<_>>().join(", "))
-        }
-        (Mode::Erc20, false) if quotes.is_some_and(|_| result["paymasterAndData"].is_null()) => {
-            "quotes, of ERC20 mode".to_owned()
-        }
-        (Mode::Erc20, false) => "a result of ERC20 mode".to_owned(),
-        (Mode::Sponsored, true) => "quotes, of SPONSORED mode".to_owned(),
-        (Mode::Sponsored, false) if result["paymasterAndData"] == "0x" => "no sponsorship".to_owned(),
-        (Mode::Sponsored, false) => "a result of SPONSORED mode".to_owned(),
-    })
-}
-
-/// A call of the same kind with another answer: for another token, or for an operation that is refused; none where none is known.
-pub(crate) fn with_other_answer(input: &BuildInput<'_>) -> Option<Value> {
-    let context = Context::of(input.context);
-    match input.pair {
-        kinds::QUOTE_ERC20 => {
-            let list = input.base.pointer("/params/1/tokenInfo/tokenList").and_then(Value::as_array);
-            let is_listed = |token: &&str| {
-                list.into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str)
-                    .any(|listed| listed.eq_ignore_ascii_case(token))
-            };
-            let token = context.tokens_with(Support::Supported).find(|token| !is_listed(token))?;
-            let info = json!({ "preferredToken": token, "tokenList": [token] });
-            Some(with(input.base, "/params/1", "tokenInfo", info))
-        }
-        kinds::SPONSOR_ERC20 => None,
-        _ => {
-            let sender = context.profile.operations.refused_senders.first()?;
-            Some(with(input.base, "/params/0", "sender", sender.as_str()))
-        }
+    let has_data = result["paymasterAndData"].as_str().is_some_and(|data| !data.is_empty());
+    match (Mode::from_name(mode.as_str()?)?, result.get("feeQuotes").is_some() && !has_data) {
+        (Mode::Erc20, true) => Some("quotes, of ERC20 mode"),
+        (Mode::Erc20, false) => Some("a result of ERC20 mode"),
+        (Mode::Sponsored, true) => Some("quotes, of SPONSORED mode"),
+        (Mode::Sponsored, false) => Some("a result of SPONSORED mode"),
     }
 }
 

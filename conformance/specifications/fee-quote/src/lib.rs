@@ -28,7 +28,7 @@ use crate::{
     target::{context::Context, profile},
 };
 use paymaster_engine::{
-    cases::{case::Base, protocol::BATCHED},
+    cases::case::Base,
     generate::shrink::Change,
     rules as responses,
     specification::{Places, Specification},
@@ -100,13 +100,7 @@ pub static SPECIFICATION: Specification = Specification {
     sort_of_kind: call::sort_of_kind,
     sort_of_result: call::sort_of_result,
     settled: requests::notation::settled,
-    sibling: |input| {
-        if input.round % BATCHED == BATCHED - 1 {
-            call::with_other_answer(input)
-        } else {
-            call::in_other_mode(input)
-        }
-    },
+    sibling: call::in_other_mode,
     deciding: call::deciding,
     right_answer: right_answer::right_answer,
     may_change,

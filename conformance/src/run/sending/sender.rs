@@ -150,6 +150,13 @@ impl Sender {
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
+    /// Has at most that many requests in flight from now on. Nothing may be in flight.
+    pub(crate) fn lower_jobs(&self, jobs: usize) {
+        self.slots.lower(jobs);
+        let mut target = self.target.lock();
+        target.jobs = target.jobs.min(jobs);
+    }
+
     /// Sends a group in this order, within a memory share that the caller holds as long as it keeps the answers. A group that asks for more
     /// sponsorships than the run may still get is not sent.
     pub(crate) async fn deliver_within(

@@ -43,6 +43,12 @@ impl Slots {
         }
         self.jobs.send_if_modified(|known| std::mem::replace(known, jobs) != jobs);
     }
+
+    /// Leaves only this many slots, while all are free.
+    pub(super) fn lower(&self, jobs: usize) {
+        self.free.forget_permits(self.jobs().saturating_sub(jobs));
+        self.jobs.send_if_modified(|known| jobs < std::mem::replace(known, jobs.min(*known)));
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +56,17 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+
+    #[tokio::test]
+    async fn fewer_slots_stay_fewer() {
+        let slots = Slots::new(5);
+        for (wanted, expected) in [(3, 3), (4, 3), (1, 1)] {
+            slots.lower(wanted);
+            let (all, width) = slots.acquire(usize::MAX).await.unwrap();
+            assert_eq!((width, slots.jobs()), (expected, expected));
+            drop(all);
+        }
+    }
 
     #[tokio::test]
     async fn nobody_waits_for_slots_that_are_gone() {

@@ -68,7 +68,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("unusual-durations-refused", "refuses durations below a minute and above an hour").refuses(
         |view| {
             let duration = &view.mode_object()["expiryDuration"];
-            duration.is_number() && !duration.as_u64().is_some_and(|seconds| (60..=3_600).contains(&seconds))
+            duration.is_number()
+                && !duration.as_f64().is_some_and(|seconds| (60.0..=3_600.0).contains(&seconds))
         },
     ),
     variant(

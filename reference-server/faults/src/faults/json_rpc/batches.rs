@@ -127,17 +127,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         })
         .of_fee_quote(),
-    fault(ELEMENTS, "batch-one-decision", "sponsors every request of a batch whose first one it sponsors")
-        .on_batch(|_, answers| {
-            let data = |answer: &Value| answer["result"]["paymasterAndData"].clone();
-            let first = answers.first().map(data).filter(|data| *data != "0x" && data.is_string());
-            for result in answers.iter_mut().filter_map(|answer| answer.get_mut("result")) {
-                if let Some(first) = first.as_ref().filter(|_| result["paymasterAndData"] == "0x") {
-                    result["paymasterAndData"].clone_from(first);
-                }
-            }
-        })
-        .of_fee_quote(),
     fault(EMPTY, "empty-batch-array", "answers an empty batch with an empty array")
         .on_reply(|_, answer| *answer = Some(json!([]))),
     fault(EMPTY, "empty-batch-error-in-array", "puts the error for an empty batch into an array")

@@ -104,6 +104,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "fee-kept-by-sender",
         "repeats the maxGasFee of the first quote for a sender and a token",
     )
+    .also(&["plausibility.token-price"])
     .on_result(|view, result| {
         let quotes = result.get_mut("feeQuotes").and_then(Value::as_array_mut);
         for quote in quotes.into_iter().flatten() {

@@ -91,7 +91,7 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::new(
         "plausibility.fee-of-operation",
-        2,
+        1,
         TOKENS,
         "the fees of the operation decide what it costs: is a quote kept by its sender?",
         Check::Group(&related::SAME_ACCOUNT, fee_of_operation),
@@ -99,14 +99,14 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::new(
         "plausibility.data-of-operation",
-        2,
+        1,
         Advice::Write(&lines::SPONSORABLE),
         "sign each operation: is a signature kept by sender and nonce?",
         Check::Group(&related::SAME_ACCOUNT, data_of_operation),
     ),
     Rule::new(
         "plausibility.sponsored-data",
-        2,
+        1,
         Advice::Write(&lines::SPONSORABLE),
         "the sponsorship paymaster pays, also for accounts that do not exist yet",
         Check::Group(&related::INIT_CODE, sponsored_data),
@@ -116,7 +116,7 @@ pub(crate) const RULES: &[Rule] = &[
         clause: "plausibility.token-data-of-token",
         ..Rule::new(
             "plausibility.token-data-of-token-at-once",
-            2,
+            1,
             TOKENS,
             "keep nothing of a request where one in another token finds it",
             Check::Group(&related::TOKENS_AT_ONCE, token_data_at_once),
@@ -372,12 +372,11 @@ fn token_data_of_token(views: &[View<'_>], _: &dyn Knowledge, report: &mut Repor
 /// The fee of another operation of one account and nonce is another one, where that of another account is.
 fn fee_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let fees = views.iter().filter_map(|view| quotes(view).find_map(|(_, quote)| quote.get("maxGasFee")));
-    if let [first, other, elsewhere] = fees.collect::<Vec<_>>()[..]
-        && first != elsewhere
-    {
+    if let [first, other, elsewhere] = fees.collect::<Vec<_>>()[..] {
         report.set_member(1);
         let expected = format!("another fee than {first}, for fees that are a hundred times as high");
-        report.expect(first != other, "/result/feeQuotes/0/maxGasFee", expected, || "the same".to_owned());
+        let holds = first != other || first == elsewhere;
+        report.expect(holds, "/result/feeQuotes/0/maxGasFee", expected, || "the same".to_owned());
     }
 }
 
@@ -404,14 +403,12 @@ fn sponsored_data(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Re
 /// The data of another operation of one account and nonce are others, where those of another account are.
 fn data_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let data = views.iter().filter_map(|view| view.answer.result()?.get("paymasterAndData")?.as_str());
-    if let [first, other, elsewhere] = data.collect::<Vec<_>>()[..]
-        && may_have_signature(first)
-        && may_have_signature(elsewhere)
-        && !first.eq_ignore_ascii_case(elsewhere)
-    {
+    if let [first, other, elsewhere] = data.collect::<Vec<_>>()[..] {
         report.set_member(1);
+        let is_signed = [first, elsewhere].iter().all(|data| may_have_signature(data));
+        let holds = !is_signed || !first.eq_ignore_ascii_case(other) || first.eq_ignore_ascii_case(elsewhere);
         let expected = "another value than for another call with other fees";
-        report.expect(!first.eq_ignore_ascii_case(other), "/result/paymasterAndData", expected, || {
+        report.expect(holds, "/result/paymasterAndData", expected, || {
             format!("the same: {}", shown(&Value::from(first)))
         });
     }
@@ -421,10 +418,11 @@ fn data_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report)
 fn token_data_at_once(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     let mut known = BTreeSet::new();
     for (place, view) in views.iter().enumerate() {
-        if let Some(data) = token_paymaster_data(view).filter(|data| may_have_signature(data)) {
+        if let Some(data) = token_paymaster_data(view) {
             report.set_member(place);
             let expected = "another value than for the same operation in another token";
-            report.expect(known.insert(data), "/result/paymasterAndData", expected, || {
+            let holds = known.insert(data) || !may_have_signature(data);
+            report.expect(holds, "/result/paymasterAndData", expected, || {
                 format!("the same: {}", shown(&Value::from(data)))
             });
         }
