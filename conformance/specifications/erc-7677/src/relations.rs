@@ -742,16 +742,11 @@ pub(crate) static UNKNOWN_ENTRY_POINT: Relation = Relation::new(
         alike[7..13].iter_mut().for_each(|byte| *byte = !*byte);
         let with_address =
             |address: Address| with_param(input.base, 1, json!(address.to_string().to_lowercase()));
-        let mut members = vec![
+        vec![
             baseline(input, ids),
             member(Role::Variant, "an unknown EntryPoint", with_address(invented), ids),
             member(Role::Variant, "an EntryPoint with other digits in the middle", with_address(alike), ids),
-        ];
-        // What is refused must not be remembered of the account.
-        members.extend(
-            other_calls(input, 1..2).map(|request| member(Role::Call, "its next operation", request, ids)),
-        );
-        members
+        ]
     },
 );
 

@@ -196,9 +196,7 @@ fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, report: &m
         return;
     }
     for_each_variant(views, report, |baseline, view, report| {
-        if view.role == Role::Variant {
-            refused_unlike(baseline, view, "an error: there is no such EntryPoint", report);
-        }
+        refused_unlike(baseline, view, "an error: there is no such EntryPoint", report);
     });
 }
 
