@@ -38,7 +38,6 @@ const CAUSES: &[(&str, &str)] = &[
     ("token-verification-null-when-alone-absent", "wrong without verificationGasLimit and with callGasLimit"),
     ("escaped-method-unknown", "right with the same values without escapes"),
     ("white-space-refused", "right with the same values without white space"),
-    ("erc-7677: id-number-refused", "right with id \""),
     (
         "paying-in-tokens-without-quote-refused",
         "only without an earlier pm_getFeeQuoteOrData with the same sender",

@@ -228,7 +228,8 @@ fn requests_without_an_answer_do_not_count_as_throughput() {
 fn steady(report: &Value, class: u16) -> Value {
     let mut counts = report["warm_up"].clone();
     counts["good"] = 100.into();
-    let slot = json!({ "due": 100, "counts": counts, "classes": { class.to_string(): 100 } });
+    let classes = json!({ class.to_string(): 100 });
+    let slot = json!({ "due": 100, "arrivals": 0, "user_ms": 0, "counts": counts, "classes": classes });
     let mut report = report.clone();
     report["seconds"] = 8.0.into();
     report["series"] = json!({ "seconds": 1, "slots": vec![slot; 8] });

@@ -196,7 +196,7 @@ mod tests {
         };
         assert_eq!(
             line(&place, &ethers).unwrap(),
-            "curl -sS \"$PAYMASTER_URL\" -H 'accept-encoding: gzip' -H 'connection: close' -H 'accept:' -H 'user-agent:' \
+            "curl -sS \"$PAYMASTER_URL\" -H 'Accept-Encoding: gzip' -H 'Connection: close' -H 'accept:' -H 'user-agent:' \
              --compressed -H \"Content-Type: application/json+x\" --data-raw '{}'"
         );
     }

@@ -112,7 +112,8 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
     assert_eq!(outcome([ANSWER, NO], [ANSWER, NO, &other_data]), (3, Vec::new()));
     assert_eq!(outcome([ANSWER, NO], [NO, NO, ANSWER]), (2, vec![0]));
     assert_eq!(outcome([ANSWER, NO], [ANSWER, ANSWER, ANSWER]), (2, vec![0]));
-    assert_eq!(outcome([ANSWER, NO], [&foreign, NO, &quotes]), (1, vec![0, 0]));
+    // A member of the other mode may be there, and empty.
+    assert_eq!(outcome([ANSWER, NO], [&foreign, NO, &quotes]), (2, vec![0]));
     // Where the call alone is answered wrong already, the batch is not the reason.
     assert_eq!(outcome([NO, ANSWER], [ANSWER, NO, NO]), (0, Vec::new()));
     assert_eq!(outcome([&foreign, NO], [&foreign, NO, ANSWER]), (1, Vec::new()));

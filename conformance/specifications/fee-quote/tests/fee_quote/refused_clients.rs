@@ -44,7 +44,7 @@ fn a_refusal_is_about_headers_if_the_plain_ones_never_get_it_whatever_it_is() {
         |headers: Option<&HeaderSet>| headers.is_some_and(|headers| headers.header("origin").is_some());
     for refusal in [(200, ERROR), (401, ERROR), (403, ERROR), (403, "<html>"), (500, "")] {
         let found = refused(|headers, _| if has_origin(headers) { refusal } else { RESULT });
-        assert_eq!(found, BTreeSet::from(["browser", "chrome"]), "{refusal:?}");
+        assert_eq!(found, BTreeSet::from(["browser", "chrome", "extension"]), "{refusal:?}");
     }
     let by_chance = refused(|headers, earlier| match headers {
         Some(_) if earlier == 3 => (403, ERROR),

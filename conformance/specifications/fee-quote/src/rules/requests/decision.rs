@@ -181,7 +181,7 @@ fn is_of(other: Kind, result: &Value) -> bool {
     let has_data = result.get("paymasterAndData").is_some_and(|data| data.as_str() != Some(""));
     match other {
         kinds::QUOTE_ERC20 => has_quotes || quotes.is_some() && !has_data,
-        kinds::QUOTE_SPONSORED => !has_quotes && has_data,
+        kinds::QUOTE_SPONSORED => quotes.is_none() && has_data,
         _ => false,
     }
 }

@@ -81,7 +81,11 @@ fn a_replay_judges_the_status_for_which_alone_the_run_found_a_value_to_be_refuse
     let context = Context::default();
     let recheck = Recheck::new(rule("answer.json-text"), &context);
     let original = |status| {
-        let original = json!({ "member": 0, "pointer": "", "expected": "", "actual": "", "status": status });
+        let original = json!({
+            "member": 0, "pointer": "", "expected": "", "actual": "", "status": status, "served": [],
+            "share": { "broken": 1, "judged": 1 },
+            "circumstances": { "in_flight": 1, "earlier": 0, "connections": 1 },
+        });
         serde_json::from_value::<Original>(original).expect("the other members have defaults")
     };
     let replayed = |status, exchange| recheck.replayed(&group(0, 1), &[exchange], &original(status));

@@ -66,8 +66,9 @@ fn is_expired(ago: i64, unit: u64, date: Option<&str>, took: u64) -> bool {
 
 #[test]
 fn a_quote_ends_after_the_answer_in_any_unit() {
-    // The time of the answer, and ten minutes later.
-    let (now, later) = (Some("Sun, 22 Nov 2026 08:15:04 GMT"), Some("Sun, 22 Nov 2026 08:25:04 GMT"));
+    // The time of the answer, four minutes later, and ten minutes later.
+    let (now, later) = (Some("Sun, 22 Nov 2026 08:15:04 GMT"), Some("Sun, 22 Nov 2026 08:19:04 GMT"));
+    let wrong = Some("Sun, 22 Nov 2026 08:25:04 GMT");
     let second = 1_000_000_000;
     for unit in [1, 1_000, 1_000_000, second, 60 * second, 3600 * second, 86_400 * second] {
         assert!(!is_expired(-60, unit, now, 0), "{unit}");
@@ -79,6 +80,7 @@ fn a_quote_ends_after_the_answer_in_any_unit() {
     }
     assert!(!is_expired(120, second, now, 100), "the answer came late");
     assert!(is_expired(-60, second, later, 0), "by the clock of the target");
+    assert!(!is_expired(-60, second, wrong, 0), "the clock of a gateway is wrong");
     assert!(!is_expired(120, second, Some("yesterday"), 0), "as without a date");
     for until in [1_686_847_490, 60, 20_000] {
         let ago = i64::try_from(NOW).unwrap() - until;
