@@ -49,14 +49,23 @@ pub(crate) fn samples_of(specification: Option<&str>) -> (Vec<Vec<u8>>, fn(&mut 
     }
 }
 
-/// The request headers of the samples: `Accept` and `User-Agent` are absent. Two sets of headers accept different content codings.
+/// The request headers of the samples: `Accept` and `User-Agent` are absent. Two sets of headers accept different content codings, and are of a
+/// page and of an extension.
 static HEADERS: LazyLock<[HeaderMap; 2]> = LazyLock::new(|| {
-    ["gzip, deflate", "br, zstd"].map(|codings| {
+    [
+        ("gzip, deflate", "application/json; charset=utf-8", "https://wallet.example"),
+        (
+            "br, zstd",
+            "application/json; charset=UTF-8",
+            "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn",
+        ),
+    ]
+    .map(|(codings, content_type, origin)| {
         let lines = [
-            (CONTENT_TYPE, "application/json; charset=utf-8"),
+            (CONTENT_TYPE, content_type),
             (ACCEPT_ENCODING, codings),
             (ACCEPT_LANGUAGE, "pl, de"),
-            (ORIGIN, "https://wallet.example"),
+            (ORIGIN, origin),
         ];
         let lines = lines.map(|(name, value)| (name, HeaderValue::from_static(value)));
         let others = [
@@ -87,6 +96,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
     for text in [
         plain.replace(":{", ": {"),
         plain.replace(",\"", ",\n\""),
+        plain.replace("\"expiryDuration\":300", "\"expiryDuration\":300.0"),
         plain.replace("SPONSORED", "\\u0053PONSORED"),
         plain.replace("pm_", "\\u0070m_"),
         format!(" {plain}\n"),

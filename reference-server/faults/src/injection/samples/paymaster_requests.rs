@@ -40,7 +40,9 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         .iter()
         .map(|entry_point| (operation_of(entry_point), *entry_point, empty.clone()))
         .chain([
-            (later(&[("signature", dummy)]), v07, Value::Null),
+            (later(&[("signature", dummy.clone())]), v07, Value::Null),
+            (with(later(&factory), &[("signature", dummy)]), v07, json!({ "policyId": "p-1" })),
+            (later(&zero_limits[..1]), v07, empty.clone()),
             (later(&[("signature", of_passkey)]), v07, empty.clone()),
             (before_the_stub, v06, empty.clone()),
             (later(&paymaster_limits), v07, empty.clone()),
@@ -115,7 +117,10 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
     ]);
     let chains = ["0x1", "0x7A69", "31337"];
     requests.extend(chains.map(|chain| with_params(&|params| params[2] = json!(chain))));
-    requests.iter().map(|request| request.to_string().into_bytes()).collect()
+    let spaced = plain.to_string().replace("\"method\":", "\"method\": ");
+    let batch = json!([with_nonce("0xb"), with_nonce("0xc")]).to_string();
+    let texts = requests.iter().map(Value::to_string).chain([spaced, batch]);
+    texts.map(String::into_bytes).collect()
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
