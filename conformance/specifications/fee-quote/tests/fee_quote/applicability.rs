@@ -100,6 +100,7 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
             "plausibility.token-data",
             "plausibility.token-data-differs",
             "plausibility.token-data-of-token",
+            "plausibility.token-data-of-token-at-once",
             "plausibility.token-price",
             "plausibility.valid-until",
             "quote.erc20-result",
