@@ -78,7 +78,8 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
         }))
     };
     assert_eq!(answered(vec![], false), Ids::from(NEVER_STATED));
-    let with_one = NEVER_STATED.into_iter().chain(["plausibility.token-data-of-token"]).collect();
+    let of_two_tokens = ["plausibility.token-data-of-token", "plausibility.token-data-of-token-at-once"];
+    let with_one = NEVER_STATED.into_iter().chain(of_two_tokens).collect();
     assert_eq!(answered(vec![Token::default()], true), with_one);
     let without = answered(vec![], true);
     assert!(without.is_superset(&Ids::from(NEVER_STATED)));
@@ -92,10 +93,12 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
             "error.token-absent",
             "error.unsupported-quote-is-none",
             "plausibility.exchange-rate",
+            "plausibility.fee-of-operation",
             "plausibility.logo-url",
             "plausibility.one-quote-a-token",
             "plausibility.paymaster-address",
             "plausibility.pre-verification-gas",
+            "plausibility.sponsored-data",
             "plausibility.symbol",
             "plausibility.token-data",
             "plausibility.token-data-differs",
