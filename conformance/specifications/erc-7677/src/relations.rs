@@ -536,8 +536,11 @@ pub(crate) static FORMS: Relation = Relation::new(
         let form = item_of_round(input, CLIENT_FORMS);
         let variant = (form.applies)(input.pair).then(|| (form.after)(input)).flatten();
         let before = (form.before)(input.base);
-        let is_next = form.is_other_operation && form.clause != "operation.nonce";
-        let variant = variant.map(|variant| if is_next { with_later_nonce(&variant, 1) } else { variant });
+        let has_its_nonce = |request: &Value| request["params"][0]["nonce"] == before["params"][0]["nonce"];
+        let variant = variant.map(|variant| {
+            let is_next = form.is_other_operation && has_its_nonce(&variant);
+            if is_next { with_later_nonce(&variant, 1) } else { variant }
+        });
         let Some(variant) = variant.filter(|variant| *variant != before) else {
             return Vec::new();
         };
