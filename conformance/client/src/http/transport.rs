@@ -241,7 +241,9 @@ impl PooledConnection {
         started: Instant,
     ) -> Exchange {
         let headers = transport.headers_as(sent_as);
-        self.in_title_case = sent_as.is_some_and(|client| client.in_title_case);
+        // In HTTP/2 all names are in lower case (RFC 9113, section 8.2.1).
+        self.in_title_case =
+            sent_as.is_some_and(|client| client.in_title_case) && self.protocol != Some(Protocol::Http2);
         if self.in_title_case {
             self.connection = None;
         }
@@ -269,8 +271,8 @@ impl PooledConnection {
             || headers.contains_key(TRANSFER_ENCODING)
             || headers.get(CONNECTION).is_some_and(|value| value == "close");
         if ends && self.protocol == Some(Protocol::Http1) {
-            // The request asked for the end of the connection, or the next one writes its headers in another way. Or it was sent in chunks: a server that knows only content-length takes
-            // these for its next request, and would answer that too.
+            // The request asked for the end of the connection, or the names of the next one are in lower case. Or it was sent in chunks: a
+            // server that knows only content-length takes these for its next request, and would answer that too.
             self.connection = None;
         } else if outcome.is_ok()
             && let Err(surplus) = self.settle().await
@@ -459,4 +461,20 @@ async fn next(connection: &mut Connection, body: &mut Incoming) -> Result<Option
 fn is_closed(cause: &hyper::Error) -> bool {
     let is_io = |source: &(dyn Error + 'static)| source.is::<std::io::Error>();
     cause.is_closed() || cause.is_incomplete_message() || cause.source().is_some_and(is_io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_in_parts_is_whole_and_its_parts_meet_within_a_letter() {
+        for (text, expected) in [("{\"id\":\"za\u{17c}\"}", 10), ("{\"a\":1}", 3), ("", 0)] {
+            let (mut body, mut parts) = (in_parts(Bytes::from(text)), Vec::new());
+            while let Some(frame) = body.frame().await {
+                parts.push(frame.expect("it cannot fail").into_data().expect("it is data"));
+            }
+            assert_eq!((parts.len(), parts[0].len(), parts.concat()), (2, expected, text.into()));
+        }
+    }
 }
