@@ -366,11 +366,12 @@ impl Group {
     /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
         let seed = BuildInput { pair: self.pair?, base: &base, round: self.round, context };
-        let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
+        let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
         let sent_as = self.members.first().and_then(|member| member.sent_as);
-        for member in &mut members {
-            *member = member.clone().sent_as(member.sent_as.or(sent_as));
-        }
+        // A relation about headers has written the bodies of its clients already.
+        let as_before =
+            |member: Member| if member.sent_as.is_none() { member.sent_as(sent_as) } else { member };
+        let members: Vec<Member> = members.into_iter().map(as_before).collect();
         (!members.is_empty()).then_some(Self { base, members, ..self.clone() })
     }
 }

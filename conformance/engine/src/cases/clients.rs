@@ -6,7 +6,7 @@ use paymaster_exchange::HeaderSet;
 
 /// Every client. `host` and `content-length` are left out: our own client sends them.
 pub static CLIENTS: &[HeaderSet] = &[
-    // The http transport of viem, in Node's fetch
+    // The http transport of viem, in Node's fetch.
     HeaderSet::new(
         "viem",
         &[
@@ -18,7 +18,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("accept-encoding", "gzip, deflate"),
         ],
     ),
-    // @biconomy/account 4, in Node's fetch
+    // @biconomy/account 4, in Node's fetch.
     HeaderSet::new(
         "biconomy",
         &[
@@ -30,7 +30,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("accept-encoding", "gzip, deflate"),
         ],
     ),
-    // Version 6, in Node's http: names in title case, no accept, no user-agent, and before Node 19 no connection that is kept
+    // ethers 6, in Node's http: names in title case, no accept, no user-agent, and before Node 19 no connection that is kept.
     HeaderSet::new(
         "ethers",
         &[("accept-encoding", "gzip"), ("content-type", "application/json"), ("connection", "close")],
@@ -45,7 +45,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("accept-encoding", "gzip, compress, deflate, br"),
         ],
     ),
-    // In a backend that passes the id of its own request on
+    // axios in a backend that passes the id of its own request on.
     HeaderSet::new(
         "axios-with-request-id",
         &[
@@ -56,7 +56,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("accept-encoding", "gzip, compress, deflate, br"),
         ],
     ),
-    // A wallet's page in Firefox
+    // fetch of a wallet's page in Firefox.
     HeaderSet::new(
         "browser",
         &[
@@ -72,7 +72,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("sec-fetch-site", "cross-site"),
         ],
     ),
-    // net/http: no accept
+    // Go's net/http: no accept.
     HeaderSet::new(
         "go",
         &[
@@ -81,7 +81,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("accept-encoding", "gzip"),
         ],
     ),
-    // OkHttp: no accept
+    // web3j on OkHttp: no accept.
     HeaderSet::new(
         "web3j",
         &[
@@ -90,12 +90,12 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("user-agent", "okhttp/4.9.0"),
         ],
     ),
-    // no accept-encoding: every coding is acceptable
+    // cURL without options: no accept-encoding, so that every coding is acceptable.
     HeaderSet::new(
         "curl",
         &[("user-agent", "curl/8.5.0"), ("accept", "*/*"), ("content-type", "application/json")],
     ),
-    // fetch of a page in Chromium: zstd, another language
+    // fetch of a wallet's page in Chromium: zstd, another language.
     HeaderSet::new(
         "chrome",
         &[
@@ -111,7 +111,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ),
         ],
     ),
-    // a backend behind two proxies that passes on where its own request came from
+    // A backend behind two proxies that passes on where its own request came from.
     HeaderSet::new(
         "traced-backend",
         &[
@@ -124,9 +124,9 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("accept-encoding", "gzip, compress, deflate, br"),
         ],
     ),
-    // Node's http with a body that is written in parts: chunked, in HTTP/1.1
+    // Node's http with a body that is written in parts: chunked, in HTTP/1.1.
     HeaderSet::new("streaming", &[("content-type", "application/json"), ("transfer-encoding", "chunked")]),
-    // Retrofit and Ktor on OkHttp: the charset in capitals
+    // Retrofit on OkHttp: the charset in capitals.
     HeaderSet::new(
         "retrofit",
         &[
@@ -135,7 +135,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("user-agent", "okhttp/4.12.0"),
         ],
     ),
-    // A wallet that is an extension of Chromium, where the language writes numbers in other digits
+    // fetch of a wallet that is an extension of Chromium, in a language that writes numbers in digits of its own.
     HeaderSet::new(
         "extension",
         &[
@@ -150,7 +150,7 @@ pub static CLIENTS: &[HeaderSet] = &[
             ("priority", "u=1, i"),
         ],
     ),
-    // A backend that sends what json.dumps wrote
+    // requests in a Python backend, which sends what json.dumps wrote: spaces behind colons and commas.
     HeaderSet::new(
         "python-requests",
         &[
