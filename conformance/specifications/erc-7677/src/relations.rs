@@ -156,42 +156,72 @@ fn with_stub_members(input: &BuildInput<'_>, data: &Value) -> Option<Value> {
     Some(data)
 }
 
-/// Stub and data of one operation. Bytes and their length may depend on the account, its signature, its limits and the context. A target may
-/// refuse all but the plain one.
+/// What is different about a stub and its data.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    NullContext,
+    Policy,
+    NewAccount,
+    Delegate,
+    Signature,
+    /// The stub has gas limits of 0.
+    NoLimits,
+    /// The stub has fees of 0 too.
+    NoFees,
+    /// The data request has the paymaster members of a stub.
+    OfStub,
+}
+
+/// The pairs of stub and data, one a round: each part alone, and then together as viem and others send them. Bytes and their length may depend
+/// on each.
+const PAIRS: [&[Part]; 10] = [
+    &[],
+    &[Part::NullContext],
+    &[Part::NewAccount],
+    &[Part::Policy],
+    &[Part::Signature],
+    &[Part::NoLimits],
+    &[Part::Delegate],
+    &[Part::NewAccount, Part::Policy, Part::Signature, Part::NoLimits, Part::OfStub],
+    &[Part::Signature, Part::NoLimits, Part::OfStub],
+    &[Part::Signature, Part::NoLimits, Part::NoFees, Part::OfStub],
+];
+
+/// Stub and data of one operation. A target may refuse all but the plain one.
 pub(crate) static PAIR: Relation = Relation::new(
     "stub-and-data",
     "stub and data of one operation: plain, of new accounts, with a signature, limits of zero, a policy, eip7702Auth",
     Bases::These(STUBS),
-    Rounds::scaled(10),
+    Rounds::for_each(&PAIRS),
     |input, ids| {
-        let version = version(input.pair);
-        let (round, base) = (input.round % 10, input.base);
+        let (parts, base) = (*item_of_round(input, &PAIRS), input.base);
+        let is = |part| parts.contains(&part);
         let has_context = base["params"][3] != json!({});
-        let is_unsigned = base["params"][0].get("signature").is_none();
         let mut operation = base.clone();
-        if matches!(round, 2 | 7) && Target::of(input.context).may_vary() {
-            operation = of_new_account(&operation, version, input.round);
+        if is(Part::NewAccount) && Target::of(input.context).may_vary() {
+            operation = of_new_account(&operation, version(input.pair), input.round);
         }
-        if matches!(round, 6) && takes_eip_7702(version) {
+        if is(Part::Delegate) && takes_eip_7702(input.pair) {
             operation = authorized(&operation);
         }
-        if matches!(round, 4 | 7..) && is_unsigned {
+        if is(Part::Signature) && base["params"][0].get("signature").is_none() {
             operation = with(&operation, OPERATION, "signature", dummy_signature());
         }
-        if round == 1 && !has_context {
+        if is(Part::NullContext) && !has_context {
             operation = with_param(&operation, 3, Value::Null);
         }
-        if matches!(round, 3 | 7) && !has_context {
+        if is(Part::Policy) && !has_context {
             operation = with_policy(&operation);
         }
-        let has_no_limits = matches!(round, 5 | 7..);
-        let stub = if has_no_limits { zero(&operation, round == 9) } else { operation.clone() };
-        let data = data_of(input, &operation);
-        let data = if round >= 7 { with_stub_members(input, &data).unwrap_or(data) } else { data };
-        // A target may know the stub that it gave for an operation.
+        let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
+        let mut data = data_of(input, &operation);
+        // A target may know the stub that it gave for an operation, and refuse that of another one.
+        let mut role_of_data = Role::Call;
+        if let Some(of_stub) = with_stub_members(input, &data).filter(|_| is(Part::OfStub)) {
+            (data, role_of_data) = (of_stub, Role::Other);
+        }
         let role = if stub == *base { Role::Baseline } else { Role::Other };
-        let of_data = if round >= 7 { Role::Other } else { Role::Call };
-        vec![member(role, "the stub request", stub, ids), member(of_data, "the data request", data, ids)]
+        vec![member(role, "the stub request", stub, ids), member(role_of_data, "the data request", data, ids)]
     },
 )
 .simulated(simulation);
@@ -408,19 +438,19 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
     form("operation.eip-7702", "eip7702Auth for every chain", |input| {
         Some(with(&authorized(input.base), "/params/0/eip7702Auth", "chainId", "0x0"))
     })
-    .in_kinds(|kind| takes_eip_7702(version(kind)))
+    .in_kinds(takes_eip_7702)
     .of_another_operation(),
     // Half of all signatures have it.
     form("operation.eip-7702", "eip7702Auth with yParity 0x0", |input| {
         Some(with(&authorized(input.base), "/params/0/eip7702Auth", "yParity", "0x0"))
     })
-    .in_kinds(|kind| takes_eip_7702(version(kind)))
+    .in_kinds(takes_eip_7702)
     .instead_of(authorized),
     form("operation.eip-7702", "eip7702Auth and the factory 0x7702", |input| {
         let request = with(&authorized(input.base), OPERATION, "factory", "0x7702");
         Some(with(&request, OPERATION, "factoryData", "0x"))
     })
-    .in_kinds(|kind| takes_eip_7702(version(kind)))
+    .in_kinds(takes_eip_7702)
     .of_another_operation(),
     form("operation.nonce", "a nonce of 13 bytes", |input| {
         Some(with(input.base, OPERATION, "nonce", "0x18bcfe56800000000000000007"))
@@ -482,8 +512,8 @@ fn of_new_account(request: &Value, version: EntryPointVersion, number: u32) -> V
     with(&with(request, OPERATION, "factory", factory), OPERATION, "factoryData", data)
 }
 
-fn takes_eip_7702(version: EntryPointVersion) -> bool {
-    version >= EntryPointVersion::V08
+fn takes_eip_7702(kind: Kind) -> bool {
+    version(kind) >= EntryPointVersion::V08
 }
 
 /// The request with an authorization by EIP-7702 whose signature is made up, as a client sends it before the user signs.
