@@ -30,7 +30,7 @@ use serde_json::Value;
 use crate::report::model::{Report, Request};
 
 /// The format that this version writes.
-pub(crate) const FORMAT: &str = "paymaster-replay/v2";
+pub(crate) const FORMAT: &str = "paymaster-replay/v3";
 
 /// The target in a replay file of a run against the embedded reference server.
 pub(crate) const EMBEDDED: &str = "embedded";

@@ -655,7 +655,7 @@ fn a_file_of_an_earlier_format_is_refused_with_advice() {
     let folder = tempdir().unwrap();
     let file = folder.path().join(finding(folder.path()));
     let mut text: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
-    assert_eq!(text["format"], "paymaster-replay/v2");
+    assert_eq!(text["format"], "paymaster-replay/v3");
     text["format"] = "paymaster-replay/v1".into();
     text["finding"].as_object_mut().unwrap().remove("share");
     fs::write(folder.path().join("v1.json"), text.to_string()).unwrap();
