@@ -1,7 +1,7 @@
 //! Variants of the JSON of a response: additional members, another order, other notations of the same text.
 
 use paymaster_schemas::kinds;
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use super::{Variant, variant};
 use crate::injection::{RequestView, map_strings, quotes, remove, rename_address, reverse_members, set};
@@ -19,6 +19,25 @@ pub(super) const VARIANTS: &[Variant] = &[
         for quote in quotes(result) {
             set(quote, "name", "A token");
             set(quote, "verified", true);
+        }
+    }),
+    variant("members-of-both-modes", "results have the members of the other mode too, and these are empty")
+        .on_result(|_, result| {
+            for (member, empty) in [
+                ("paymasterAndData", json!("")),
+                ("preVerificationGas", json!("")),
+                ("verificationGasLimit", json!(0)),
+                ("callGasLimit", json!(0)),
+                ("paymasterAddress", json!("")),
+                ("feeQuotes", json!([])),
+                ("unsupportedTokens", json!([])),
+            ] {
+                result.entry(member).or_insert(empty);
+            }
+        }),
+    variant("ids-with-decimal-point", "echoes the id 7 as 7.0").on_answer(|_, answer| {
+        if let Some(id) = answer.get("id").and_then(Value::as_u64).filter(|id| *id <= 1 << 53) {
+            set(answer, "id", format!("{id}.0").parse::<Number>().map_or(json!(id), Value::Number));
         }
     }),
     variant("members-reversed", "members come in reverse order").on_reply(|_, answer| {

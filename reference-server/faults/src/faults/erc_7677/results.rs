@@ -129,10 +129,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "writes r of a signature as a number, without leading zeros",
     )
     .on_result(|_, result| {
-        change_data(result, |digits| {
-            let (terms, signature) = digits.split_at(digits.len() - SIGNATURE_DIGITS);
-            format!("{terms}{}", signature.strip_prefix('0').unwrap_or(signature))
-        });
+        change_signature(result, |signature| signature.strip_prefix('0').unwrap_or(signature).to_owned());
     }),
     unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x").on_result(|_, result| {
         change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")));
@@ -181,7 +178,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| replace(result, "isFinal", "true")),
     changed(IS_FINAL, "is-final-number", "isFinal is 1").on_result(|_, result| replace(result, "isFinal", 1)),
     in_stubs(LENGTH, "stub-without-signature", "the stub has no signature").on_result(|_, result| {
-        change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned());
+        change_signature(result, |_| String::new());
     }),
     changed(LENGTH, "data-signature-compact", "the data have a signature of 64 bytes, the stub one of 65")
         .on_result(|_, result| change_data(result, with_compact_signature))
@@ -191,7 +188,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_stub() && creates_account(view)),
     changed(LENGTH, "stub-of-zero-limits-short", "the stub has no signature where the gas limits are 0x0")
         .on_result(|_, result| {
-            change_data(result, |digits| digits[..digits.len() - SIGNATURE_DIGITS].to_owned());
+            change_signature(result, |_| String::new());
         })
         .when(|view| view.is_stub() && zero_limits(view) == 3),
     changed(LENGTH, "data-behind-stub-data", "signs data behind those of the stub that the request repeats")
@@ -242,18 +239,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "eight bytes of the stub are zero where the gas limits are 0x0",
     )
     .on_result(|_, result| {
-        change_data(result, |digits| {
-            let (terms, signature) = digits.split_at(digits.len() - SIGNATURE_DIGITS);
-            format!("{terms}{}{}", "00".repeat(8), &signature[16..])
-        });
+        change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
     })
     .when(|view| view.is_stub() && zero_limits(view) == 3),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only").on_result(
         |_, result| {
-            change_data(result, |digits| {
-                let terms = &digits[..digits.len() - SIGNATURE_DIGITS];
-                format!("{terms}{}", "00".repeat(65))
-            });
+            change_signature(result, |_| "00".repeat(65));
         },
     ),
     in_stubs(
@@ -268,6 +259,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         });
     }),
 ];
+
+/// Changes the signature at the end of the data, in hex digits.
+fn change_signature(result: &mut Map<String, Value>, change: impl Fn(&str) -> String) {
+    change_data(result, |digits| {
+        let (terms, signature) = digits.split_at(digits.len() - SIGNATURE_DIGITS);
+        format!("{terms}{}", change(signature))
+    });
+}
 
 const ZERO_ADDRESS: &str = "0x0000000000000000000000000000000000000000";
 

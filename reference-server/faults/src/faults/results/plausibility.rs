@@ -5,7 +5,7 @@ use paymaster_service::SigningConfig;
 use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{MemberChange::Set, change_data, each_quote, list, quotes, replace, set};
+use crate::injection::{MemberChange::Set, change, change_data, each_quote, list, quotes, replace, set};
 
 const PAYMASTER_ADDRESS: Fault = Fault::breaking("plausibility.paymaster-address").also(&[TOKEN_DATA.clause]);
 const TOKEN_DATA: Fault = Fault::breaking("plausibility.token-data").when(|view| view.is_token_mode());
@@ -32,6 +32,41 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .depends_on_the_request()
     .on_result(|_, result| {
         each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
+    }),
+    Fault::new(
+        "plausibility.token-price",
+        "fee-with-18-decimals",
+        "writes maxGasFee with 18 decimals for every token",
+    )
+    .on_result(|_, result| {
+        for quote in quotes(result) {
+            let (fee, decimals) = (quote["maxGasFee"].as_f64(), quote["decimal"].as_i64());
+            if let Some((fee, decimals)) = fee.zip(decimals.and_then(|decimals| i32::try_from(decimals).ok()))
+            {
+                set(quote, "maxGasFee", fee * 10_f64.powi(decimals - 18));
+            }
+        }
+    }),
+    Fault::new(
+        "plausibility.token-price",
+        "dollars-cut-at-comma",
+        "reads the dollars of a token up to the comma that separates thousands",
+    )
+    .on_result(|_, result| {
+        for quote in quotes(result).filter(|quote| quote["symbol"] == "WBTC") {
+            change(quote, "maxGasFeeUSD", |usd| json!(usd.as_f64().unwrap_or_default() / 1_000.0));
+        }
+    }),
+    Fault::new(
+        "plausibility.exchange-rate",
+        "exchange-rates-by-place",
+        "gives the exchange rates of several tokens in the reverse order",
+    )
+    .on_result(|_, result| {
+        let rates: Vec<Value> = quotes(result).map(|quote| quote["exchangeRate"].clone()).collect();
+        for (quote, rate) in quotes(result).zip(rates.into_iter().rev()) {
+            set(quote, "exchangeRate", rate);
+        }
     }),
     Fault::new("fee-quote.exchangeRate", "exchange-rate-zero", "exchangeRate is 0")
         .changes(Set("0"))
@@ -106,8 +141,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .also(&["plausibility.token-price"])
     .on_result(|view, result| {
-        let quotes = result.get_mut("feeQuotes").and_then(Value::as_array_mut);
-        for quote in quotes.into_iter().flatten() {
+        for quote in quotes(result) {
             for member in ["maxGasFee", "maxGasFeeUSD"] {
                 let key = format!("{} {} {member}", view.text("sender"), quote["tokenAddress"]);
                 quote[member] = view.memory.first(key, &quote[member]);
@@ -155,6 +189,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             change_data(result, |paymaster, _| {
                 format!("{paymaster}{:0258x}", number().as_u64().unwrap_or_default())
             });
+        }
+    })
+    .depends_on_others(),
+    Fault::new(
+        "plausibility.token-data-of-token",
+        "token-in-mixed-case-signed-as-first",
+        "does not find a token with the checksum of EIP-55, and signs for the first one",
+    )
+    .on_result(|view, result| {
+        if view.is(kinds::SPONSOR_ERC20) {
+            let token =
+                view.fee_token().filter(|token| !token[2..].bytes().any(|digit| digit.is_ascii_uppercase()));
+            let key = format!("{} {}", view.operation(), token.unwrap_or("the first one"));
+            let number = view.memory.first(key, &json!(view.memory.count())).as_u64().unwrap_or_default();
+            change_data(result, |paymaster, _| format!("{paymaster}{number:0258x}"));
         }
     })
     .depends_on_others(),

@@ -79,17 +79,24 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
                 .map(|method| paymaster_request(&json!(place), method, &operation, entry_point, &context))
         })
         .collect();
-    let plain = paymaster_request(&json!(100), DATA, &operation_of(v07), v07, &empty);
+    requests.extend(single_requests());
+    let spaced = data_request().to_string().replace("\"method\":", "\"method\": ");
+    let batch = json!([with_nonce("0xb"), with_nonce("0xc")]).to_string();
+    let texts = requests.iter().map(Value::to_string).chain([spaced, batch]);
+    texts.map(String::into_bytes).collect()
+}
+
+/// Requests that come in one method only, with other ids, params and chains.
+fn single_requests() -> Vec<Value> {
+    let [v06, v07, ..] = ENTRY_POINTS;
+    let empty = json!({});
+    let plain = data_request();
     let with_params = |change: &dyn Fn(&mut Vec<Value>)| {
         let mut request = plain.clone();
         request["params"].as_array_mut().into_iter().for_each(change);
         request
     };
-    let with_nonce = |nonce: &str| {
-        let operation = later(&[("nonce", json!(nonce))]);
-        paymaster_request(&json!(103), DATA, &operation, v07, &empty)
-    };
-    requests.extend([
+    let mut requests = vec![
         // No stub request comes before them, and both are in flight at once.
         with_nonce("0x9"),
         with_nonce("0xa"),
@@ -104,7 +111,7 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         paymaster_request(
             &json!("call-104"),
             DATA,
-            &later(&[("sender", PolicyConfig::DENIED_SENDER.into())]),
+            &with(operation_of(v07), &[("sender", PolicyConfig::DENIED_SENDER.into())]),
             v07,
             &empty,
         ),
@@ -114,13 +121,21 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
         plain.clone(),
         json!({ "jsonrpc": "2.0", "id": 101, "method": "eth_chainId", "params": [] }),
         paymaster_request(&json!(102), DATA, &operation_of(v07), v07, &json!({ "token": UNSUPPORTED })),
-    ]);
+    ];
     let chains = ["0x1", "0x7A69", "31337"];
     requests.extend(chains.map(|chain| with_params(&|params| params[2] = json!(chain))));
-    let spaced = plain.to_string().replace("\"method\":", "\"method\": ");
-    let batch = json!([with_nonce("0xb"), with_nonce("0xc")]).to_string();
-    let texts = requests.iter().map(Value::to_string).chain([spaced, batch]);
-    texts.map(String::into_bytes).collect()
+    requests
+}
+
+fn data_request() -> Value {
+    let [_, v07, ..] = ENTRY_POINTS;
+    paymaster_request(&json!(100), DATA, &operation_of(v07), v07, &json!({}))
+}
+
+fn with_nonce(nonce: &str) -> Value {
+    let [_, v07, ..] = ENTRY_POINTS;
+    let operation = with(operation_of(v07), &[("nonce", json!(nonce))]);
+    paymaster_request(&json!(103), DATA, &operation, v07, &json!({}))
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
