@@ -59,6 +59,7 @@ mod tests {
         let plausible = |valid_after, valid_until| Window { valid_after, valid_until }.is_plausible(NOW);
         assert!(plausible(0, 0) && plausible(NOW, NOW + 300) && plausible(0, NOW - 300));
         assert!(!plausible(0, (NOW + 300) * 1_000));
+        assert!(plausible(0, END_OF_9999) && !plausible(0, END_OF_9999 + 1));
         assert!(!plausible(NOW * 1_000, 0));
         assert!(!plausible(NOW + 300, NOW));
     }

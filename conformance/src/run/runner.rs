@@ -35,6 +35,7 @@ use paymaster_engine::{
     spending::SpendingLimits,
     verdict::summary::Summary,
 };
+use paymaster_exchange::Exchange;
 use paymaster_settings::Settings;
 
 /// From fewer judged requests, the duration of the run is not estimated.
@@ -290,12 +291,12 @@ impl Listener<'_> {
     }
 }
 
-/// However slow the target is, so many requests may be in flight.
+/// However slow the target is, so many requests may be in flight: it may answer many at once.
 const FEWEST_JOBS: usize = 25;
 
-/// How many requests a target that answers one after the other can answer in half of the time limit of each, by its fastest answer.
-fn answered_in_time(sent: &Sent, limit: Duration) -> usize {
-    let exchanges = sent.iter().flat_map(|(_, exchanges)| exchanges);
+/// How many requests may be in flight: a target that answers one after the other, as fast as its fastest answer, answers them in half of the time
+/// that each may take.
+fn answered_in_time<'a>(exchanges: impl Iterator<Item = &'a Exchange>, limit: Duration) -> usize {
     let fastest = exchanges.filter(|exchange| exchange.outcome.is_ok()).map(|exchange| exchange.took).min();
     let jobs = (limit / 2).as_micros() / fastest.unwrap_or_default().as_micros().max(1);
     usize::try_from(jobs).unwrap_or(usize::MAX).max(FEWEST_JOBS)
@@ -323,7 +324,8 @@ async fn judge_plan(
     });
     report_estimate(forecast, sender, listener).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
-    let jobs = sender.jobs.min(answered_in_time(&discovered, settings.transport.limits.timeout));
+    let exchanges = discovered.iter().flat_map(|(_, exchanges)| exchanges);
+    let jobs = sender.jobs.min(answered_in_time(exchanges, settings.transport.limits.timeout));
     sender.lower_jobs(jobs);
     let workers = jobs.min(at_most);
     let work = Arc::new(Work {
@@ -396,5 +398,26 @@ fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, listener:
 async fn report_estimate(forecast: &mut Forecast<'_>, sender: &Sender, listener: &mut Listener<'_>) {
     if let Some(estimate) = forecast.update(&sender.pace).await {
         listener.event(&Event::Estimated(&estimate));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_exchange::{Failure, Response};
+
+    use super::*;
+
+    #[test]
+    fn a_slow_target_has_fewer_requests_in_flight() {
+        let answered = |millis| {
+            let response = Response { status: 200, headers: Vec::new(), body: "{}".into() };
+            Exchange::new("{}", Ok(response), Duration::from_millis(millis))
+        };
+        let failed = Exchange::new("{}", Err(Failure::Broken(String::new())), Duration::ZERO);
+        let most = |fastest| {
+            let exchanges = [answered(2_000), answered(fastest), failed.clone()];
+            answered_in_time(exchanges.iter(), Duration::from_secs(10))
+        };
+        assert_eq!([1, 100, 125, 1_000].map(most), [5_000, 50, 40, FEWEST_JOBS]);
     }
 }

@@ -116,6 +116,26 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
 }
 
 #[test]
+fn how_a_client_writes_the_names_of_its_headers_may_decide() {
+    let folder = tempdir().unwrap();
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","mode":"SPONSORED","paymasterAndData":"0x"}}"#;
+    let url = raw(move |mut stream| {
+        while let Some(head) = request_head(&mut stream) {
+            // As in a raw list of headers, whose names are looked up in lower case alone.
+            let (status, body) = if head.contains("\r\ncontent-type: ") {
+                ("200 OK", result)
+            } else {
+                ("415 Unsupported", "")
+            };
+            let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            write(&mut stream, answer.as_bytes());
+        }
+    });
+    let (_, out, err) = run(folder.path(), &[url.as_str(), "--rule=request.headers", "--allow-incomplete"]);
+    assert!(out.contains("with the request headers of ethers, as it writes them"), "{out}{err}");
+}
+
+#[test]
 fn shrinking_tries_the_plain_headers_first() {
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| {

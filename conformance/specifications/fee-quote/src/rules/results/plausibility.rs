@@ -184,14 +184,12 @@ const FACTOR: f64 = 100.0;
 fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let fees = quotes(view).filter_map(|(_, quote)| quote["maxGasFeeUSD"].as_f64()).filter(|usd| *usd > 0.0);
     let highest = fees.fold(0.0, f64::max);
-    for (index, quote) in quotes(view) {
+    judge_quotes(view, report, "maxGasFeeUSD", |quote| {
         // What is less than a cent may be rounded.
-        if let Some(usd) = quote["maxGasFeeUSD"].as_f64().filter(|usd| *usd > 0.0 && highest >= 0.01) {
-            let place = format_args!("/result/feeQuotes/{index}/maxGasFeeUSD");
-            let expected = format_args!("about as many US dollars as in the other tokens: up to {highest}");
-            report.expect(usd * FACTOR >= highest, place, expected, || usd.to_string());
-        }
-    }
+        let usd = quote["maxGasFeeUSD"].as_f64().filter(|usd| *usd > 0.0 && highest >= 0.01)?;
+        let expected = format!("about as many US dollars as in the other tokens: up to {highest}");
+        Some((usd * FACTOR >= highest, expected, move || usd.to_string()))
+    });
     let context = Context::of(knowledge);
     judge_quotes(view, report, "maxGasFeeUSD", |quote| {
         let price = quoted::price(quote)?;
@@ -224,18 +222,18 @@ pub(super) fn judge_quotes<'a, Expected: Display, Actual: FnOnce() -> String>(
 /// An exchange rate is above 0, and stays within two orders of magnitude of the token's first one.
 fn exchange_rate(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let quoted = &Context::of(knowledge).quoted;
-    for (index, quote) in quotes(view) {
-        let place = format!("/result/feeQuotes/{index}/exchangeRate");
-        let Some(rate) = quoted::rate(quote) else { continue };
-        match quote["tokenAddress"].as_str().and_then(|address| quoted.rate(address)) {
-            Some(first) if rate > 0.0 && first > 0.0 => {
-                let expected = format!("about {first:e}, as in the target's first quote for the token");
-                let holds = (first / FACTOR..=first * FACTOR).contains(&rate);
-                report.expect(holds, place, expected, || format!("{rate:e}"));
-            }
-            _ => report.expect(rate > 0.0, place, "an exchange rate above 0", || "0".to_owned()),
-        }
-    }
+    judge_quotes(view, report, "exchangeRate", |quote| {
+        let rate = quoted::rate(quote)?;
+        let first = quote["tokenAddress"].as_str().and_then(|address| quoted.rate(address));
+        let (holds, expected) = match first.filter(|first| rate > 0.0 && *first > 0.0) {
+            Some(first) => (
+                (first / FACTOR..=first * FACTOR).contains(&rate),
+                format!("about {first}, as in the target's first quote for the token"),
+            ),
+            None => (rate > 0.0, "an exchange rate above 0".to_owned()),
+        };
+        Some((holds, expected, move || rate.to_string()))
+    });
 }
 
 fn one_quote_a_token(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {

@@ -24,6 +24,8 @@ fn reserved_codes_and_notifications_warn() {
     let batch = format!("[{},{}]", sponsor("1"), sponsor("2"));
     let second = result(SPONSORED).replace("\"id\":1", "\"id\":2");
     assert_eq!(broken(&batch, &format!("[{second},{}]", result(SPONSORED))), [""; 0]);
+    let as_decimal = second.replace("\"id\":2", "\"id\":2.0");
+    assert_eq!(broken(&batch, &format!("[{as_decimal},{}]", result(SPONSORED))), [""; 0]);
     assert_eq!(broken(&batch, &format!("[{second}]")), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &result(SPONSORED)), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &error(-32600, "null")), ["json-rpc.batch"]);
