@@ -26,7 +26,7 @@ use crate::{
     generate::{Source, hex},
     kinds::{self, CallParts, hex_number, is_stub, paymaster_members, version},
     relations::zero,
-    rules::results::Shape,
+    rules::results::{LIMITS, Shape},
     target::{Found, Target},
 };
 
@@ -311,7 +311,10 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     found.served.insert(version.to_string());
     if is_stub(call.pair) {
         found.is_final |= result.get("isFinal") == Some(&Value::Bool(true));
-        found.stubs.insert(version.to_string(), paymaster_members(version, result));
+        let stub = paymaster_members(version, result);
+        let earlier = found.stubs.insert(version.to_string(), stub.clone());
+        found.limits_vary |=
+            earlier.is_some_and(|earlier| LIMITS.iter().any(|limit| earlier.get(*limit) != stub.get(*limit)));
     }
 }
 

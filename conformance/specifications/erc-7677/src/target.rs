@@ -28,6 +28,7 @@ use crate::{
     kinds::{self, CallParts, hex_number, is_stub, version},
     lines,
     profile::{Accepts, Listed, Profile},
+    rules::results::LIMITS,
 };
 
 /// Everything that is known of a target.
@@ -62,6 +63,8 @@ pub struct Found {
     pub reads_entry_point: bool,
     /// The members of the latest stub, by version: wallets repeat them in the data request.
     pub stubs: BTreeMap<String, Map<String, Value>>,
+    /// Whether stubs of one version differ in their gas limits: the data of an operation may need those of its own stub.
+    pub limits_vary: bool,
     /// Whether a stub had `isFinal` true.
     pub is_final: bool,
     /// The kinds in which a listed operation was served: a later refusal of it can be a quota.
@@ -178,12 +181,11 @@ impl Target {
     /// The gas limits of the paymaster that a data request has: those of the latest stub, or ordinary ones.
     pub(crate) fn paymaster_limits(&self, version: EntryPointVersion) -> [(&'static str, Value); 2] {
         let stub = self.found.stubs.get(&version.to_string());
-        [("paymasterVerificationGasLimit", "0xc350"), ("paymasterPostOpGasLimit", "0x7530")].map(
-            |(member, ordinary)| {
-                let of_stub = stub.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
-                (member, of_stub.cloned().unwrap_or_else(|| json!(ordinary)))
-            },
-        )
+        let [verification, post_op] = LIMITS;
+        [(verification, "0xc350"), (post_op, "0x7530")].map(|(member, ordinary)| {
+            let of_stub = stub.and_then(|stub| stub.get(member)).filter(|limit| limit.is_string());
+            (member, of_stub.cloned().unwrap_or_else(|| json!(ordinary)))
+        })
     }
 
     /// The contract for a version, its signer and its chain, where signatures can be checked.
@@ -202,6 +204,11 @@ impl Target {
     /// Whether every operation gets a result that the profile does not list as refused.
     pub fn accepts_any(&self) -> bool {
         self.profile.operations.accepts == Accepts::Any
+    }
+
+    /// Whether a data request may be refused for the gas limits of the paymaster in it, which are those of another operation's stub.
+    pub fn may_refuse_limits(&self, call: &Call) -> bool {
+        self.found.limits_vary && LIMITS.iter().any(|limit| call.operation().get(*limit).is_some())
     }
 
     /// Whether operations other than the listed ones may be sent.

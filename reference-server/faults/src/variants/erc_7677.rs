@@ -1,6 +1,6 @@
 //! Variants of the methods of ERC-7677: what the text leaves to the service.
 
-use paymaster_service::{EntryPoint, Layout};
+use paymaster_service::{EntryPoint, Layout, PolicyConfig};
 use serde_json::{Map, Value, json};
 
 use super::{Statement, Variant, http::exceeds_quota, variant};
@@ -183,6 +183,24 @@ pub(super) const VARIANTS: &[Variant] = &[
                 || post_op.is_some_and(|limit| limit != "0xc350"))
     })
     .untrue(&[Statement::AcceptsAny]),
+    variant(
+        "limits-by-call-length",
+        "the gas limit of a stub grows with the call, and data for another limit are refused",
+    )
+    .injects(Behaviour::Exchange(
+        |view, request| {
+            let limit = &view.operation()[LIMITS[0]];
+            if view.is_data() && limit.is_string() && *limit != limit_of_call(view) {
+                request["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
+            }
+        },
+        |view, result| {
+            if view.is_stub() {
+                replace(result, LIMITS[0], limit_of_call(view));
+            }
+        },
+    ))
+    .when(|view| view.is_paymaster_call()),
     variant("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
         let is_zero = |member: &str| view.operation()[member] == "0x0";
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)
@@ -243,6 +261,11 @@ const fn signed_stub(name: &'static str, about: &'static str) -> Variant {
 /// Whether the operation has both gas limits of the paymaster, so that the data hold without those of the result.
 fn has_limits(view: &RequestView<'_>) -> bool {
     LIMITS.iter().all(|limit| view.operation()[*limit].is_string())
+}
+
+/// A gas limit of the paymaster that grows with the call.
+fn limit_of_call(view: &RequestView<'_>) -> Value {
+    json!(format!("{:#x}", 60_000 + 8 * view.text("callData").len()))
 }
 
 /// Changes the first time in data of the layout `verifying`, in 12 hex digits.

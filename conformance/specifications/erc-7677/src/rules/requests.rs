@@ -141,6 +141,9 @@ fn served<const STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report:
     if view.rejected_before_service() || !is_promised && !Target::of(knowledge).is_listed(call) {
         return;
     }
+    if view.answer.error().is_some() && !STUBS && Target::of(knowledge).may_refuse_limits(call) {
+        return;
+    }
     if view.answer.result().is_some() || is_promised && !view.answer.error().is_some_and(is_unknown_method) {
         a_result(view, "a result: according to the profile the operation is sponsored", report);
     }

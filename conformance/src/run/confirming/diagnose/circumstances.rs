@@ -36,8 +36,10 @@ const ALONE_AT_MOST: Duration = Duration::from_mins(1);
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
 const ROUNDS_OF_COPIES_AGAIN: usize = 40;
-/// How often requests that broke the rule in company are sent one after the other.
-const ROUNDS_IN_ORDER: usize = 12;
+/// How often requests that broke the rule in company are sent one after the other, and then in company again; and in how many orders each time.
+/// Answers may change with the second in which they are given: that they did so each time as if company decided is unlikely.
+const TURNS: usize = 3;
+const ORDERS: usize = 4;
 
 impl Search<'_> {
     /// For a violation that not every attempt showed again. The requests are sent alone as often as the share that the run saw asks for; a rare
@@ -116,51 +118,48 @@ impl Search<'_> {
         examples.sort_by_key(|example| example.pair != self.finding.pair);
         let mut others =
             examples.iter().map(|example| &*example.group).filter(|group| group.members.len() == 1).cycle();
-        let (groups, _) = self.broken_in_company(&mut others, ROUNDS_OF_COPIES).await?;
-        if !self.is_right_in_order(&groups, &mut others).await {
-            return None;
+        let (mut groups, mut found) = (Vec::new(), None);
+        for turn in 0..=TURNS {
+            let is_first = turn == 0;
+            if !is_first && !self.is_right_in_order(turn, &groups, &mut others).await {
+                return None;
+            }
+            for _ in 0..if is_first { ROUNDS_OF_COPIES } else { ROUNDS_OF_COPIES_AGAIN } {
+                if is_first {
+                    let own = &self.finding.group;
+                    groups = (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten().collect();
+                }
+                found = self.broken_in_company(&groups).await;
+                if found.is_some() {
+                    break;
+                }
+            }
+            found.as_ref()?;
         }
-        // The first time, it may have been wrong because of the requests that were sent before.
-        let (_, reproduction) = self.broken_in_company(&mut others, ROUNDS_OF_COPIES_AGAIN).await?;
-        Some(Diagnosis { reproduction: Some(reproduction), ..Diagnosis::of(Cause::Concurrency) })
+        Some(Diagnosis { reproduction: Some(found?), ..Diagnosis::of(Cause::Concurrency) })
     }
 
-    /// The groups that were in flight when one of them broke the rule, and that one.
-    async fn broken_in_company<'g>(
-        &mut self,
-        others: &mut impl Iterator<Item = &'g Group>,
-        rounds: usize,
-    ) -> Option<(Vec<&'g Group>, Reproduction)>
-    where
-        Self: 'g,
-    {
-        let own = &self.finding.group;
-        for _ in 0..rounds {
-            let mut groups: Vec<&Group> = Vec::new();
-            for group in (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten() {
-                self.budget.add(group);
-                groups.push(group);
-            }
-            let resender = self.resender;
-            let results = join_all(groups.iter().map(|group| resender.send(group))).await;
-            let broken = groups.iter().zip(results).find_map(|(group, result)| {
-                let (exchanges, outcome) = result.ok()?;
-                Some(Reproduction { group: Group::clone(group), exchanges, violation: outcome.broken()? })
-            });
-            if let Some(reproduction) = broken {
-                return Some((groups, reproduction));
-            }
+    /// Sends these groups at the same time; the first that breaks the rule.
+    async fn broken_in_company(&mut self, groups: &[&Group]) -> Option<Reproduction> {
+        for group in groups {
+            self.budget.add(group);
         }
-        None
+        let resender = self.resender;
+        let results = join_all(groups.iter().map(|group| resender.send(group))).await;
+        groups.iter().zip(results).find_map(|(group, result)| {
+            let (exchanges, outcome) = result.ok()?;
+            Some(Reproduction { group: Group::clone(group), exchanges, violation: outcome.broken()? })
+        })
     }
 
     /// Whether requests that broke the rule in company never do one after the other. Otherwise what they are, or their order, may decide.
     async fn is_right_in_order(
         &mut self,
+        turn: usize,
         groups: &[&Group],
         others: &mut impl Iterator<Item = &Group>,
     ) -> bool {
-        for round in 0..ROUNDS_IN_ORDER {
+        for round in turn * ORDERS..(turn + 1) * ORDERS {
             // Requests in flight are answered in any order, and after others.
             let start = round * (COPIES - 1) % groups.len();
             let mut order: Vec<&Group> = [&groups[start..], &groups[..start]].concat();
