@@ -67,6 +67,8 @@ pub const JSON_RPC: &[Clause] = clauses! {
         "Parameters that break the request tables are answered with the error code -32602.";
     JsonRpc "7" "json-rpc.reserved-codes"
         "The predefined error codes -32700 (parse error) and -32601 (method not found) are not used for a request that is JSON and names a known method.";
+    JsonRpc "1" "json-rpc.any-answer"
+        "A request with an `id` that is refused is answered, and not left waiting.";
     JsonRpc "7" "json-rpc.null-id"
         "If the `id` of a request cannot be read, the error has the `id` null.";
     JsonRpc "1" "json-rpc.batch"

@@ -12,6 +12,7 @@ use crate::{
         requests::has_error_code, shown_member,
     },
 };
+use paymaster_exchange::Failure;
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
     Rule::exchange(id, 2, Advice::Look("the target answered too few malformed requests"), hint, check)
@@ -37,6 +38,12 @@ pub const RULES: &[Rule] = &[
         "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
         reserved_codes,
     ),
+    rule(
+        "json-rpc.any-answer",
+        "look for an exception that nobody catches: who sent the request waits until its own time limit",
+        any_answer,
+    )
+    .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
     rule("json-rpc.null-id", "an error without a readable request carries id null", null_id),
     rule("json-rpc.batch", "answer an array with an array, one answer for each request with an id", batch)
         .exercised_by(const { &[&related::BATCHES, &related::BATCH_ELEMENTS] }, &[]),
@@ -126,6 +133,22 @@ fn reserved_codes(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
             "neither -32700 nor -32601: the request is JSON and its method exists",
             || text.clone(),
         );
+    }
+}
+
+/// A request that may be refused gets an answer. A gateway may close the connection instead; what is lawful and served is for
+/// answer.http-message.
+fn any_answer(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
+    let may_be_refused = view.valid_call().is_none() && !view.answer_is_shown && view.beyond.is_none();
+    if view.request.id().is_none() || !may_be_refused {
+        return;
+    }
+    match &view.answer {
+        Answer::None(failure @ Failure::Timeout { .. }) => {
+            report.broken("", "an answer", failure.to_string())
+        }
+        Answer::None(_) => {}
+        _ => report.held(),
     }
 }
 

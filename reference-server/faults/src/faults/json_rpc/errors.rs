@@ -1,5 +1,7 @@
 //! Faults of the form of errors (section 7).
 
+use std::time::Duration;
+
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
@@ -45,6 +47,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let message = error.get("message").cloned();
         set(error, "message", json!([message]));
     }),
+    Fault::new(
+        "json-rpc.any-answer",
+        "sender-of-other-type-unanswered",
+        "never answers where the sender is no text",
+    )
+    .on_http(|_, response| response.delay = Duration::from_hours(1))
+    .when(|view| view.is_call() && !view.operation()["sender"].is_string()),
 ];
 
 /// Whether the request gets an error about its token. Other clauses are about the predefined codes.
