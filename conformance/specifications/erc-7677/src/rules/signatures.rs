@@ -7,7 +7,7 @@ use paymaster_engine::{
     cases::case::{Relation, Role},
     knowledge::{Expectation, Knowledge},
     message::request::Call,
-    rules::{Check, GroupCheck, Report, Rule, View, describe_answer, for_each_variant},
+    rules::{Check, GroupCheck, Report, Rule, View, describe_answer},
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::Simulation;
@@ -252,20 +252,21 @@ fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     if views.iter().any(|view| is_final(view, knowledge)) {
         return;
     }
-    for_each_variant(views, report, |baseline, view, report| {
-        if view.role != Role::Variant {
-            return;
-        }
-        if let (Some((_, first)), Some((name, other))) =
-            (own_data(baseline, knowledge), own_data(view, knowledge))
-            && first.len() >= ROOM
-        {
+    let mut known = BTreeSet::new();
+    for (place, view) in views.iter().enumerate() {
+        let is_compared = matches!(view.role, Role::Baseline | Role::Variant);
+        let Some((name, data)) =
+            own_data(view, knowledge).filter(|(_, data)| is_compared && data.len() >= ROOM)
+        else {
+            continue;
+        };
+        report.set_member(place);
+        let is_new = known.insert(data);
+        if view.role == Role::Variant {
             let expected = "other bytes than for another call";
-            report.expect(first != other, format_args!("/result/{name}"), expected, || {
-                "the same bytes".to_owned()
-            });
+            report.expect(is_new, format_args!("/result/{name}"), expected, || "the same bytes".to_owned());
         }
-    });
+    }
 }
 
 /// Data that have room for a signature differ between operations that are asked for together, in a batch too.

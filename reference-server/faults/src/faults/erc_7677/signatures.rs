@@ -171,6 +171,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
+    signed(
+        "data.differs",
+        "data-cached-by-start-of-call",
+        "repeats the first data of a sender, a nonce and the first 255 letters of a call",
+    )
+    .on_result(|view, result| {
+        let operation = view.operation();
+        let call: String = view.text("callData").chars().take(255).collect();
+        let key = format!("{} {} {call} {:?}", operation["sender"], operation["nonce"], view.entry_point());
+        view.repeat(result, key);
+    })
+    .also(&["data.*", "call.same-operation"])
+    .depends_on_others(),
     signed(SIGNATURE, "factory-remembered", "signs the factory of an account after that was created too")
         .on_request(|view, request| {
             for member in ["factory", "factoryData"] {
