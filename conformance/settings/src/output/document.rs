@@ -208,11 +208,6 @@ impl Text {
         all.into_iter().fold(Self::default(), joined)
     }
 
-    /// Whether it begins with a title, as a warning does.
-    fn is_titled(&self) -> bool {
-        self.0.first().is_some_and(|(style, _)| *style == Style::Strong)
-    }
-
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|(_, part)| part.is_empty())

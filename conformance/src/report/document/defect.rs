@@ -8,7 +8,7 @@ use paymaster_settings::output::{
 
 use crate::report::{
     counts::RuleState,
-    document::Extent,
+    document::{Extent, WHOLE},
     model::{Attempt, Defect, Exchanged, Finding, JudgedRule, Report, Request},
     text::words,
 };
@@ -50,7 +50,7 @@ fn card(report: &Report, defect: &Defect, extent: Extent) -> Option<Block> {
     facts.extend((!ids.is_empty()).then(|| ("breaks", format!("and {}", some(&ids, extent)).into())));
     let hint = &shown.details.hint;
     facts.extend((!hint.is_empty()).then(|| ("hint", Text::quoted(hint))));
-    let mut inside = evidence(shown);
+    let mut inside = evidence(shown, extent);
     inside.extend(repeat(report, defect.findings[0], shown));
     inside.extend(also(report, &defect.findings[1..], extent));
     let summary = format!("Request, answer and how to repeat it: {}", words::seen(shown));
@@ -90,7 +90,7 @@ pub(crate) fn finding(report: &Report, number: usize, finding: &Finding) -> maud
     let known = finding.details.known.iter();
     let known = known.map(|entry| Block::paragraph(format!("Known: {}", entry.in_words())));
     let facts = Block::Facts(what(finding));
-    let parts = known.chain([facts]).chain(evidence(finding)).chain(repeat(report, number, finding));
+    let parts = known.chain([facts]).chain(evidence(finding, WHOLE)).chain(repeat(report, number, finding));
     maud::html! { article.finding { (html::blocks(&parts.collect::<Vec<_>>())) } }
 }
 
@@ -114,11 +114,14 @@ fn some(all: &[&str], extent: Extent) -> String {
 }
 
 /// The requests with their answers, and the nearest request that does not break the rule.
-fn evidence(finding: &Finding) -> Vec<Block> {
-    let recorded = words::recorded(finding).map(|request| ("recorded", Text::quoted(&request.label)));
-    let mut blocks: Vec<Block> = recorded.map(|recorded| Block::Facts(vec![recorded])).into_iter().collect();
+fn evidence(finding: &Finding, extent: Extent) -> Vec<Block> {
+    // The label of a recorded request names its place in the recording.
+    let recorded = finding.requests.first().filter(|_| finding.details.is_recorded);
+    let recorded = recorded.map(|request| Block::Facts(vec![("recorded", Text::quoted(&request.label))]));
+    let mut blocks: Vec<Block> = recorded.into_iter().collect();
     let (all, most) = (finding.requests.len(), finding.first_and_wrong());
     let shown = if all <= MOST_MEMBERS { (0..all).collect() } else { most.clone() };
+    let hidden = all.saturating_sub(shown.len());
     for member in shown {
         let Some(request) = finding.requests.get(member) else { continue };
         let is_wrong = member == finding.member;
@@ -129,7 +132,13 @@ fn evidence(finding: &Finding) -> Vec<Block> {
             if is_wrong { (finding.deciding(), vec![finding.pointer.as_str()]) } else { Default::default() };
         let is_raw = is_wrong && finding.details.cause.as_ref().is_some_and(|cause| cause.is_writing);
         let pair = pair(request, finding.exchanges.get(member), &place, &marks, is_raw);
-        blocks.push(if most.contains(&member) { pair } else { Block::details(place, false, vec![pair]) });
+        // Where there is room for a fold, the others are folded.
+        let is_plain = is_wrong || !extent.verbose && most.contains(&member);
+        blocks.push(if is_plain { pair } else { Block::details(place, false, vec![pair]) });
+    }
+    if hidden > 0 {
+        blocks
+            .push(Block::paragraph(format!("{hidden} more requests of this group are in the replay file.")));
     }
     if let Some(contrast) = &finding.details.contrast
         && let Some(request) = contrast.requests.get(contrast.member)

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::report::{
     Finished,
     counts::RuleState,
-    model::{Finding, Report, Request},
+    model::{Finding, Report},
 };
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
@@ -35,11 +35,6 @@ pub(crate) fn time(time: Duration) -> String {
     } else {
         format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
     }
-}
-
-/// The request of a finding in recorded traffic; its label names its place in the recording. None for other findings.
-pub(crate) fn recorded(finding: &Finding) -> Option<&Request> {
-    finding.requests.first().filter(|_| finding.details.is_recorded)
 }
 
 /// Number of requests, duration and seed; for recorded traffic, the number of exchanges.

@@ -212,7 +212,8 @@ impl Lines {
         let note = if message.note.is_empty() { String::new() } else { format!("{}  ", message.note) };
         let head = row(message.name);
         let Some(value) = message.json() else {
-            let text = message.body.as_ref().map_or_else(Clone::clone, |body| note + body_or_none(body));
+            let shown = |body: &str| note + if body.trim().is_empty() { "(empty body)" } else { body };
+            let text = message.body.as_ref().map_or_else(Clone::clone, |body| shown(body));
             return self.hanging(&head, COLUMN, Text::of(Style::Quoted, cut(text.trim(), LONGEST_BODY)));
         };
         let marks: Vec<&str> = message.marks.iter().map(String::as_str).collect();
@@ -243,10 +244,6 @@ impl Lines {
 /// The name of a value, padded to its column.
 fn row(name: &str) -> String {
     format!("  {name:<11}")
-}
-
-fn body_or_none(body: &str) -> &str {
-    if body.trim().is_empty() { "(empty body)" } else { body.trim() }
 }
 
 /// A text, or the beginning of a long one, up to the end of a word or of a JSON value where that leaves more than half.
