@@ -1,6 +1,8 @@
 //! Standard output and standard error. A closed pipe is no error: the reader has read enough.
 
+pub mod compact;
 pub mod curl;
+pub mod document;
 pub mod page;
 pub mod report_file;
 pub mod shell;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::report::{Finished, html, machine, model::Report, terminal};
+use crate::report::{Finished, document, machine, model::Report};
 use paymaster_engine::{
     rules::Rule,
     verdict::{
@@ -55,7 +55,7 @@ impl Outcome {
 
     /// The report as a page, with secrets replaced.
     pub fn to_html(&self) -> String {
-        html::page(&self.report())
+        document::page(&self.report())
     }
 
     /// Ends a test: panics with the report unless the service conforms.
@@ -75,6 +75,6 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&terminal::render_for_a_program(&self.report()))
+        f.write_str(&document::for_a_program(&self.report()))
     }
 }

@@ -11,7 +11,7 @@ use paymaster_settings::{
 
 use crate::{
     cli::examples,
-    report::{formats, terminal::Extent},
+    report::{document::Extent, formats},
 };
 
 /// Where the proxy listens by default.

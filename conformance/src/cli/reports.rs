@@ -10,6 +10,7 @@ use paymaster_settings::{
     Environment, ShownTarget, exit,
     output::{
         self,
+        document::terminal::WIDTH,
         report_file::{self, Destination, FormatNames, PendingFile, check_writable},
     },
 };
@@ -19,10 +20,10 @@ use crate::{
     events::Event,
     report::{
         Finished, Maker, ReportLog,
+        document::{self, Extent},
         formats::{self, FORMATS, Format, Render},
         model::Report,
         replay_file,
-        terminal::{self, Extent, WIDTH},
     },
     run::Reporter,
 };
@@ -107,7 +108,7 @@ impl Reports {
         let mut errors = Vec::new();
         let stdout_taken = self.requested.iter().any(|report| report.destination == Destination::Stdout);
         let (paint, width) = (output::paint(environment, stdout_taken), output::columns(stdout_taken, WIDTH));
-        let text = terminal::render(whole, self.extent, paint, width);
+        let text = document::terminal(whole, self.extent, paint, width);
         if stdout_taken {
             output::eprint(&text);
         } else if let Err(cause) = output::print(&text) {

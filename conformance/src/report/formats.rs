@@ -1,9 +1,8 @@
 //! The table of report formats. Command line, help and documentation read it.
 
 use crate::report::{
-    ReportLog, html,
+    ReportLog, document,
     machine::{self, github, har, junit, ndjson, sarif},
-    markdown,
     model::Report,
 };
 use paymaster_settings::output::report_file::FormatNames;
@@ -24,14 +23,14 @@ pub const FORMATS: &[Format] = &[
         "HTML",
         "html",
         "for people: one page that loads nothing from the network",
-        Text(html::page),
+        Text(document::page),
     ),
     format(
         "markdown",
         "Markdown",
         "md",
         "for the summary of a CI step or a comment on a pull request",
-        Text(markdown::text),
+        Text(document::text),
     ),
     format(
         "sarif",
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
     use paymaster_settings::EMBEDDED_WARNING;
 
-    use crate::report::{counts::RuleState, sample, terminal};
+    use crate::report::{counts::RuleState, document, sample};
 
     #[test]
     fn names_and_suffixes_are_unique() {
@@ -264,11 +263,11 @@ mod tests {
         let paint = paymaster_settings::output::terminal::Paint::default();
         let terminal = (
             "terminal",
-            terminal::render(
+            document::terminal(
                 &sample.report(),
-                terminal::Extent { verbose: true, ..Default::default() },
+                document::Extent { verbose: true, ..Default::default() },
                 paint,
-                terminal::WIDTH,
+                paymaster_settings::output::document::terminal::WIDTH,
             ),
         );
         let files = FORMATS.iter().map(|format| (format.name, sample.rendered(format)));

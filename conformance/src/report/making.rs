@@ -454,9 +454,10 @@ mod tests {
                 compare::{SideNames, compare, render},
                 matrix::{self, Column},
             },
+            document,
             formats::{FORMATS, Render},
             replay_file::ReplayFile,
-            sample, terminal,
+            sample,
         },
     };
 
@@ -582,11 +583,11 @@ mod tests {
             assert!(value.contains(REDACTED), "the secret does not reach {pointer}: {value}");
         }
         assert!(report.findings.iter().all(|finding| finding.curl.is_none()), "a line that would send `***`");
-        let mut texts = vec![terminal::render(
+        let mut texts = vec![document::terminal(
             &report,
-            terminal::Extent { verbose: true, ..Default::default() },
+            document::Extent { verbose: true, ..Default::default() },
             Paint::default(),
-            terminal::WIDTH,
+            paymaster_settings::output::document::terminal::WIDTH,
         )];
         texts.extend(FORMATS.iter().map(|format| sample.rendered(format)));
         texts.extend((0..report.findings.len()).map(|number| {

@@ -1,16 +1,16 @@
 //! Reports of a finished run, for people and for machines. The runner does not depend on them.
 
 pub(crate) mod comparison;
+pub(crate) mod document;
 pub(crate) mod formats;
 pub(crate) mod html;
 pub(crate) mod machine;
 mod making;
-mod markdown;
 pub(crate) mod model;
+pub(crate) mod progress;
 pub(crate) mod replay_file;
 #[cfg(test)]
 pub(crate) mod sample;
-pub(crate) mod terminal;
 pub(crate) mod text;
 
 use std::{

@@ -21,17 +21,11 @@ use paymaster_engine::{
     },
 };
 use paymaster_schemas::Basis;
-use paymaster_settings::escape_controls;
+use paymaster_settings::{escape_controls, output::document::Text};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::report::{
-    machine::profile_place::ProfilePlace,
-    text::{
-        compact::{self, cut},
-        contradictions::ShownContradiction,
-    },
-};
+use crate::report::machine::profile_place::ProfilePlace;
 
 /// Longer answer bodies are cut in the JSON report, in characters; it has their length.
 const LONGEST_BODY: usize = 16 * 1024;
@@ -87,7 +81,7 @@ pub(crate) struct Details {
     pub(crate) is_refused: bool,
     /// Lines of the profile that the target contradicts, as `tokens.supported[1]`.
     pub(crate) contradicted: Vec<String>,
-    pub(crate) contradictions: Vec<ShownContradiction>,
+    pub(crate) contradictions: Vec<Vec<Text>>,
     /// What the line of the profile is for that most inconclusive rules wait for, and the line.
     pub(crate) missing_line: Option<(String, String)>,
     /// The environment variables that must be exported before command lines work.
@@ -499,11 +493,6 @@ impl KnownFailure {
 }
 
 impl JudgedRule {
-    /// The statement that it checks, its id, section and basis, each with the words before it.
-    pub(crate) fn line(&self, id: &str) -> String {
-        format!("{} ({id}, section {}, {})", self.text, self.section, self.basis)
-    }
-
     /// The basis of its clause. An unknown name counts as a basis that cannot fail a run.
     pub(crate) fn basis(&self) -> Basis {
         let known = Basis::ALL.into_iter().find(|basis| basis.name() == self.basis);
@@ -529,13 +518,6 @@ impl Finding {
         if self.pointer.is_empty() { "the whole answer" } else { &self.pointer }
     }
 
-    /// What was expected and what was found, each cut to so many characters.
-    pub(crate) fn what(&self, longest: usize) -> String {
-        let [expected, found] =
-            [&self.expected, &self.actual].map(|text| cut(&escape_controls(text), longest));
-        format!("expected {expected}; found: {found}")
-    }
-
     /// The kind of call, for people.
     pub(crate) fn call(&self) -> &str {
         self.details.call.as_deref().unwrap_or("any request")
@@ -544,11 +526,6 @@ impl Finding {
     /// The answer that breaks the rule, with its request.
     pub(crate) fn exchange(&self) -> Option<&Exchanged> {
         self.exchanges.get(self.member)
-    }
-
-    /// The request that is answered wrongly.
-    pub(crate) fn request(&self) -> Option<&Request> {
-        self.requests.get(self.member)
     }
 
     /// The places of the request to compare with and of the one that is answered wrongly, which may be the same.
@@ -582,25 +559,6 @@ impl Exchanged {
             }
             Err(failure) => failure.clone(),
         }
-    }
-
-    /// The answer on several lines, with the place marked at which it breaks a rule: whole, or the rest folded. None where it is no object,
-    /// or the whole answer breaks the rule: it is shown as it was received then.
-    pub(crate) fn marked(
-        &self,
-        pointer: Option<&str>,
-        is_whole: bool,
-        (indent, width): (usize, usize),
-    ) -> Option<String> {
-        let response = self.answer.as_ref().ok()?;
-        let value: Value = serde_json::from_str(&response.body.text).ok().filter(Value::is_object)?;
-        let marks: Vec<&str> = pointer.into_iter().collect();
-        let text = match is_whole {
-            _ if pointer == Some("") => return None,
-            true => compact::pretty_marked(&value, &marks, indent, width),
-            false => compact::folded(&value, &marks, &["/result", "/error"], indent, width),
-        };
-        Some(format!("HTTP {}  {text}", response.status))
     }
 }
 

@@ -51,7 +51,7 @@ fn two_targets_are_compared_with_the_same_seed() {
     let arguments = ["compare", &good.url(), &bad.url(), "--cases", "8", "--seed", "5"];
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(out.contains("Fails at the second only\n  sponsored-result.callGasLimit"), "{out}");
+    assert!(out.contains("Fails at the second only\n  - sponsored-result.callGasLimit"), "{out}");
     assert!(!out.contains("the seeds differ"), "{out}");
     let (code, out, _) =
         run(folder.path(), &["compare", &good.url(), &good.url(), "--cases", "8", "--rule", "answer.*"]);

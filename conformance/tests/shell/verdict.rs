@@ -60,7 +60,9 @@ fn report(folder: &Path, server: &Server, more: &[&str]) -> (i32, String) {
     assert!(jsonschema::draft202012::new(&schema).unwrap().is_valid(&report), "{report}");
     let line = flat(&out);
     for (name, verdict) in told(folder) {
-        assert!(line.to_lowercase().starts_with(&verdict.to_lowercase()), "{name}: {verdict}: {out}{err}");
+        // Markdown quotes what a target answers.
+        let verdict = verdict.replace('`', "").to_lowercase();
+        assert!(line.to_lowercase().starts_with(&verdict), "{name}: {verdict}: {out}{err}");
     }
     (code, out)
 }
@@ -78,8 +80,8 @@ fn what_could_not_be_judged_is_counted_in_every_verdict() {
     assert!(open > 0 && passed + open + of("not-applicable") == rules.len(), "{passed} {open}");
     let all = rule_count();
     let expected =
-        format!("NOTHING BROKEN in what was judged: {passed} of {all} rules; 1 rule does not apply  ");
-    assert!(out.starts_with(&expected), "{out}");
+        format!("NOTHING BROKEN in what was judged: {passed} of {all} rules; 1 rule does not apply http");
+    assert!(flat(&out).starts_with(&expected), "{out}");
     assert_eq!(json["conclusion"], "nothing-broken");
     let (code, out) = report(folder.path(), &server, &[]);
     assert_eq!(code, 4, "{out}");

@@ -3,19 +3,21 @@
 
 pub mod advice;
 mod csv;
+mod document;
 #[cfg(test)]
 pub(crate) mod fixtures;
-mod html;
 mod json;
 mod junit;
-mod markdown;
 mod phrases;
+mod plot;
+mod plots;
 mod tables;
-pub mod terminal;
 mod workers;
 mod wrong;
 
 use std::error::Error;
+
+pub use document::{compared, terminal};
 
 use paymaster_settings::output::report_file::{self, Destination, FormatNames};
 
@@ -39,8 +41,12 @@ pub struct ReportFormat {
 /// Every format of report files.
 pub static FORMATS: &[ReportFormat] = &[
     format("json", &["json"], "everything, to merge and to compare", json::render),
-    format("html", &["html", "htm"], "a page with plots, in one file", html::render),
-    format("markdown", &["md"], "Markdown, for a pull request", markdown::render),
+    format("html", &["html", "htm"], "a page with plots, in one file", |summary, comparison| {
+        Ok(document::web_page(summary, comparison))
+    }),
+    format("markdown", &["md"], "Markdown, for a pull request", |summary, comparison| {
+        Ok(document::markdown(summary, comparison))
+    }),
     format("junit", &["xml"], "JUnit, one test case for each threshold", junit::render),
     format("csv", &["csv"], "the figures by second, one row each", csv::render),
 ];
@@ -142,7 +148,7 @@ mod tests {
                 let summary = RunSummary { embedded, ..summary };
                 let terminal = (
                     "terminal",
-                    terminal::render(&summary, None, paymaster_settings::output::terminal::Paint::default()),
+                    terminal(&summary, None, paymaster_settings::output::terminal::Paint::default()),
                 );
                 // A table of numbers has no place for a sentence.
                 let files = FORMATS

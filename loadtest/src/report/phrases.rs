@@ -99,9 +99,7 @@ pub(super) fn outcome(summary: &RunSummary) -> Vec<String> {
     let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(total.latency.percentile(percent)));
     let (time, rate, max) = (seconds(summary.seconds), rate(summary.rate()), latency(total.latency.max()));
     let requests = count(all, "request");
-    lines.push(format!(
-        "{answers}{requests} in {time}: {rate}   p50 {p50}   p95 {p95}   p99 {p99}   max {max}"
-    ));
+    lines.push(format!("{answers}{requests} in {time}: {rate}, p50 {p50}, p95 {p95}, p99 {p99}, max {max}"));
     lines.extend(arrivals(&summary.figures.arrivals));
     let of = if total.judged >= answered { "all".to_owned() } else { format!("{} of", number(total.judged)) };
     lines.push(format!("{of} {} answers judged, {} wrong", number(answered), number(wrong)));
@@ -125,13 +123,15 @@ fn shortfall(summary: &RunSummary) -> Option<String> {
     Some(format!("asked for {}, reached {}{why}", rate(shortfall.requested), rate(shortfall.reached)))
 }
 
-/// The model, its rate, the users and the seed. `of_latency` follows the rate of the open model.
-pub(super) fn load(summary: &RunSummary, of_latency: &str) -> String {
+/// The model, its rate, the users and the seed.
+pub(super) fn load(summary: &RunSummary) -> String {
     let model = &summary.model;
     let rate = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
             let spread = if model.poisson { " at random (Poisson)" } else { "" };
-            format!("open model, {rate} arrivals per second{spread} requested{of_latency}")
+            format!(
+                "open model, {rate} arrivals per second{spread} requested, latency from the intended start"
+            )
         }
         Some(rate) => format!("closed model, at most {rate} requests per second"),
         None => "closed model".to_owned(),

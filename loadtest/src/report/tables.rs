@@ -2,9 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use paymaster_settings::output::{
+    document::{Block, Style, Table, Text},
+    terminal::cut,
+};
+
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
-    report::{phrases::in_no_figure, workers},
+    report::{
+        phrases::{in_no_figure, load},
+        workers,
+    },
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
@@ -13,91 +21,66 @@ use crate::{
     text::{latency, number, rate, share},
 };
 
-/// What a cell says of the run, which decides its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
-    Plain,
-    Good,
-    Bad,
-    Odd,
+/// A table below its title, and sentences below it; nothing without rows.
+fn table(
+    (id, title): (&'static str, String),
+    columns: impl IntoIterator<Item = impl Into<String>>,
+    rows: impl Iterator<Item = Vec<Text>>,
+    notes: Vec<String>,
+) -> Block {
+    let (rows, columns) = (rows.collect(), columns.into_iter().map(Into::into).collect());
+    let table = Table { title: title.clone(), columns, rows, has_numbers: true, ..Table::default() };
+    let notes = notes.into_iter().map(Block::paragraph);
+    Block::section(id, title, [Block::Table(table)].into_iter().chain(notes).collect())
 }
 
-/// A cell of a table.
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    pub(super) text: String,
-    pub(super) tone: Tone,
-}
-
-/// A table with a title. The first cell of a row is its name.
-#[derive(Debug)]
-pub(super) struct Table {
-    pub(super) title: String,
-    pub(super) columns: Vec<String>,
-    pub(super) rows: Vec<Vec<Cell>>,
-    /// Sentences below it.
-    pub(super) notes: Vec<String>,
-}
-
-/// A cell of no colour.
-pub(super) fn plain(text: impl Into<String>) -> Cell {
-    Cell { text: text.into(), tone: Tone::Plain }
-}
-
-fn toned(tone: Tone, text: &str) -> Cell {
-    Cell { text: text.to_owned(), tone }
-}
-
-fn table<const N: usize>(title: &str, columns: [&str; N], rows: impl Iterator<Item = [Cell; N]>) -> Table {
-    Table {
-        title: title.to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.map(Vec::from).collect(),
-        notes: Vec::new(),
-    }
-}
+/// Longest cause that is shown, in characters.
+const LONGEST_CAUSE: usize = 80;
 
 /// Why requests got no good answer; of the causes, so many at most.
-pub(super) fn failures(summary: &RunSummary, most: usize) -> Table {
+pub(super) fn failures(summary: &RunSummary, most: usize) -> Block {
     let counts = summary.figures.total(None).counts;
     let outcomes = counts.without_answer().map(|(outcome, times)| {
-        [plain(outcome.description()), plain(number(times)), plain(share(times, counts.all()))]
+        vec![outcome.description().into(), number(times).into(), share(times, counts.all()).into()]
     });
     let causes = summary.figures.failures.iter().take(most);
-    let causes = causes.map(|(cause, times)| [plain(cause), plain(number(*times)), plain("")]);
-    table("Without a good answer", ["why", "requests", "share"], outcomes.chain(causes))
+    let causes = causes.map(|(cause, times)| {
+        vec![Text::quoted(cut(cause, LONGEST_CAUSE)), number(*times).into(), "".into()]
+    });
+    let title = ("failures", "Without a good answer".to_owned());
+    table(title, ["why", "requests", "share"], outcomes.chain(causes), Vec::new())
 }
 
 /// What each threshold observed; nothing of a target that could not be tested.
-pub(super) fn thresholds(summary: &RunSummary) -> Table {
+pub(super) fn thresholds(summary: &RunSummary) -> Block {
     let judged = summary.thresholds.iter().filter(|_| summary.verdict != RunVerdict::CouldNotTest);
     let rows = judged.map(|judged| {
         let note = if judged.by_default { " (default)" } else { "" };
-        let met = if judged.met { toned(Tone::Good, "met") } else { toned(Tone::Bad, "missed") };
-        [plain(judged.threshold.for_people() + note), plain(&judged.observed), met]
+        let met = if judged.met { Text::of(Style::Good, "met") } else { Text::of(Style::Bad, "missed") };
+        vec![(judged.threshold.for_people() + note).into(), (&judged.observed).into(), met]
     });
-    table("Thresholds", ["threshold", "observed", "result"], rows)
+    table(("thresholds", "Thresholds".to_owned()), ["threshold", "observed", "result"], rows, Vec::new())
 }
 
 /// The comparison with an earlier run.
-pub(super) fn compared(comparison: &RunComparison) -> Table {
+pub(super) fn compared(comparison: &RunComparison) -> Block {
     let rows = comparison.rows.iter().map(|row| {
-        let tone = match row.direction {
-            Change::Worse => Tone::Bad,
-            Change::Better => Tone::Good,
-            Change::Same => Tone::Plain,
-            Change::Unclear => Tone::Odd,
+        let style = match row.direction {
+            Change::Worse => Style::Bad,
+            Change::Better => Style::Good,
+            Change::Same => Style::Plain,
+            Change::Unclear => Style::Odd,
         };
-        let change = toned(tone, row.direction.word());
-        [plain(&row.name), plain(&row.before), plain(&row.after), change, plain(&row.note)]
+        let [name, before, after, note] = [&row.name, &row.before, &row.after, &row.note].map(Text::from);
+        vec![name, before, after, Text::of(style, row.direction.word()), note]
     });
-    let title = format!("Compared with {}", comparison.before);
-    table(&title, ["figure", "before", "now", "change", "difference"], rows)
+    let title = ("compared", format!("Compared with {}", comparison.before));
+    table(title, ["figure", "before", "now", "change", "difference"], rows, Vec::new())
 }
 
-/// The figures of each scenario or step, and of all of them if there are several; below, what is in no figure and what the load generators
-/// used.
-pub(super) fn scenarios(summary: &RunSummary) -> Table {
+/// The figures of each scenario or step, and of all of them if there are several; below, the load, what is in no figure and what the load
+/// generators used.
+pub(super) fn scenarios(summary: &RunSummary) -> Block {
     let total = summary.figures.total(None);
     let (unsent, nothing) = (unsent_steps(summary), LabelFigures::default());
     let labels = summary.figures.labels.iter().map(|(label, figures)| (label.as_str(), figures));
@@ -106,25 +89,22 @@ pub(super) fn scenarios(summary: &RunSummary) -> Table {
     let rows = labels.into_iter().chain(all).map(|(label, figures)| {
         let wrong = figures.counts.of(Outcome::Wrong);
         let answers = rate(figures.rate(summary.seconds));
-        let mut row = vec![plain(label), plain(number(figures.counts.all())), plain(answers)];
-        row.extend(PERCENTILES.map(|percent| plain(latency(figures.latency.percentile(percent)))));
-        row.push(plain(latency(figures.latency.max())));
-        row.push(toned(if wrong > 0 { Tone::Bad } else { Tone::Plain }, &number(wrong)));
-        row.push(plain(number(figures.counts.failed() - wrong)));
+        let mut row = vec![Text::from(label), number(figures.counts.all()).into(), answers.into()];
+        row.extend(PERCENTILES.map(|percent| latency(figures.latency.percentile(percent)).into()));
+        row.push(latency(figures.latency.max()).into());
+        row.push(Text::of(if wrong > 0 { Style::Bad } else { Style::Plain }, number(wrong)));
+        row.push(number(figures.counts.failed() - wrong).into());
         row
     });
-    let titles = ["scenario", "requests", "rate"].into_iter().map(str::to_owned);
-    let titles = titles.chain(PERCENTILES.map(|percent| format!("p{percent}")));
-    let mut notes: Vec<String> = unsent.values().cloned().collect();
+    let columns = ["scenario", "requests", "rate"].into_iter().map(str::to_owned);
+    let columns = columns.chain(PERCENTILES.map(|percent| format!("p{percent}")));
+    let mut notes = vec![load(summary)];
+    notes.extend(unsent.into_values());
     notes.extend(in_no_figure(summary));
     notes.extend(workers::generators(&summary.generators, total.counts.all()));
     notes.extend(summary.left_out.iter().map(|cause| format!("left out: {cause}")));
-    Table {
-        title: "Scenarios".to_owned(),
-        columns: titles.chain(["max", "wrong", "failed"].map(str::to_owned)).collect(),
-        rows: rows.collect(),
-        notes,
-    }
+    let columns = columns.chain(["max", "wrong", "failed"].map(str::to_owned));
+    table(("scenarios", "Scenarios".to_owned()), columns, rows, notes)
 }
 
 /// The steps of journeys that were never sent because of the answers to the step before, each with what these were.
@@ -151,6 +131,20 @@ mod tests {
     use super::*;
     use crate::report::fixtures;
 
+    /// The rows of a table, and the sentences below it.
+    fn parts(section: Block) -> (Vec<Vec<String>>, Vec<String>) {
+        let Block::Section { blocks, .. } = section else { panic!("{section:?}") };
+        let (mut rows, mut notes) = (Vec::new(), Vec::new());
+        for block in blocks {
+            match block {
+                Block::Table(table) => rows = table.rows,
+                Block::Paragraph(note) => notes.push(note.to_string()),
+                _ => {}
+            }
+        }
+        (rows.iter().map(|row| row.iter().map(Text::to_string).collect()).collect(), notes)
+    }
+
     #[test]
     fn a_step_that_wrong_answers_kept_from_being_sent_has_a_row_and_a_reason() {
         let mut summary = fixtures::failed();
@@ -158,27 +152,27 @@ mod tests {
         let quote = "journey/quote";
         let good = summary.figures.labels[quote].counts.of(Outcome::Good);
         // Good answers that had a token: the run ended before the step.
-        assert_eq!(scenarios(&summary).notes, Vec::<String>::new());
+        assert_eq!(parts(scenarios(&summary)).1, [load(&summary)]);
         summary.figures.unfinished = good;
-        let table = scenarios(&summary);
-        let names: Vec<&str> = table.rows.iter().map(|row| &*row[0].text).collect();
+        let (rows, notes) = parts(scenarios(&summary));
+        let names: Vec<&String> = rows.iter().map(|row| &row[0]).collect();
         assert_eq!(names, [quote, "journey/sponsor", "quote-erc20", "all"]);
-        let cells: Vec<&str> = table.rows[1].iter().map(|cell| &*cell.text).collect();
+        let cells: Vec<&str> = rows[1].iter().map(String::as_str).collect();
         assert_eq!((cells[1], cells[2], cells[3], cells.last()), ("0", "0.0/s", "-", Some(&"0")));
         let reason = format!(
             "journey/sponsor was never sent: no usable answer to {quote} (wrong answers: 13, timeouts: 3, without a token: {})",
             number(good)
         );
-        assert_eq!(table.notes[0], reason);
+        assert_eq!(notes[1], reason);
         summary.figures.labels.insert("journey/sponsor".to_owned(), sponsor);
-        assert_eq!(scenarios(&summary).notes, Vec::<String>::new());
-        assert_eq!(scenarios(&fixtures::passed()).rows.len(), 4);
+        assert_eq!(parts(scenarios(&summary)).1, [load(&summary)]);
+        assert_eq!(parts(scenarios(&fixtures::passed())).0.len(), 4);
     }
 
     #[test]
     fn the_row_of_an_error_rate_says_what_it_counts() {
-        let table = thresholds(&fixtures::failed());
-        let names: Vec<&str> = table.rows.iter().map(|row| &*row[0].text).collect();
+        let (rows, _) = parts(thresholds(&fixtures::failed()));
+        let names: Vec<&String> = rows.iter().map(|row| &row[0]).collect();
         assert_eq!(
             names,
             ["p95<200ms", "wrong-rate<=0% (default)", "error-rate (wrong or failed) <1% (default)"]

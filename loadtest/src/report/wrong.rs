@@ -1,7 +1,7 @@
 //! Wrong answers, grouped: the kinds that one defect most likely causes stand together, with a few examples.
 
 use crate::{
-    figures::{Example, WrongAnswers},
+    figures::WrongAnswers,
     text::{count, share},
 };
 
@@ -55,19 +55,6 @@ impl WrongGroup<'_> {
     }
 }
 
-/// An example: what was expected, what was found and where, the request and the answer, each with its name.
-pub(super) fn lines(kind: &WrongAnswers) -> [(&'static str, String); 4] {
-    let Example { expected, actual, request, status, response, .. } = &kind.example;
-    let place = if kind.key.pointer.is_empty() { String::new() } else { format!(" at {}", kind.key.pointer) };
-    let status = status.filter(|status| *status != 200).map(|status| format!("HTTP {status} "));
-    [
-        ("expected", format!("{expected}{place}")),
-        ("got", actual.clone()),
-        ("request", request.clone()),
-        ("answer", status.unwrap_or_default() + response),
-    ]
-}
-
 /// The groups, the most frequent first.
 pub(super) fn groups(wrong: &[WrongAnswers]) -> Vec<WrongGroup<'_>> {
     let mut groups: Vec<WrongGroup<'_>> = Vec::new();
@@ -91,7 +78,7 @@ pub(super) fn groups(wrong: &[WrongAnswers]) -> Vec<WrongGroup<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::WrongKey;
+    use crate::figures::{Example, WrongKey};
 
     fn kind(rule: &str, label: &str, pointer: &str, expected: &str, times: u64) -> WrongAnswers {
         WrongAnswers {

@@ -46,7 +46,7 @@ class HeadlessRuns(LocustTest):
         master = self.headless(2, "-u", 4, "-r", 4, "-t", "4s", "sponsor-sponsored")
         self.workers(2, master.port, url)
         self.assertEqual(master.wait(), 1, master.output())
-        self.assertIn("WRONG answer.id in sponsor-sponsored", master.output())
+        self.assertIn("DEFECT 1  answer.id in sponsor-sponsored", master.output())
         merged = self.report()
         share = counters(merged)["sponsor-sponsored", "wrong"] / requests(merged)
         self.assertTrue(0.03 < share < 0.05, share)

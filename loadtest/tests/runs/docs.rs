@@ -102,7 +102,7 @@ fn the_commands_of_the_guide_work_in_their_order() {
         let given: Vec<&str> = given.iter().map(String::as_str).collect();
         let Finished { code, out, err } = run(folder.path(), &given);
         assert!([0, 1, 4].contains(&code), "{arguments:?}: {code}: {out}{err}");
-        assert!(!out.contains("WRONG"), "{arguments:?}: {out}");
+        assert!(!out.contains("DEFECT"), "{arguments:?}: {out}");
         for pair in arguments.windows(2).filter(|pair| pair[0] == "-o") {
             let path = pair[1].split_once('=').map_or(pair[1].as_str(), |(_, path)| path);
             assert!(folder.path().join(path).exists(), "{arguments:?}");

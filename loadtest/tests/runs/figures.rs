@@ -69,7 +69,7 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
     let seconds = report["seconds"].as_f64().unwrap();
     assert!((rate - answers.as_f64().unwrap() / seconds).abs() < 1e-6, "{derived}");
     assert!(rate <= 100.0, "the server cannot do more: {rate}");
-    let shown = format!(": {rate:.1}/s ");
+    let shown = format!(": {rate:.1}/s, ");
     assert!(rate > 99.9 || out.contains(&shown), "{shown} in {out}");
     // 100 in a second, and those in progress when the last arrival began.
     let shortfall = &report["derived"]["shortfall"];

@@ -27,7 +27,7 @@ use crate::{
         process::{CommandError, block_on, stop_at_interrupt},
         reports::Reports,
     },
-    report::{Finished, terminal::progress::Progress, text::words::count},
+    report::{Finished, progress::Progress, text::words::count},
     run::{self, Cost, Reporters, RunOutcome, Suite},
 };
 

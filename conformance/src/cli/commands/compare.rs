@@ -14,7 +14,7 @@ use crate::{
         Finished,
         comparison::compare::{SideNames, compare, render},
         model::Report,
-        terminal::progress::Progress,
+        progress::Progress,
     },
     run::{self, RunOutcome, Suite},
 };

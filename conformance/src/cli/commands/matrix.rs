@@ -41,7 +41,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
         pair[0].run.compared_with(&pair[1].run)?;
     }
     let is_markdown = args.output.extension().is_some_and(|extension| extension == "md");
-    write(&args.output, &if is_markdown { matrix::markdown(&columns) } else { matrix::page(&columns) })?;
+    write(&args.output, &if is_markdown { matrix::text(&columns) } else { matrix::page(&columns) })?;
     let folder = args.badges.as_deref().or(args.output.parent()).unwrap_or(Path::new(""));
     let mut text = format!("wrote {}\n", args.output.display());
     for column in columns.iter().filter(|_| !is_markdown) {

@@ -27,7 +27,7 @@ use crate::{
     report::{
         Maker,
         replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},
-        text::{compact, words::count},
+        text::words::count,
     },
     run::{self, ReplayOutcome},
 };
@@ -200,7 +200,7 @@ impl Sent {
                 let maker = Maker { redactor: &self.redactor, place: &ShownTarget::default() };
                 let answer = answer.as_ref().map(|answer| format!(": {}", maker.exchange(answer).line()));
                 let text = self.shown(&format!("{reason}{}", answer.unwrap_or_default()));
-                compact::cut(&text, LONGEST_ANSWER)
+                output::terminal::cut(&text, LONGEST_ANSWER)
             }
             ReplayOutcome::CouldNotTest(cause) => {
                 format!("could not test {}: {}", self.place, self.shown(cause))

@@ -8,7 +8,7 @@ use crate::{
         filter,
         process::{CommandError, block_on, stop_at_interrupt},
     },
-    report::{terminal::progress::StatusLine, text::words::count},
+    report::{progress::StatusLine, text::words::count},
     selftest::{
         self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,
         deviations_on_chain, every_deviation, fault_pairs, run_pairs,

@@ -1,6 +1,6 @@
 //! A page with several implementations side by side: clauses as rows, reports as columns, a badge for each.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 use maud::{Markup, html};
@@ -9,13 +9,17 @@ use paymaster_schemas::{Section, find_clause};
 use crate::report::{
     comparison::badge,
     counts::{Counts, RuleState},
-    html::{mark, observed},
+    document::observed,
+    html::mark,
     model::Report,
     text::{sections, words},
 };
 use paymaster_settings::{
     EMBEDDED_WARNING,
-    output::page::{self, Head, Own, id},
+    output::{
+        document::{Block, Head, Style, Table, Text, html, markdown},
+        page::{self, Own, id},
+    },
 };
 
 /// A report and the name of its column.
@@ -29,11 +33,11 @@ pub(crate) struct Column {
 pub(crate) fn page(columns: &[Column]) -> String {
     let rows = rows(columns);
     let top = Head {
-        tool: concat!("paymaster-conformance ", env!("CARGO_PKG_VERSION")),
+        tool: concat!("paymaster-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
         state: "compared",
-        word: &format!("{} side by side", words::count(columns.len() as u128, "implementation")),
-        limits: "",
-        target: "",
+        word: format!("{} side by side", words::count(columns.len() as u128, "implementation")),
+        limits: Text::default(),
+        target: String::new(),
     };
     let below = html! {
         p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
@@ -46,7 +50,7 @@ pub(crate) fn page(columns: &[Column]) -> String {
     };
     let body = html! {
         a.skip href="#matrix" { "Skip to the table" }
-        (page::head(top, &below))
+        (page::head(&top, &below))
         main {
             section #matrix {
                 h2 { "Clauses" }
@@ -71,7 +75,7 @@ pub(crate) fn page(columns: &[Column]) -> String {
                     }
                 }
             }
-            (observed(&columns.iter().map(|column| (column.name.as_str(), &column.run)).collect::<Vec<_>>()))
+            (html::blocks(&[observed(&columns.iter().map(|column| (column.name.as_str(), &column.run)).collect::<Vec<_>>(), false)]))
             (badges(columns))
         }
         footer { p { "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION")) "." } }
@@ -80,48 +84,45 @@ pub(crate) fn page(columns: &[Column]) -> String {
 }
 
 /// The same in Markdown: the totals, and the clauses in which the reports differ, each with its text.
-pub(crate) fn markdown(columns: &[Column]) -> String {
+pub(crate) fn text(columns: &[Column]) -> String {
     let rows = rows(columns);
-    let line = |first: &str, cells: &mut dyn Iterator<Item = String>| {
-        format!("| {first} | {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    let table = |first: &str, rows: Vec<Vec<Text>>| {
+        let names = columns.iter().map(|column| column.name.clone());
+        Block::Table(Table {
+            columns: [first.to_owned()].into_iter().chain(names).collect(),
+            rows,
+            ..Table::default()
+        })
     };
-    let named = |first: &str| {
-        let head = line(first, &mut columns.iter().map(|column| column.name.clone()));
-        format!("\n{head}{}", line("---", &mut columns.iter().map(|_| "---".to_owned())))
-    };
-    let mut text = format!("{} side by side.\n", words::count(columns.len() as u128, "implementation"));
-    text.push_str(&named("clauses"));
     let counts: Vec<Counts> = columns.iter().map(|column| counts(&rows, column)).collect();
-    for state in RuleState::ALL {
-        if counts.iter().any(|counts| counts.get(state) > 0) {
-            text.push_str(&line(
-                state.word(),
-                &mut counts.iter().map(|counts| counts.get(state).to_string()),
-            ));
-        }
-    }
-    let mut alike = 0;
+    let present =
+        RuleState::ALL.into_iter().filter(|state| counts.iter().any(|counts| counts.get(*state) > 0));
+    let totals = present.map(|state| {
+        let numbers = counts.iter().map(|counts| counts.get(state).to_string().into());
+        [state.word().into()].into_iter().chain(numbers).collect()
+    });
+    let title = format!("{} side by side.", words::count(columns.len() as u128, "implementation"));
+    let mut blocks = vec![Block::paragraph(title), table("clauses", totals.collect())];
+    let mut alike = 0_u32;
     for ((specification, _), (section, clauses)) in &rows {
-        let states = |clause| columns.iter().map(|column| state(clause, &column.run)).collect::<Vec<_>>();
-        let (differing, same): (Vec<_>, Vec<_>) = clauses
-            .iter()
-            .map(|clause| (clause, states(clause)))
-            .partition(|(_, states)| states.windows(2).any(|pair| pair[0] != pair[1]));
-        alike += same.len();
-        if differing.is_empty() {
-            continue;
-        }
-        let _ =
-            write!(text, "\n## {section} {}\n{}", sections::name(specification, section), named("clause"));
-        for (clause, states) in differing {
+        let mut differing = Vec::new();
+        for clause in clauses {
+            let states: Vec<_> = columns.iter().map(|column| state(clause, &column.run)).collect();
+            if states.windows(2).all(|pair| pair[0] == pair[1]) {
+                alike += 1;
+                continue;
+            }
             let known = find_clause(clause).map_or("", |known| known.text);
-            let word =
-                |state: &Option<RuleState>| state.map_or("not in this report", RuleState::word).to_owned();
-            text.push_str(&line(&format!("`{clause}`: {known}"), &mut states.iter().map(word)));
+            let words = states.iter().map(|state| state.map_or("not in this report", RuleState::word).into());
+            let name = Text::of(Style::Id, clause).and(": ").and(known);
+            differing.push([name].into_iter().chain(words).collect());
         }
+        let title = format!("{section} {}", sections::name(specification, section));
+        blocks.push(Block::section("", title, vec![table("clause", differing)]));
     }
-    let _ = writeln!(text, "\nIn {}, all of them agree.", words::count(alike as u128, "other clause"));
-    text
+    let alike = format!("In {}, all of them agree.", words::count(alike, "other clause"));
+    blocks.push(Block::paragraph(alike));
+    markdown::parts(&blocks).trim_start().to_owned()
 }
 
 /// A clause, by its id.

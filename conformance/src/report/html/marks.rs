@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use paymaster_schemas::Basis;
+use paymaster_settings::output::document::{Block, Table, Text, html};
 
 use crate::report::counts::RuleState;
 
@@ -12,27 +13,15 @@ pub(crate) fn mark(state: RuleState) -> Markup {
 
 /// The legend.
 pub(super) fn legend() -> Markup {
-    html! {
-        details.legends {
-            summary { "What the signs and words mean" }
-            div.columns {
-                div {
-                    p.label { "Verdict" }
-                    dl {
-                        @for state in RuleState::ALL {
-                            div { dt { (mark(state)) (state.word()) } dd { (verdict(state)) } }
-                        }
-                    }
-                }
-                div {
-                    p.label { "Basis" }
-                    dl {
-                        @for basis in Basis::ALL { div { dt { (basis.name()) } dd { (reason(basis)) } } }
-                    }
-                }
-            }
-        }
-    }
+    let table = |title: &str, rows: Vec<Vec<Text>>| {
+        let columns = vec![title.to_owned(), "meaning".to_owned()];
+        Block::Table(Table { title: title.to_owned(), columns, rows, ..Table::default() })
+    };
+    let states = RuleState::ALL
+        .map(|state| vec![format!("{} {}", state.sign(), state.word()).into(), verdict(state).into()]);
+    let bases = Basis::ALL.map(|basis| vec![basis.name().into(), reason(basis).into()]);
+    let tables = vec![table("verdict", states.to_vec()), table("basis", bases.to_vec())];
+    html::blocks(&[Block::details("What the signs and words mean", false, tables)])
 }
 
 const fn verdict(state: RuleState) -> &'static str {

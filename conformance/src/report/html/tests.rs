@@ -1,4 +1,4 @@
-use crate::report::{html::*, sample};
+use crate::report::{document::page, sample};
 use paymaster_engine::rules::Violation;
 
 #[test]
@@ -17,7 +17,7 @@ fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
         "behaviour.<wbr>error-status",
         "feeTokenAddress",
         "docs/specification.md#section-27-token-mode-quote",
-        "<dt>profile</dt><dd>paymaster.toml</dd>",
+        "<dt>profile</dt><dd class=\"profile\">paymaster.toml</dd>",
         "id=\"defect-1\"",
         "href=\"#defect-1\"",
         "The nearest request that does not break it",
@@ -38,16 +38,16 @@ fn what_profile_and_target_contradict_stands_below_the_headline() {
     for part in [
         "either the profile or the target is wrong about tokens.supported[1], operations.sponsorable[0]",
         "Profile and target contradict each other. ",
-        "<code>tokens.supported[1] (paymaster.toml, line 10)</code>: the profile states that the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174",
+        "<li>tokens.supported[1] (paymaster.toml, line 10): the profile states that the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174",
         "cause: 12 answers refused it or listed it as unsupported, and none served it (Defect 1 shows it)",
         "&quot;unsupportedTokens&quot;:[&quot;0x2791BCA1",
-        "<code>operations.sponsorable[0] (paymaster.toml, line 6)</code>: the profile states that",
+        "<li>operations.sponsorable[0] (paymaster.toml, line 6): the profile states that",
     ] {
         assert!(head.contains(part), "{part} is missing: {head}");
     }
     assert!(!html.contains("s3cr3t-key"));
     let without = page(&sample::violations().report());
-    assert!(!without.contains("id=\"contradictions\""));
+    assert!(!without.contains("contradict each other"));
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn every_link_has_a_target() {
 fn recorded_traffic_has_no_seed() {
     let sample = sample::recorded();
     let html = page(&sample.report());
-    assert!(html.contains("<dt>recorded exchanges</dt>") && !html.contains("<dt>seed</dt>"));
-    assert!(html.contains("Left out: "));
+    assert!(html.contains("· 250 recorded exchanges") && !html.contains("· seed "));
+    assert!(html.contains("left out: "));
 }
 
 /// Everything that a target can put into a report.
@@ -171,5 +171,12 @@ fn nothing_is_loaded_from_anywhere() {
 fn warnings_have_numbers_of_their_own_and_fold() {
     let html = page(&sample::violations().report());
     assert!(html.contains("<details class=\"defect\" id=\"warning-1\""), "{html}");
-    assert!(!html.contains("defect-3") && !html.contains("<details class=\"more\" open"));
+    assert!(!html.contains("defect-3"));
+    // The request and the answer of each defect alone are unfolded.
+    let open: Vec<&str> = html.split("<details class=\"more\" open>").skip(1).collect();
+    assert_eq!(open.len(), 3);
+    assert!(
+        open.iter().all(|rest| rest.starts_with("<summary>Request, answer and how to repeat it: ")),
+        "{open:?}"
+    );
 }

@@ -7,123 +7,120 @@ use paymaster_schemas::{Basis, Section};
 
 use crate::report::{
     counts::{Counts, RuleState},
-    html::{
-        Page, escape_controls,
-        marks::{legend, mark},
-    },
-    model::JudgedRule,
+    document::finding,
+    html::marks::{legend, mark},
+    model::{JudgedRule, Report},
     text::{sections, words},
 };
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::output::page::{code_spans, id};
+use paymaster_settings::{
+    escape_controls,
+    output::{document::html::text, page::id},
+};
 
-impl Page<'_> {
-    pub(super) fn rules(&self) -> Markup {
-        let report = self.report;
-        let name = &report.specification.name;
-        let mut sections: BTreeMap<Vec<u32>, (&str, Vec<&JudgedRule>)> = BTreeMap::new();
-        for rule in &report.rules {
-            let (_, rules) =
-                sections.entry(Section::order(&rule.section)).or_insert((&rule.section, Vec::new()));
-            rules.push(rule);
+pub(in crate::report) fn rules(report: &Report) -> Markup {
+    let name = &report.specification.name;
+    let mut sections: BTreeMap<Vec<u32>, (&str, Vec<&JudgedRule>)> = BTreeMap::new();
+    for rule in &report.rules {
+        let (_, rules) = sections.entry(Section::order(&rule.section)).or_insert((&rule.section, Vec::new()));
+        rules.push(rule);
+    }
+    html! {
+        section #rules {
+            h2 { "The rules, by section of the specification" }
+            (legend())
+            (filters(report))
+            @for (section, rules) in sections.values() {
+                details.part {
+                    summary {
+                        span.number { (section) } " " (sections::name(name, section)) " "
+                        (tally(report, rules))
+                    }
+                    @for rule in rules { (self::rule(report, rule)) }
+                }
+            }
+            p.nothing hidden { "No rule matches these filters." }
         }
-        html! {
-            section #rules {
-                h2 { "The rules, by section of the specification" }
-                (legend())
-                (self.filters())
-                @for (section, rules) in sections.values() {
-                    details.part {
-                        summary {
-                            span.number { (section) } " " (sections::name(name, section)) " "
-                            (self.tally(rules))
-                        }
-                        @for rule in rules { (self.rule(rule)) }
+    }
+}
+
+fn filters(report: &Report) -> Markup {
+    let seen = |basis: Basis| report.rules.iter().any(|rule| rule.basis() == basis);
+    html! {
+        div.filters role="group" aria-label="Filters" {
+            div.chips role="group" aria-label="By verdict" {
+                @for (state, number) in report.counts().present() {
+                    button type="button" aria-pressed="false" data-filter="state" data-value=(state.name()) {
+                        (mark(state)) (state.word()) " " span.number { (number) }
                     }
                 }
-                p.nothing hidden { "No rule matches these filters." }
+            }
+            div.chips role="group" aria-label="By basis" {
+                @for basis in Basis::ALL.into_iter().filter(|basis| seen(*basis)) {
+                    button type="button" aria-pressed="false" data-filter="basis" data-value=(basis.name()) { (basis.name()) }
+                }
+            }
+            div.search {
+                label for="search" { "Find" }
+                input #search type="search" placeholder="rule, member or word" autocomplete="off" spellcheck="false";
+                button #clear type="button" hidden { "Show all" }
+                button #unfold type="button" aria-pressed="false" { "Open all" }
+            }
+            p #shown role="status" {}
+        }
+    }
+}
+
+/// `✓ 12 passed – 1 not applicable`.
+fn tally(report: &Report, rules: &[&JudgedRule]) -> Markup {
+    let counts = Counts::of_states(rules.iter().map(|rule| report.state(rule)));
+    html! {
+        @for (state, number) in counts.present() {
+            span.part-count { (mark(state)) (number) " " (state.word()) }
+        }
+    }
+}
+
+fn rule(report: &Report, rule: &JudgedRule) -> Markup {
+    let state = report.state(rule);
+    html! {
+        details.rule id=(rule.id) data-state=(state.name()) data-basis=(rule.basis) {
+            summary {
+                (mark(state))
+                span.title { (text(&(&rule.text).into())) }
+                span.state { (word(rule, state)) }
+                span.under {
+                    span.id { (id(&rule.id)) } " "
+                    span.basis { (rule.basis) } " "
+                    span.times { (times(rule)) }
+                }
+            }
+            div.about {
+                @for defect in report.defects.iter().filter(|defect| defect.rules.contains(&rule.id)) {
+                    p.defect-link { a href=(format!("#{}", defect.anchor())) { (defect.label) } ": " (escape_controls(&defect.headline)) "." }
+                }
+                @if rule.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Hint: " } (rule.hint) } }
+                @if let Some(reason) = &rule.reason { p.hint { b { (reason_title(rule, state)) } (escape_controls(reason)) } }
+                // The page does not know where the repository is, so it names the file instead of linking to it.
+                p.meta {
+                    "Held " (words::count(rule.held, "time"))
+                    @if rule.broken > 0 { ", broken " (rule.broken) "." } @else { "; it passes with " (rule.quota) "." }
+                    @if rule.id != rule.clause { " Clause " code { (rule.clause) } "." }
+                    " " "Specification: " code { (sections::place(&report.specification.name, &rule.section)) } "."
+                    " "
+                    a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
+                }
+                (excused(report, rule))
             }
         }
     }
+}
 
-    fn filters(&self) -> Markup {
-        let seen = |basis: Basis| self.report.rules.iter().any(|rule| rule.basis() == basis);
-        html! {
-            div.filters role="group" aria-label="Filters" {
-                div.chips role="group" aria-label="By verdict" {
-                    @for (state, number) in self.verdict.counts.present() {
-                        button type="button" aria-pressed="false" data-filter="state" data-value=(state.name()) {
-                            (mark(state)) (state.word()) " " span.number { (number) }
-                        }
-                    }
-                }
-                div.chips role="group" aria-label="By basis" {
-                    @for basis in Basis::ALL.into_iter().filter(|basis| seen(*basis)) {
-                        button type="button" aria-pressed="false" data-filter="basis" data-value=(basis.name()) { (basis.name()) }
-                    }
-                }
-                div.search {
-                    label for="search" { "Find" }
-                    input #search type="search" placeholder="rule, member or word" autocomplete="off" spellcheck="false";
-                    button #clear type="button" hidden { "Show all" }
-                    button #unfold type="button" aria-pressed="false" { "Open all" }
-                }
-                p #shown role="status" {}
-            }
-        }
-    }
-
-    /// `✓ 12 passed – 1 not applicable`.
-    fn tally(&self, rules: &[&JudgedRule]) -> Markup {
-        let counts = Counts::of_states(rules.iter().map(|rule| self.report.state(rule)));
-        html! {
-            @for (state, number) in counts.present() {
-                span.part-count { (mark(state)) (number) " " (state.word()) }
-            }
-        }
-    }
-
-    fn rule(&self, rule: &JudgedRule) -> Markup {
-        let state = self.report.state(rule);
-        html! {
-            details.rule id=(rule.id) data-state=(state.name()) data-basis=(rule.basis) {
-                summary {
-                    (mark(state))
-                    span.title { (code_spans(&rule.text)) }
-                    span.state { (word(rule, state)) }
-                    span.under {
-                        span.id { (id(&rule.id)) } " "
-                        span.basis { (rule.basis) } " "
-                        span.times { (times(rule)) }
-                    }
-                }
-                div.about {
-                    @for defect in self.report.defects.iter().filter(|defect| defect.rules.contains(&rule.id)) {
-                        p.defect-link { a href=(format!("#{}", defect.anchor())) { (defect.label) } ": " (escape_controls(&defect.headline)) "." }
-                    }
-                    @if rule.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Hint: " } (rule.hint) } }
-                    @if let Some(reason) = &rule.reason { p.hint { b { (reason_title(rule, state)) } (escape_controls(reason)) } }
-                    // The page does not know where the repository is, so it names the file instead of linking to it.
-                    p.meta {
-                        "Held " (words::count(rule.held, "time"))
-                        @if rule.broken > 0 { ", broken " (rule.broken) "." } @else { "; it passes with " (rule.quota) "." }
-                        @if rule.id != rule.clause { " Clause " code { (rule.clause) } "." }
-                        " " "Specification: " code { (sections::place(&self.report.specification.name, &rule.section)) } "."
-                        " "
-                        a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
-                    }
-                    (self.excused(rule))
-                }
-            }
-        }
-    }
-
-    /// The findings of a rule that are known failures. The others are shown at their defects.
-    fn excused(&self, rule: &JudgedRule) -> Markup {
-        let all = self.report.findings.iter().enumerate();
-        let known = all.filter(|(_, finding)| finding.rule == rule.id && finding.details.known.is_some());
-        html! { @for (number, finding) in known { (self.finding(number, finding)) } }
-    }
+/// The findings of a rule that are known failures. The others are shown at their defects.
+fn excused(report: &Report, rule: &JudgedRule) -> Markup {
+    let all = report.findings.iter().enumerate();
+    let known = all.filter(|(_, finding)| finding.rule == rule.id && finding.details.known.is_some());
+    html! { @for (number, finding) in known { (self::finding(report, number, finding)) } }
 }
 
 fn word(rule: &JudgedRule, state: RuleState) -> &'static str {

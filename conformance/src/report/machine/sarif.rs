@@ -6,10 +6,10 @@ use crate::report::{
     counts::RuleState,
     machine::profile_place,
     model::{Finding, JudgedRule, Report},
-    text::{compact, sections, words},
+    text::{sections, words},
 };
 use paymaster_engine::verdict::{conclusion::Conclusion, finding::without_indices};
-use paymaster_settings::escape_controls;
+use paymaster_settings::{escape_controls, output::terminal::cut};
 
 /// The longest value in a message, in characters.
 const LONGEST_VALUE: usize = 120;
@@ -151,7 +151,7 @@ fn location(name: &str, finding: &Finding) -> Value {
 fn related(finding: &Finding) -> Vec<Value> {
     let call = call(finding);
     let side = |value: &Option<Value>| match value {
-        Some(value) => compact::cut(&safe(&value.to_string()), LONGEST_VALUE),
+        Some(value) => cut(&safe(&value.to_string()), LONGEST_VALUE),
         None => "missing".to_owned(),
     };
     let decide = finding.details.cause.iter().flat_map(|cause| {
@@ -168,7 +168,7 @@ fn related(finding: &Finding) -> Vec<Value> {
     });
     let contrast = finding.details.contrast.iter().filter_map(|contrast| {
         let body = &contrast.requests.get(contrast.member)?.body;
-        let request = compact::cut(&safe(&body.text), LONGEST_BODY);
+        let request = cut(&safe(&body.text), LONGEST_BODY);
         Some((
             format!("{call}: contrast"),
             format!("the nearest request that does not break the rule: {request}"),

@@ -5,33 +5,26 @@ use paymaster_engine::{
     session::contradictions::Contradiction,
     verdict::{conclusion::Conclusion, finding::Finding},
 };
-use paymaster_settings::escape_controls;
+use paymaster_settings::{
+    escape_controls,
+    output::{
+        document::{Style, Text},
+        terminal::cut,
+    },
+};
 use serde_json::Value;
 
-use crate::report::{
-    Finished,
-    model::Report,
-    text::{compact::cut, words},
-};
+use crate::report::{Finished, model::Report, text::words};
 
 /// The longest answer that is shown, in characters.
 const LONGEST_ANSWER: usize = 300;
 
-/// A contradiction as reports show it, without secrets.
-#[derive(Clone, Debug)]
-pub(crate) struct ShownContradiction {
-    /// The entry of the profile, with its file and line where they are known: `tokens.supported[1] (paymaster.toml, line 7)`.
-    pub(crate) title: String,
-    /// What the profile states.
-    pub(crate) states: String,
-    /// What the target does instead, and which defect shows it.
-    pub(crate) cause: String,
-    /// An answer that shows it, on one line; none where no finding has one.
-    pub(crate) answer: Option<String>,
-}
+/// A contradiction as reports show it, without secrets: the entry of the profile, with its file and line where they are known, and what
+/// it states; what the target does instead, and which defect shows it; and an answer that shows it, where a finding has one.
+type Shown = Vec<Text>;
 
 /// The contradictions; empty unless the run ended with violations, as the headline names them only then.
-pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<ShownContradiction> {
+pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<Shown> {
     if report.conclusion != Conclusion::Violations {
         return Vec::new();
     }
@@ -39,7 +32,7 @@ pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<ShownContradict
     all.filter_map(|contradiction| one(contradiction, finished, report)).collect()
 }
 
-fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> Option<ShownContradiction> {
+fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> Option<Shown> {
     let safe = |text: &str| escape_controls(&finished.maker().text(text));
     let (list, place) = contradiction.line.split_once('[')?;
     let statement = finished.context.stated(list, place.trim_end_matches(']').parse().ok()?)?;
@@ -54,12 +47,13 @@ fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> O
         .find_map(|(number, (_, made))| Some((number, made.exchange()?)));
     let defect = example.and_then(|(number, _)| report.defect_of(number));
     let shows = defect.map(|defect| format!(" ({} shows it)", defect.label)).unwrap_or_default();
-    Some(ShownContradiction {
-        title: format!("{}{}", contradiction.line, place.unwrap_or_default()),
-        states: safe(&statement.states),
-        cause: format!("cause: {answers} {}{shows}", statement.contradicted),
-        answer: example.map(|(_, exchange)| cut(&escape_controls(&exchange.line()), LONGEST_ANSWER)),
-    })
+    let title = format!("{}{}", contradiction.line, place.unwrap_or_default());
+    let stated =
+        Text::quoted(title).and(": the profile states that ").with(Style::Quoted, safe(&statement.states));
+    let answer = example.map(|(_, exchange)| cut(&exchange.line(), LONGEST_ANSWER));
+    let answer = answer.map(|answer| Text::from("answer: ").with(Style::Quoted, answer));
+    let cause = format!("cause: {answers} {}{shows}", statement.contradicted);
+    Some([stated, cause.into()].into_iter().chain(answer).collect())
 }
 
 /// Whether the answer of a finding contradicts the statement; none where there is no such answer.
@@ -76,27 +70,26 @@ mod tests {
     use super::*;
     use crate::report::sample;
 
-    fn shown_of(sample: &sample::Sample) -> Vec<ShownContradiction> {
-        sample.report().details.contradictions
+    fn shown_of(sample: &sample::Sample) -> Vec<Vec<String>> {
+        let all = sample.report().details.contradictions;
+        all.iter().map(|texts| texts.iter().map(Text::to_string).collect()).collect()
     }
 
     #[test]
     fn an_entry_has_its_line_its_statement_and_an_answer_that_contradicts_it() {
-        let [token, operation]: [ShownContradiction; 2] =
-            shown_of(&sample::contradicted()).try_into().unwrap();
-        assert_eq!(token.title, "tokens.supported[1] (paymaster.toml, line 10)");
-        assert_eq!(token.states, "the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174");
+        let [token, operation]: [Vec<String>; 2] = shown_of(&sample::contradicted()).try_into().unwrap();
+        let stated = "tokens.supported[1] (paymaster.toml, line 10): the profile states that the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
         let cause = "cause: 12 answers refused it or listed it as unsupported, and none served it (Defect 1 shows it)";
-        assert_eq!(token.cause, cause);
-        assert!(token.answer.unwrap().contains("\"unsupportedTokens\":[\"0x2791"));
-        assert_eq!(operation.title, "operations.sponsorable[0] (paymaster.toml, line 6)");
+        assert_eq!(token[..2], [stated, cause]);
+        assert!(token[2].contains("\"unsupportedTokens\":[\"0x2791"), "{token:?}");
+        // No finding has a request with this sender, so there is no answer.
         assert_eq!(
-            operation.states,
-            "the target sponsors this operation of 0x00000000000000000000000000000000deadbeef"
+            operation,
+            [
+                "operations.sponsorable[0] (paymaster.toml, line 6): the profile states that the target sponsors this operation of 0x00000000000000000000000000000000deadbeef",
+                "cause: 1 answer refused it, and none sponsored it"
+            ]
         );
-        assert_eq!(operation.cause, "cause: 1 answer refused it, and none sponsored it");
-        // No finding has a request with this sender.
-        assert_eq!(operation.answer, None);
     }
 
     #[test]

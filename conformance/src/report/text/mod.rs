@@ -1,6 +1,5 @@
 //! Texts and words that several reports share.
 
-pub(crate) mod compact;
 pub(crate) mod contradictions;
 pub(crate) mod sections;
 pub(crate) mod words;

@@ -2,26 +2,23 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use indexmap::IndexMap;
-
 use crate::report::{
     Finished,
     counts::RuleState,
-    model::{Finding, JudgedRule, Report, Request},
-    text::compact,
+    model::{Finding, Report},
 };
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{
     session::unserved::Refusal,
     specification::Specification,
     verdict::{
-        conclusion::{Conclusion, Verdict},
+        conclusion::Conclusion,
         known::{EntryOutcome, EntryState, KnownFailureKind},
         profile_line,
         summary::Reached,
     },
 };
-use paymaster_settings::escape_controls;
+use paymaster_settings::{escape_controls, output::terminal::cut};
 
 pub(crate) use paymaster_engine::verdict::line::count;
 
@@ -40,11 +37,6 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
-/// The request of a finding in recorded traffic; its label names its place in the recording. None for other findings.
-pub(crate) fn recorded(finding: &Finding) -> Option<&Request> {
-    finding.requests.first().filter(|_| finding.details.is_recorded)
-}
-
 /// Number of requests, duration and seed; for recorded traffic, the number of exchanges.
 pub(crate) fn sent(report: &Report) -> String {
     if let Some(recorded) = &report.recorded {
@@ -56,16 +48,16 @@ pub(crate) fn sent(report: &Report) -> String {
 
 /// What limits the run, each with its title.
 pub(crate) fn limits(report: &Report) -> Vec<(&'static str, String)> {
-    let warnings = report.warnings.iter().map(|warning| ("Warning", warning.clone()));
+    let warnings = report.warnings.iter().map(|warning| ("warning", warning.clone()));
     let skipped =
         report.recorded.iter().flat_map(|recorded| &recorded.skipped).map(|skipped| {
-            ("Left out", format!("{}: {}", count(skipped.entries, "exchange"), skipped.reason))
+            ("left out", format!("{}: {}", count(skipped.entries, "exchange"), skipped.reason))
         });
     // Where nothing could be tested, the verdict says why.
     let cut_short = report.cut_short.iter().filter(|_| report.conclusion != Conclusion::CouldNotTest);
-    let cut_short = cut_short.map(|cause| ("Cut short", cause.clone()));
+    let cut_short = cut_short.map(|cause| ("cut short", cause.clone()));
     let unjudged = report.unjudged.iter().map(|unjudged| {
-        ("Not judged", format!("{}: {}", count(unjudged.groups as u128, "group"), unjudged.reason))
+        ("not judged", format!("{}: {}", count(unjudged.groups as u128, "group"), unjudged.reason))
     });
     let all = warnings.chain(skipped).chain(cut_short).chain(unjudged);
     all.map(|(title, text)| (title, escape_controls(&text))).collect()
@@ -118,42 +110,6 @@ pub(crate) const fn tone(conclusion: Conclusion) -> RuleState {
         Conclusion::Conforms => RuleState::Passed,
         Conclusion::NothingBroken | Conclusion::Incomplete => RuleState::Inconclusive,
         Conclusion::ListOutOfDate | Conclusion::Violations | Conclusion::CouldNotTest => RuleState::Broken,
-    }
-}
-
-/// The rules with one verdict that is no judgement.
-pub(crate) struct NotJudged<'a> {
-    pub(crate) verdict: Verdict,
-    /// `2 rules not applicable: they were not judged`.
-    pub(crate) title: String,
-    /// The rules, as [`progress`] writes them, grouped by what would make them conclusive, or by why they were not judged.
-    pub(crate) by_reason: IndexMap<&'a str, Vec<&'a JudgedRule>>,
-}
-
-/// The rules that were not judged, by their verdict. None of a target that could not be tested: the verdict has the only reason.
-pub(crate) fn not_judged(report: &Report) -> Vec<NotJudged<'_>> {
-    let verdicts = [
-        (Verdict::Inconclusive, "inconclusive: exercised too seldom to pass (times held / times needed)"),
-        (Verdict::Covered, "covered: known failures alone keep them from being judged"),
-        (Verdict::NotApplicable, "not applicable: the run did not judge them"),
-    ];
-    let all = verdicts.into_iter().filter(|_| !report.is_untested()).map(|(verdict, meaning)| {
-        let rules = report.rules.iter().filter(|rule| rule.verdict == verdict);
-        let title = format!("{} {meaning}", count(rules.clone().count() as u128, "rule"));
-        let mut by_reason: IndexMap<&str, Vec<&JudgedRule>> = IndexMap::new();
-        for rule in rules {
-            by_reason.entry(rule.reason.as_deref().unwrap_or_default()).or_default().push(rule);
-        }
-        NotJudged { verdict, title, by_reason }
-    });
-    all.filter(|one| !one.by_reason.is_empty()).collect()
-}
-
-/// How often an inconclusive rule held, and how often it must; empty for other rules.
-pub(crate) fn progress(rule: &JudgedRule) -> String {
-    match rule.verdict {
-        Verdict::Inconclusive => format!(" {}/{}", rule.held, rule.quota),
-        _ => String::new(),
     }
 }
 
@@ -216,7 +172,7 @@ pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor
 /// A text of the target between quotes, on one line, without secrets and control characters.
 pub(crate) fn message_of_target(text: &str, redactor: &Redactor) -> String {
     let text = escape_controls(&redactor.apply(text));
-    format!("\"{}\"", compact::cut(&text, LONGEST_MESSAGE))
+    format!("\"{}\"", cut(&text, LONGEST_MESSAGE))
 }
 
 /// Values and how often each was seen, the most frequent first.

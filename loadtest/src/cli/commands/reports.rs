@@ -15,7 +15,7 @@ use crate::cli::{
     command_line, exit,
 };
 use crate::{
-    report::{RequestedReport, terminal},
+    report::{self, RequestedReport},
     results::{compare::RunComparison, merge, summary::RunSummary},
 };
 
@@ -28,7 +28,7 @@ pub(in crate::cli) fn publish(
 ) -> bool {
     let stdout_taken = reports.iter().any(RequestedReport::is_on_stdout);
     let paint = out::paint(&Environment::of_process(), stdout_taken);
-    let text = terminal::render(summary, comparison, paint);
+    let text = report::terminal(summary, comparison, paint);
     let printed = if stdout_taken {
         out::eprint(&text);
         Ok(())
@@ -78,8 +78,8 @@ pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     } else {
         ("NOT WORSE", codes::CONFORMS)
     };
-    let mut text = verdict.to_owned();
-    terminal::compared(&mut text, &comparison, out::paint(&Environment::of_process(), false));
+    let table = report::compared(&comparison, out::paint(&Environment::of_process(), false));
+    let mut text = format!("{verdict}\n{table}");
     for (path, run) in [(&args.before, &before), (&args.after, &after)] {
         if run.embedded {
             // Writing to a String cannot fail.

@@ -7,7 +7,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::output::terminal::{cut, escape_controls, number};
+use crate::output::{
+    document::Head,
+    terminal::{cut, escape_controls, number},
+};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -60,32 +63,17 @@ fn digest(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
-/// The top of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct Head<'a> {
-    /// The program that wrote it, its version and the date.
-    pub tool: &'a str,
-    /// The state whose colour the verdict has: `broken`, `passed` or `inconclusive`.
-    pub state: &'a str,
-    /// The verdict in large letters.
-    pub word: &'a str,
-    /// What the verdict is limited to, or based on.
-    pub limits: &'a str,
-    /// The URL of the target.
-    pub target: &'a str,
-}
-
 /// The verdict, and what stands below it.
-pub fn head(head: Head<'_>, below: &Markup) -> Markup {
+pub fn head(head: &Head, below: &Markup) -> Markup {
     html! {
         header.verdict data-state=(head.state) {
             div.inner {
                 p.tool { (head.tool) }
                 h1 {
                     span.word { (head.word) }
-                    @if !head.limits.is_empty() { span.limits { (head.limits) } }
+                    @if !head.limits.is_empty() { span.limits { (head.limits.to_string().trim_start_matches([':', ';', ' '])) } }
                     " "
-                    span.target { (escape_controls(head.target)) }
+                    span.target { (escape_controls(&head.target)) }
                 }
                 (below)
             }
@@ -125,23 +113,6 @@ pub fn id(id: &str) -> Markup {
             @if place > 0 { "." wbr; }
             (part)
         }
-    }
-}
-
-/// A text of our own in which backticks mark code.
-pub fn code_spans(text: &str) -> Markup {
-    html! {
-        @for (place, part) in text.split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
-
-/// What was expected and found, and where, as rows of a list.
-pub fn expectation(expected: &str, found: &str, place: &str) -> Markup {
-    html! {
-        div.expected { dt { "expected" } dd { code { (escape_controls(expected)) } } }
-        div.actual { dt { "found" } dd { code { (cut(&escape_controls(found), LONGEST_TEXT)) } " at " code.at { (escape_controls(place)) } } }
     }
 }
 

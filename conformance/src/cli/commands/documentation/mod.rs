@@ -8,16 +8,18 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit, output, wrapped,
+    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit,
+    output::{
+        self,
+        document::terminal::{Lines, WIDTH},
+    },
+    wrapped,
 };
 use serde_json::json;
 
 use crate::{
     cli::process::CommandError,
-    report::{
-        terminal::{Lines, WIDTH},
-        text::{sections, words::count},
-    },
+    report::text::{sections, words::count},
 };
 
 #[cfg(test)]
@@ -119,7 +121,7 @@ fn about_rule(rule: &Rule) -> String {
     let how = how_judged(rule);
     let quota = format!("after it was exercised and held {}", count(rule.quota, "time"));
     let mut lines = Lines::default();
-    lines.part(&format!("rule {}", rule.id));
+    lines.line(&format!("\nrule {}", rule.id));
     for (name, content) in [
         ("judged", how.as_str()),
         ("passes", quota.as_str()),

@@ -4,14 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_engine::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
 use paymaster_schemas::Basis;
-use paymaster_settings::{EMBEDDED_WARNING, Paint, escape_controls, exit};
+use paymaster_settings::{
+    EMBEDDED_WARNING, Paint, escape_controls, exit,
+    output::{
+        document::{Block, Document, Head, Style, Text, terminal::Lines},
+        terminal::cut,
+    },
+};
 use serde_json::Value;
 
 use crate::report::{
     counts::RuleState,
     model::{Finding, JudgedRule, Report},
-    terminal::Lines,
-    text::{compact::cut, words},
+    text::words,
 };
 
 /// How a rule differs between the first run and the second.
@@ -231,172 +236,150 @@ pub(crate) struct SideNames {
 /// How many values of one observation are listed. The rest is counted.
 const MOST_VALUES: usize = 6;
 
-/// Every kind of change in the order of the report, with its title for two runs of one target and for two targets.
-const KINDS: [(ChangeKind, &str, &str); 8] = [
-    (ChangeKind::New, "New: fails now, and did not before", "Fails at the second only"),
+/// Every kind of change in the order of the report, with its style and its title for two runs of one target and for two targets.
+const KINDS: [(ChangeKind, Style, &str, &str); 8] = [
+    (ChangeKind::New, Style::Bad, "New: fails now, and did not before", "Fails at the second only"),
     (
         ChangeKind::NewPointer,
+        Style::Bad,
         "Broken before, and now at other places too",
         "Broken at both, at the second at other places too",
     ),
-    (ChangeKind::NewWarning, "Warns now, and did not before", "Warns at the second only"),
-    (ChangeKind::Still, "Still broken", "Broken at both"),
-    (ChangeKind::Fixed, "Fixed", "Broken at the first only"),
-    (ChangeKind::NoLongerJudged, "No longer judged: neither fixed nor broken", "Judged at the first only"),
-    (ChangeKind::NewlyJudged, "Judged now, and passed", "Judged at the second only, and passed"),
-    (ChangeKind::InOneReport, IN_ONE_REPORT, IN_ONE_REPORT),
+    (ChangeKind::NewWarning, Style::Odd, "Warns now, and did not before", "Warns at the second only"),
+    (ChangeKind::Still, Style::Strong, "Still broken", "Broken at both"),
+    (ChangeKind::Fixed, Style::Good, "Fixed", "Broken at the first only"),
+    (
+        ChangeKind::NoLongerJudged,
+        Style::Odd,
+        "No longer judged: neither fixed nor broken",
+        "Judged at the first only",
+    ),
+    (ChangeKind::NewlyJudged, Style::Good, "Judged now, and passed", "Judged at the second only, and passed"),
+    (ChangeKind::InOneReport, Style::Strong, IN_ONE_REPORT, IN_ONE_REPORT),
 ];
 const IN_ONE_REPORT: &str = "In one report only: other rules were selected, or the versions differ";
 
 /// The comparison as text.
 pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Paint) -> String {
-    let mut page = Page { comparison, names, paint, out: Lines::default() };
-    page.head();
-    if comparison.is_void() {
+    Lines { paint, ..Lines::default() }.document(&document(comparison, names))
+}
+
+fn document(comparison: &Comparison<'_>, names: &SideNames) -> Document {
+    let sides = if names.targets { ["first", "second"] } else { ["before", "after"] };
+    let (state, word) = headline(comparison, names);
+    let mut facts = Vec::new();
+    for (side, run) in sides.into_iter().zip([comparison.before, comparison.after]) {
+        let (heading, counts) = (run.verdict_line().heading(), run.counts());
+        let rules = words::count(counts.rules() as u128, "rule");
+        facts.push((side, format!("{heading}  {rules}: {}", counts.line()).into()));
+        facts.extend(run.cut_short.iter().map(|cause| (side, format!("cut short: {cause}").into())));
+    }
+    let alike = format!("{} alike", words::count(comparison.alike as u128, "other rule"));
+    let notes = notes(comparison, names, sides).into_iter().flatten().map(|note| format!("note: {note}"));
+    let notes = notes.chain((!comparison.is_void()).then_some(alike));
+    let section = |title: Text, items| Block::section("", title, vec![Block::List(items)]);
+    let blocks = if comparison.is_void() {
         let next = "one of the runs could not test its target, so there is nothing to compare: run it again";
-        page.out.line("");
-        page.out.hanging("Next: ", 6, next);
-        return page.out.text;
+        vec![section("Next".into(), vec![next.into()])]
+    } else {
+        let kinds = KINDS.map(|(kind, style, of_runs, of_targets)| {
+            let title = Text::of(style, if names.targets { of_targets } else { of_runs });
+            section(title, comparison.of(kind).filter_map(|change| item(change, comparison)).collect())
+        });
+        let behaviour = "Behaviour, where the specification leaves it open";
+        let points = [("Dialect", &comparison.dialect), (behaviour, &comparison.behaviour)];
+        let points = points.map(|(title, differences)| section(title.into(), values(differences, sides)));
+        kinds.into_iter().chain(points).collect()
+    };
+    Document {
+        title: "Comparison",
+        head: Head {
+            tool: String::new(),
+            state,
+            word: word.to_owned(),
+            limits: Text::default(),
+            target: format!("{} -> {}", names.before, names.after),
+        },
+        top: [Block::Facts(facts)].into_iter().chain(notes.map(Block::paragraph)).collect(),
+        blocks,
     }
-    for (kind, of_runs, of_targets) in KINDS {
-        page.rules(kind, if names.targets { of_targets } else { of_runs });
-    }
-    page.differences("Dialect", &comparison.dialect);
-    page.differences("Behaviour, where the specification leaves it open", &comparison.behaviour);
-    let alike = words::count(comparison.alike as u128, "other rule");
-    page.out.line(&format!("\n{alike} alike"));
-    page.out.text
 }
 
-struct Page<'a> {
-    comparison: &'a Comparison<'a>,
-    names: &'a SideNames,
-    paint: Paint,
-    out: Lines,
+/// The state whose colour the result has, and the result in capital letters.
+fn headline(comparison: &Comparison<'_>, names: &SideNames) -> (&'static str, &'static str) {
+    let same = comparison.changes.iter().all(|change| change.kind == ChangeKind::Still)
+        && comparison.dialect.is_empty()
+        && comparison.behaviour.is_empty();
+    let all = [
+        (comparison.is_void(), "broken", "COULD NOT COMPARE"),
+        (same, "passed", "ALIKE"),
+        (names.targets, "inconclusive", "DIFFERENT"),
+        (comparison.is_worse(), "broken", "WORSE"),
+        (comparison.count(ChangeKind::Fixed) > 0, "passed", "BETTER"),
+    ];
+    let first = all.into_iter().find(|(is_so, ..)| *is_so);
+    first.map_or(("inconclusive", "CHANGED"), |(_, state, word)| (state, word))
 }
 
-impl Page<'_> {
-    fn head(&mut self) {
-        let comparison = self.comparison;
-        let same = comparison.changes.iter().all(|change| change.kind == ChangeKind::Still)
-            && comparison.dialect.is_empty()
-            && comparison.behaviour.is_empty();
-        let headline = if comparison.is_void() {
-            self.paint.bad("COULD NOT COMPARE")
-        } else if same {
-            self.paint.good("ALIKE")
-        } else if self.names.targets {
-            self.paint.odd("DIFFERENT")
-        } else if comparison.is_worse() {
-            self.paint.bad("WORSE")
-        } else if comparison.count(ChangeKind::Fixed) > 0 {
-            self.paint.good("BETTER")
-        } else {
-            self.paint.odd("CHANGED")
-        };
-        self.out.line(&format!("{headline}  {} -> {}", self.names.before, self.names.after));
-        let [first, second] = self.sides();
-        self.side(first, comparison.before);
-        self.side(second, comparison.after);
-        let (before, after) = (comparison.before, comparison.after);
-        let Report { seed, strict, target, tool, .. } = after;
-        let notes = [
-            (before.seed != *seed).then(|| {
-                let seeds = format!("{} and {seed}", before.seed);
-                format!("the seeds differ ({seeds}): a rule that is broken only sometimes may show in one run only")
-            }),
-            before.embedded.then(|| format!("{first}: {EMBEDDED_WARNING}")),
-            after.embedded.then(|| format!("{second}: {EMBEDDED_WARNING}")),
-            (before.strict != *strict).then(|| {
-                "only one of them was strict, so the same violation fails one run and only warns in the other".to_owned()
-            }),
-            (before.tool.version != tool.version).then(|| {
-                let versions = format!("{} and {}", before.tool.version, tool.version);
-                format!("the versions of paymaster-conformance differ ({versions})")
-            }),
-            (!self.names.targets && before.target != *target)
-                .then(|| format!("the targets differ ({} and {target})", before.target)),
-        ];
-        for note in notes.into_iter().flatten() {
-            self.out.hanging("note: ", 6, &note);
-        }
-    }
+/// What makes the two runs differ beside their target.
+fn notes(comparison: &Comparison<'_>, names: &SideNames, [first, second]: [&str; 2]) -> [Option<String>; 6] {
+    let (before, after) = (comparison.before, comparison.after);
+    let Report { seed, strict, target, tool, .. } = after;
+    [
+        (before.seed != *seed).then(|| {
+            let seeds = format!("{} and {seed}", before.seed);
+            format!(
+                "the seeds differ ({seeds}): a rule that is broken only sometimes may show in one run only"
+            )
+        }),
+        before.embedded.then(|| format!("{first}: {EMBEDDED_WARNING}")),
+        after.embedded.then(|| format!("{second}: {EMBEDDED_WARNING}")),
+        (before.strict != *strict).then(|| {
+            "only one of them was strict, so the same violation fails one run and only warns in the other"
+                .to_owned()
+        }),
+        (before.tool.version != tool.version).then(|| {
+            let versions = format!("{} and {}", before.tool.version, tool.version);
+            format!("the versions of paymaster-conformance differ ({versions})")
+        }),
+        (!names.targets && before.target != *target)
+            .then(|| format!("the targets differ ({} and {target})", before.target)),
+    ]
+}
 
-    fn sides(&self) -> [&'static str; 2] {
-        if self.names.targets { ["first", "second"] } else { ["before", "after"] }
-    }
+/// A rule that changed, and at which place.
+fn item(change: &Change<'_>, comparison: &Comparison<'_>) -> Option<Text> {
+    let rule = change.after.or(change.before)?;
+    let text = Text::of(Style::Id, &rule.id)
+        .and(format!("  {} -> {}  ", verdict(change.before), verdict(change.after)))
+        .with(Style::Muted, format!("section {}, {}", rule.section, rule.basis));
+    let finding = comparison.after.findings.iter().find(|finding| finding.rule == rule.id);
+    Some(match (change.kind, finding) {
+        (ChangeKind::New | ChangeKind::NewWarning, Some(finding)) => {
+            let (expected, actual) = (&finding.expected, cut(&escape_controls(&finding.actual), 200));
+            text.with(Style::Quoted, format!(": expected {expected}, got {actual} ({})", finding.place()))
+        }
+        (ChangeKind::NewPointer, _) => {
+            text.with(Style::Quoted, format!(": also {}", change.places.join("; ")))
+        }
+        _ => text,
+    })
+}
 
-    fn side(&mut self, name: &str, run: &Report) {
-        let headline = run.verdict_line().heading();
-        let counts = run.counts();
-        let text = format!("{headline}  {}: {}", words::count(counts.rules() as u128, "rule"), counts.line());
-        self.out.hanging(&format!("  {name:<7} "), 10, &text);
-        if let Some(cause) = &run.cut_short {
-            self.out.hanging("          cut short: ", 21, &escape_controls(cause));
-        }
-    }
-
-    fn rules(&mut self, kind: ChangeKind, title: &str) {
-        let changes: Vec<Change<'_>> = self.comparison.of(kind).cloned().collect();
-        if changes.is_empty() {
-            return;
-        }
-        let title = match kind {
-            ChangeKind::New | ChangeKind::NewPointer => self.paint.bad(title),
-            ChangeKind::Fixed | ChangeKind::NewlyJudged => self.paint.good(title),
-            ChangeKind::Still | ChangeKind::InOneReport => self.paint.bold(title),
-            ChangeKind::NewWarning | ChangeKind::NoLongerJudged => self.paint.odd(title),
-        };
-        self.out.part(&title);
-        for change in changes {
-            self.change(&change);
-        }
-    }
-
-    fn change(&mut self, change: &Change<'_>) {
-        let Some(rule) = change.after.or(change.before) else {
-            return;
-        };
-        let name = self.paint.name(&rule.id);
-        let verdicts = format!("{} -> {}", verdict(change.before), verdict(change.after));
-        let ground = self.paint.dim(&format!("section {}, {}", rule.section, rule.basis));
-        self.out.line(&format!("  {name}  {verdicts}  {ground}"));
-        if matches!(change.kind, ChangeKind::New | ChangeKind::NewWarning) {
-            let mut findings = self.comparison.after.findings.iter();
-            if let Some(finding) = findings.find(|finding| finding.rule == rule.id) {
-                let [expected, actual] =
-                    [&finding.expected, &finding.actual].map(|text| escape_controls(text));
-                let (actual, place) = (cut(&actual, 200), escape_controls(&finding.place()));
-                self.out.hanging("      ", 6, &format!("expected {expected}, got {actual} ({place})"));
-            }
-        }
-        if change.kind == ChangeKind::NewPointer {
-            for place in &change.places {
-                self.out.hanging("      also ", 11, &escape_controls(place));
-            }
-        }
-    }
-
-    fn differences(&mut self, title: &str, differences: &[Difference]) {
-        if differences.is_empty() {
-            return;
-        }
-        self.out.part(&self.paint.bold(title));
-        for difference in differences {
-            self.out.line(&format!("  {}", difference.name));
-            let sides = self.sides();
-            for (side, values) in sides.into_iter().zip([&difference.before, &difference.after]) {
-                let shown: Vec<String> =
-                    values.iter().take(MOST_VALUES).map(|value| cut(&escape_controls(value), 80)).collect();
-                let more = values.len().saturating_sub(MOST_VALUES);
-                let more = if more > 0 { format!(", {more} more") } else { String::new() };
-                if !shown.is_empty() {
-                    let head = format!("      only {side}: ");
-                    self.out.hanging(&head, head.len(), &(shown.join(", ") + &more));
-                }
-            }
-        }
-    }
+/// The points in which the runs differ, each with the values of one run only.
+fn values(all: &[Difference], sides: [&str; 2]) -> Vec<Text> {
+    let only = |side: &str, values: &[String]| {
+        let shown = values.iter().take(MOST_VALUES).map(|value| cut(&escape_controls(value), 80));
+        let more = values.len().checked_sub(MOST_VALUES).filter(|more| *more > 0);
+        let shown: Vec<String> = shown.chain(more.map(|more| format!("{more} more"))).collect();
+        (!shown.is_empty()).then(|| format!("only {side}: {}", shown.join(", ")))
+    };
+    let items = all.iter().map(|Difference { name, before, after }| {
+        let parts: Vec<String> =
+            [only(sides[0], before), only(sides[1], after)].into_iter().flatten().collect();
+        Text::of(Style::Id, name).with(Style::Quoted, format!(": {}", parts.join("; ")))
+    });
+    items.collect()
 }
 
 fn verdict(rule: Option<&JudgedRule>) -> &'static str {

@@ -1,6 +1,6 @@
 //! JSON for people: on one line where it fits, otherwise on several; long strings and lists are cut.
 
-pub(crate) use paymaster_settings::output::terminal::cut;
+use crate::output::terminal::cut;
 use serde_json::Value;
 
 /// The longest string, in characters; longer ones are cut in the middle.
@@ -12,20 +12,16 @@ const MOST_ITEMS: usize = 8;
 /// Follows the line of a marked member.
 const MARK: &str = "   <--";
 
-/// Writes a value within `width` columns, every line but the first indented by `indent`.
-pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
-    pretty_marked(value, &[], indent, width)
-}
-
-/// As [`pretty`], with the members at these JSON pointers on lines of their own, each followed by an arrow.
-pub(crate) fn pretty_marked(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
+/// Writes a value within `width` columns, every line but the first indented by `indent`; the members at these JSON pointers on lines of
+/// their own, each followed by an arrow.
+pub fn pretty_marked(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
     let writer = Writer { marks, apart: &[], width, folds: false };
     writer.pretty(value, "", indent, indent)
 }
 
 /// As [`pretty_marked`], with what stands between these members on one line each time, as far as it fits there, and then how much more
 /// there is. The members `apart` have lines of their own too, without an arrow.
-pub(crate) fn folded(value: &Value, marks: &[&str], apart: &[&str], indent: usize, width: usize) -> String {
+pub fn folded(value: &Value, marks: &[&str], apart: &[&str], indent: usize, width: usize) -> String {
     let writer = Writer { marks, apart, width, folds: true };
     writer.pretty(value, "", indent, indent)
 }
@@ -159,7 +155,7 @@ fn fitting(members: &[&Child<'_>], room: usize) -> Option<String> {
 }
 
 /// Writes a value on one line.
-pub(crate) fn inline(value: &Value) -> String {
+pub fn inline(value: &Value) -> String {
     match value {
         Value::String(content) => string(content),
         Value::Object(_) | Value::Array(_) => {
@@ -185,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_fits_stands_on_one_line() {
-        assert_eq!(pretty(&json!({"a": [1, "b"]}), 0, 80), r#"{"a": [1, "b"]}"#);
+        assert_eq!(pretty_marked(&json!({"a": [1, "b"]}), &[], 0, 80), r#"{"a": [1, "b"]}"#);
     }
 
     #[test]
@@ -212,7 +208,7 @@ mod tests {
     #[test]
     fn the_name_of_a_member_counts() {
         for width in 20..60 {
-            let text = pretty(&json!({"a": {"b": {"name": "abcdefg", "c": 1}}}), 4, width);
+            let text = pretty_marked(&json!({"a": {"b": {"name": "abcdefg", "c": 1}}}), &[], 4, width);
             assert!(text.lines().all(|line| line.chars().count() <= width.max(28)), "{width}: {text}");
         }
     }
@@ -220,7 +216,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_broken_and_cut() {
         let value = json!({"method": "m", "params": [{"sender": "0x1", "callData": "0".repeat(500)}, (0..20).collect::<Vec<_>>()]});
-        let text = pretty(&value, 2, 60);
+        let text = pretty_marked(&value, &[], 2, 60);
         assert!(text.lines().all(|line| line.chars().count() <= 60 || line.contains("characters")), "{text}");
         assert!(text.contains("...(500 characters)..."), "{text}");
         assert!(text.contains("... 13 more"), "{text}");

@@ -3,8 +3,7 @@
 
 use maud::{Markup, html};
 
-use super::numbers;
-use crate::report::tables::plain;
+use paymaster_settings::output::document::{Table, Text, html as page};
 
 /// The width and the height of the drawing in its own units. The browser stretches it to the room that there is.
 const SIZE: f64 = 1_000.0;
@@ -115,15 +114,20 @@ impl Plot {
     /// The values as a table. Each row has its place in the drawing.
     fn table(&self, place: impl Fn(&Sample) -> f64) -> Markup {
         let shown = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), self.shown);
-        let columns: Vec<&str> = [self.place].into_iter().chain(self.lines.iter().copied()).collect();
-        let rows = self.samples.iter().map(|sample| {
-            let values = sample.values.iter().map(|value| plain(shown(value)));
-            (Some(format!("{:.1}", place(sample))), [plain(&sample.name)].into_iter().chain(values).collect())
-        });
+        let columns = [self.place].into_iter().chain(self.lines.iter().copied()).map(str::to_owned).collect();
+        let row = |sample: &Sample| {
+            [Text::from(&sample.name)]
+                .into_iter()
+                .chain(sample.values.iter().map(shown).map(Text::from))
+                .collect()
+        };
+        let rows = self.samples.iter().map(row).collect();
+        let places = self.samples.iter().map(|sample| format!("{:.1}", place(sample))).collect();
+        let title = format!("{}: values", self.title);
         html! {
             details.more {
                 summary { "The values as a table" }
-                (numbers(&format!("{}: values", self.title), &columns, rows))
+                (page::table(&Table { title, columns, rows, places, has_numbers: true }))
             }
         }
     }

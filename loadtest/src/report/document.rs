@@ -1,0 +1,325 @@
+//! The report that people read, on a terminal, in Markdown and as a page: verdict, defects with examples, figures and advice.
+
+use maud::{Markup, html};
+use paymaster_settings::{
+    output::{
+        document::{
+            Block, Card, Document, Head, Message, Style, Text, html,
+            markdown::{self, LONGEST_COMMENT},
+            terminal::Lines,
+        },
+        page::{self, Own},
+        shell::quoted,
+        terminal::Paint,
+    },
+    specifications::find_rule,
+};
+
+use super::{
+    advice,
+    phrases::{commands, outcome, verdict},
+    plots, tables, workers,
+    wrong::{WrongGroup, groups},
+};
+use crate::{
+    figures::{Example, LONGEST_BODY, WrongAnswers, outcome::Outcome},
+    results::{
+        compare::RunComparison,
+        summary::{RunSummary, RunVerdict},
+    },
+    text::{count, date, latency, number, rate, seconds, share},
+};
+
+/// Most kinds of wrong answers, and most failures, that a terminal shows.
+const SHOWN: usize = 5;
+
+/// Lines for a terminal.
+pub(super) fn lines(paint: Paint) -> Lines {
+    Lines { paint, width: 110, more: "the HTML report shows", ..Lines::default() }
+}
+
+/// The report for a terminal, with the comparison with an earlier run if there is one.
+pub fn terminal(summary: &RunSummary, comparison: Option<&RunComparison>, paint: Paint) -> String {
+    lines(paint).document(&document(summary, comparison, SHOWN))
+}
+
+/// The comparison for a terminal: the output of `compare`.
+pub fn compared(comparison: &RunComparison, paint: Paint) -> String {
+    let mut lines = lines(paint);
+    lines.blocks(&[tables::compared(comparison)], 0);
+    lines.text
+}
+
+pub(super) fn markdown(summary: &RunSummary, comparison: Option<&RunComparison>) -> String {
+    markdown::render(&document(summary, comparison, usize::MAX), LONGEST_COMMENT)
+}
+
+pub(super) fn web_page(summary: &RunSummary, comparison: Option<&RunComparison>) -> String {
+    let own = Own { style: include_str!("page.css"), script: include_str!("page.js") };
+    html::page(&document(summary, comparison, usize::MAX), own, "")
+}
+
+/// The report, with at most so many kinds of wrong answers and causes of failures.
+pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>, most: usize) -> Document {
+    let words = verdict(summary);
+    let (word, limits) = words.split_at(words.find(':').unwrap_or(words.len()));
+    let began = date(summary.began).map(|date| format!(", {date}"));
+    let wrong = groups(&summary.figures.wrong);
+    let mut defects: Vec<Block> = wrong
+        .iter()
+        .take(most)
+        .enumerate()
+        .map(|(place, group)| defect(summary, place + 1, group, most))
+        .collect();
+    if let Some(more @ 1..) = wrong.len().checked_sub(most) {
+        let more = format!("{} of wrong answers: see the other reports", count(more as u64, "more kind"));
+        defects.extend([Block::paragraph(""), Block::paragraph(more)]);
+    }
+    let counts = summary.figures.total(None).counts;
+    let outcomes = Outcome::all().map(|outcome| {
+        let state = match outcome {
+            Outcome::Good => "passed",
+            Outcome::Wrong => "broken",
+            _ => "warned",
+        };
+        (state, outcome.description(), counts.of(outcome))
+    });
+    let mut facts = vec![("scenarios", Text::quoted(summary.scenarios.join(", ")))];
+    facts.extend(date(summary.began).map(|date| ("began", date.into())));
+    facts.extend(commands(summary).map(|(name, line)| (name, Text::of(Style::Code, line))));
+    let mut top = vec![Block::Html(html! { (tiles(summary)) (page::counts(outcomes)) })];
+    top.extend(outcome(summary).into_iter().map(Block::paragraph));
+    if most == usize::MAX {
+        top.push(Block::Facts(facts));
+    }
+    let list = |id, title, lines: Vec<String>| {
+        Block::section(id, title, vec![Block::List(lines.iter().map(Text::from).collect())])
+    };
+    let mut blocks = vec![
+        Block::section("wrong", "Wrong answers", defects),
+        tables::failures(summary, most),
+        tables::thresholds(summary),
+    ];
+    blocks.extend(comparison.map(tables::compared));
+    blocks.extend([
+        Block::Html(plots::section(summary)),
+        tables::scenarios(summary),
+        list("workers", "Workers", workers::lines(summary)),
+        list("next", "Next", advice::next(summary)),
+    ]);
+    Document {
+        title: "Load test",
+        head: Head {
+            tool: format!("paymaster-loadtest {}{}", env!("CARGO_PKG_VERSION"), began.unwrap_or_default()),
+            state: match summary.verdict {
+                RunVerdict::Passed => "passed",
+                RunVerdict::Failed => "broken",
+                RunVerdict::Incomplete | RunVerdict::CouldNotTest => "inconclusive",
+            },
+            word: word.to_owned(),
+            limits: limits.into(),
+            target: summary.target.clone(),
+        },
+        top,
+        blocks,
+    }
+}
+
+/// Wrong answers of one group, with at most three examples.
+fn defect(summary: &RunSummary, place: usize, group: &WrongGroup<'_>, most: usize) -> Block {
+    let (first, others) = (group.kinds[0], &group.examples()[1..]);
+    let mut facts = expectation(first);
+    match find_rule(group.rule) {
+        Some(rule) => {
+            facts.push(("breaks", Text::of(Style::Id, rule.id).and(": ").and(rule.clause().text)));
+            facts.push(("hint", rule.hint.into()));
+        }
+        None => facts.push(("breaks", Text::of(Style::Id, group.rule))),
+    }
+    let mut inside = example(summary, &format!("curl-{place}"), first, most);
+    for (number, kind) in others.iter().enumerate() {
+        let mut blocks = vec![Block::Facts(expectation(kind))];
+        blocks.extend(example(summary, &format!("curl-{place}-{number}"), kind, most));
+        let (times, place) = (count(kind.times, "answer"), &kind.key.pointer);
+        let place = if place.is_empty() { "the whole answer" } else { place };
+        inside.push(Block::details(format!("in {}, {place}: {times}", kind.key.label), false, blocks));
+    }
+    if group.hidden() > 0 {
+        let more = count(group.hidden(), "more example");
+        inside.push(Block::Paragraph(
+            format!("{more} of other scenarios or places: see the JSON report").into(),
+        ));
+    }
+    Block::Card(Card {
+        id: format!("defect-{place}"),
+        label: format!("Defect {place}"),
+        title: group.headline(summary.figures.total(None).judged).into(),
+        note: String::new(),
+        is_folded: false,
+        blocks: vec![
+            Block::Facts(facts),
+            Block::details("Request, answer and how to repeat it", true, inside),
+        ],
+    })
+}
+
+fn expectation(kind: &WrongAnswers) -> Vec<(&'static str, Text)> {
+    Block::expectation(&kind.example.expected, &kind.example.actual, &kind.key.pointer)
+}
+
+/// A request, its answer, and the command that sends the request again, whose id on the page is `curl`.
+fn example(summary: &RunSummary, curl: &str, kind: &WrongAnswers, most: usize) -> Vec<Block> {
+    let Example { request, status, response, pointer, .. } = &kind.example;
+    let note = status.map_or_else(String::new, |status| format!("HTTP {status}"));
+    let exchange = [
+        Message::new("request", "", Ok(request), &[]),
+        Message::new("answer", note, Ok(response), &[pointer]),
+    ];
+    let exchange = exchange.map(|message| Message { is_raw: message.is_raw || most == SHOWN, ..message });
+    let mut blocks = vec![Block::Exchange(exchange)];
+    if summary.curl.without_body.is_empty() || request.len() >= LONGEST_BODY {
+        let why = "The request is too long for this report, or was sent by an earlier version.";
+        blocks.push(Block::paragraph(why));
+    } else {
+        let line = format!("{} --data-raw {}", summary.curl.without_body, quoted(request));
+        blocks.push(Block::command(curl.to_owned(), "cURL", &line, true));
+        blocks.extend(summary.curl.needs.iter().map(|names| Block::exports(names)));
+    }
+    blocks
+}
+
+/// The most important figures, for the page.
+fn tiles(summary: &RunSummary) -> Markup {
+    let total = summary.figures.total(None);
+    let p = |percent| latency(total.latency.percentile(percent));
+    let wrong = total.counts.of(Outcome::Wrong);
+    let failed = total.counts.failed() - wrong;
+    let state = |times, state| Some(if times > 0 { state } else { "passed" });
+    let tiles = [
+        (rate(summary.rate()), "answers", None),
+        (p(50.0), "p50", None),
+        (p(95.0), "p95", None),
+        (p(99.0), "p99", None),
+        (share(wrong, total.judged), "wrong of judged", state(wrong, "broken")),
+        (share(failed, total.counts.all()), "failed otherwise", state(failed, "warned")),
+        (number(total.counts.all()), "requests", None),
+        (seconds(summary.seconds), "measured", None),
+    ];
+    html! {
+        div.tiles { @for (value, name, state) in tiles { div { b data-state=[state] { (value) } span { (name) } } } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixtures;
+
+    #[test]
+    fn the_page_has_no_references_and_texts_of_the_target_are_escaped() {
+        let page = web_page(&fixtures::failed(), None);
+        assert!(page.contains("FAILED: 40 of 990 answers were wrong (1 rule); 2 thresholds missed"));
+        assert_eq!(page.matches("<figure class=\"plot\">").count(), 3);
+        assert!(page.contains("&lt;b&gt;") && !page.contains('\u{1b}'));
+        for outside in [" src=", "@import", "url(", "<link", "fetch(", " style="] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn date_command_and_the_verdict_in_words_stand_at_the_top() {
+        let page = web_page(&fixtures::passed(), None);
+        let top = page.split("</header>").next().unwrap();
+        for part in [
+            "<span class=\"word\">PASSED</span>",
+            "<span class=\"limits\">every answer was right</span>",
+            ", 2026-03-01 12:00:00 UTC</p>",
+            "<dt>command</dt><dd class=\"command\"><code>paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95&lt;200ms'</code></dd>",
+        ] {
+            assert!(top.contains(part), "{part}: {top}");
+        }
+        let merged = RunSummary {
+            merged_commands: vec!["paymaster-loadtest worker".to_owned()],
+            ..fixtures::passed()
+        };
+        let page = web_page(&merged, None);
+        assert!(
+            page.contains("<dt>merged</dt><dd class=\"merged\"><code>paymaster-loadtest worker</code></dd>")
+        );
+    }
+
+    #[test]
+    fn the_warm_up_is_named_only_where_there_was_one() {
+        let mut summary = fixtures::passed();
+        for expected in [false, true] {
+            let page = web_page(&summary, None);
+            assert_eq!(page.contains("The time counts from the end of the warm-up."), expected);
+            assert!(page.contains("Each step is the mean of 1 s. Point at a plot"), "{page}");
+            summary.figures.warm_up.add(Outcome::Good);
+        }
+    }
+
+    #[test]
+    fn a_defect_of_many_scenarios_is_shown_once_with_three_examples() {
+        let mut summary = fixtures::failed();
+        let first = summary.figures.wrong[0].clone();
+        summary.figures.wrong = (0..5)
+            .map(|n| {
+                let mut kind = first.clone();
+                kind.key.label = format!("scenario{n}");
+                kind
+            })
+            .collect();
+        let headline = format!(
+            "fee-quote.maxGasFee in scenario0, scenario1, scenario2, scenario3, scenario4: {} answers (",
+            first.times * 5
+        );
+        let (page, markdown) = (web_page(&summary, None), markdown(&summary, None));
+        let terminal = terminal(&summary, None, Paint::default());
+        for (text, mark) in
+            [(&page, "<article class=\"defect\""), (&markdown, "#### "), (&terminal, "DEFECT ")]
+        {
+            let shown = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(shown.contains(&headline), "{shown}");
+            assert_eq!(text.matches(mark).count(), 1, "{text}");
+            assert!(shown.contains("2 more examples of other scenarios or places"), "{shown}");
+        }
+        assert_eq!(page.matches("<div class=\"exchange\">").count(), 3);
+        assert_eq!(markdown.matches("\nAnswer, HTTP 200\n").count(), 3);
+    }
+
+    #[test]
+    fn texts_of_the_target_are_no_markup() {
+        let text = markdown(&fixtures::failed(), None);
+        assert!(
+            text.starts_with(
+                "## Load test: FAILED: 40 of 990 answers were wrong (1 rule); 2 thresholds missed\n"
+            ),
+            "{text}"
+        );
+        // In backticks nothing is markup.
+        assert!(
+            text.contains("- found: `\"0.25\" <b>\\u{1b}[31m` at `") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+        assert_eq!(text.matches("<b>").count(), text.matches("- found: `").count(), "{text}");
+        assert!(text.contains("| wrong-rate\\<=0% (default) | "), "{text}");
+        assert!(text.contains("| error-rate (wrong or failed) \\<1% (default) | "), "{text}");
+        assert!(
+            text.contains("\n- began: 2026-03-01 12:00:00 UTC\n")
+                && text.contains(
+                    "\n- command: `paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95<200ms'`\n"
+                ),
+            "{text}"
+        );
+        // The same rule at the same place in three scenarios.
+        assert_eq!(text.matches("#### Defect 1: fee-quote.maxGasFee in ").count(), 1, "{text}");
+        assert_eq!(text.matches("- found: ").count(), 3, "{text}");
+    }
+
+    #[test]
+    fn an_unreachable_target_has_a_page() {
+        let page = web_page(&fixtures::unreachable(), None);
+        assert!(page.contains("COULD NOT TEST") && page.contains("no connection: refused"));
+    }
+}
