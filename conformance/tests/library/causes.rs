@@ -124,16 +124,18 @@ fn the_first_defect_names_the_cause_of_a_fault() {
     panic!("{}", wrong.join("\n"));
 }
 
-/// Where a hash of the bytes decides, or the length of an answer, each change of the request makes it right or wrong: no earlier request and no
+/// Where a hash of the bytes decides, or the length of a request or of an answer, each change of the request makes it right or wrong: no earlier request and no
 /// member does, and where earlier requests decide, none in flight.
 #[test]
 fn what_decides_outside_of_members_is_not_told_as_one() {
+    const FAULTS: &[&str] =
+        &["sponsored-mode-null-for-half", "sponsored-mode-null-for-some-lengths", "nul-after-some-lengths"];
     for trial in matrix_of(&["quote-unsupported-of-earlier"], 250).trials {
         assert!(!trial.defects.is_empty());
         let is_untrue = |defect: &NamedDefect| defect.cause.contains("in flight");
         assert!(!trial.defects.iter().any(is_untrue), "{:#?}", trial.defects);
     }
-    for (name, defects) in defects_of(&["sponsored-mode-null-for-half", "nul-after-some-lengths"]) {
+    for (name, defects) in defects_of(FAULTS) {
         assert!(!defects.is_empty(), "{name}");
         let known: Vec<_> = defects.iter().filter(|defect| defect.kind.is_some()).collect();
         assert!(known.is_empty(), "{known:#?}");

@@ -207,6 +207,8 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
 /// compares what looks like an excuse.
 const NEEDS_HTTP: &[&str] = &[
     "quotes-cross",
+    // By the time limit of an exchange.
+    "incomplete-operation-unanswered",
     // By another relation than the one that its clause is about.
     "id-by-text-search",
     // By the Date of the answer.

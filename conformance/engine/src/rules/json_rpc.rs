@@ -145,7 +145,7 @@ fn any_answer(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     }
     match &view.answer {
         Answer::None(failure @ Failure::Timeout { .. }) => {
-            report.broken("", "an answer", failure.to_string())
+            report.broken("", "an answer", failure.to_string());
         }
         Answer::None(_) => {}
         _ => report.held(),

@@ -107,7 +107,8 @@ pub struct Original {
     /// The members of the request that decide, as JSON pointers; none where the cause is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Vec<String>>,
-    /// Whether the run saw the requests answered rightly, at first or with other ids and nonces, so that what was sent before may decide.
+    /// Whether the run saw the requests answered rightly, at first or with other ids and nonces, or three of four of their kind for a reason that
+    /// it did not find, so that what was sent before may decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_sent_values: bool,
 }
@@ -158,6 +159,7 @@ impl Original {
             |key: &&Key| (key.rule, key.pair) == (own.rule, own.pair) && key.pointer != own.pointer;
         let answers: Vec<Answer<'_>> = finding.exchanges.iter().map(Answer::of).collect();
         let answer = answers.get(violation.member);
+        let is_seldom = finding.share.is_some_and(|share| 4 * share.broken < share.judged);
         Self {
             member: violation.member,
             pointer: violation.pointer.clone(),
@@ -184,7 +186,9 @@ impl Original {
                 let members = cause.members().iter();
                 members.map(|member| member.pointer.clone()).collect()
             }),
-            of_sent_values: finding.of_sent_values || matches!(finding.cause, Some(Cause::Spent { .. })),
+            of_sent_values: finding.of_sent_values
+                || matches!(finding.cause, Some(Cause::Spent { .. }))
+                || breaks_alone && finding.cause.is_none() && is_seldom,
         }
     }
 }

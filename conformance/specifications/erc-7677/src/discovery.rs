@@ -312,9 +312,10 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     if is_stub(call.pair) {
         found.is_final |= result.get("isFinal") == Some(&Value::Bool(true));
         let stub = paymaster_members(version, result);
-        let earlier = found.stubs.insert(version.to_string(), stub.clone());
-        found.limits_vary |=
-            earlier.is_some_and(|earlier| LIMITS.iter().any(|limit| earlier.get(*limit) != stub.get(*limit)));
+        if let Some(earlier) = found.stubs.insert(version.to_string(), stub.clone()) {
+            let varying = LIMITS.iter().filter(|limit| earlier.get(**limit) != stub.get(**limit));
+            found.varying_limits.extend(varying.map(|limit| (*limit).to_owned()));
+        }
     }
 }
 

@@ -229,12 +229,15 @@ pub(crate) static PAIR: Relation = Relation::new(
 /// Stub and data of eight operations.
 pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     "eight-stubs-and-data",
-    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0",
+    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; of eight new accounts",
     Bases::These(STUBS),
-    Rounds::Fixed(2),
+    Rounds::Fixed(3),
     |input, ids| {
         let mut members = Vec::new();
-        for (place, operation) in other_calls(input, 0..8).enumerate() {
+        for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
+            if input.round == 2 {
+                operation = of_new_account(&operation, version(input.pair), place);
+            }
             let stub = if input.round == 1 { zero(&operation, false) } else { operation.clone() };
             members.push(member(Role::Baseline, format!("the stub request of operation {place}"), stub, ids));
             let data = data_of(input, &operation);

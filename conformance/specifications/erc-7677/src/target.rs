@@ -63,8 +63,8 @@ pub struct Found {
     pub reads_entry_point: bool,
     /// The members of the latest stub, by version: wallets repeat them in the data request.
     pub stubs: BTreeMap<String, Map<String, Value>>,
-    /// Whether stubs of one version differ in their gas limits: the data of an operation may need those of its own stub.
-    pub limits_vary: bool,
+    /// The gas limits in which stubs of one version differ: the data of an operation may need those of its own stub.
+    pub varying_limits: BTreeSet<String>,
     /// Whether a stub had `isFinal` true.
     pub is_final: bool,
     /// The kinds in which a listed operation was served: a later refusal of it can be a quota.
@@ -208,7 +208,7 @@ impl Target {
 
     /// Whether a data request may be refused for the gas limits of the paymaster in it, which are those of another operation's stub.
     pub fn may_refuse_limits(&self, call: &Call) -> bool {
-        self.found.limits_vary && LIMITS.iter().any(|limit| call.operation().get(*limit).is_some())
+        self.found.varying_limits.iter().any(|limit| call.operation().get(limit).is_some())
     }
 
     /// Whether operations other than the listed ones may be sent.

@@ -50,14 +50,14 @@ fn card(report: &Report, defect: &Defect, extent: Extent) -> Option<Block> {
     facts.extend((!ids.is_empty()).then(|| ("breaks", format!("and {}", some(&ids, extent)).into())));
     let hint = &shown.details.hint;
     facts.extend((!hint.is_empty()).then(|| ("hint", Text::quoted(hint))));
+    facts.push(("seen", words::seen(shown).into()));
     let mut inside = evidence(shown, extent);
     inside.extend(repeat(report, defect.findings[0], shown));
     inside.extend(also(report, &defect.findings[1..], extent));
-    let summary = format!("Request, answer and how to repeat it: {}", words::seen(shown));
     let blocks = vec![
         Block::Page(vec![Block::Facts(what(shown))]),
         Block::Facts(facts),
-        Block::details(summary, true, inside),
+        Block::details("Request, answer and how to repeat it", true, inside),
     ];
     Some(Block::Card(Card {
         id: defect.anchor(),

@@ -169,7 +169,7 @@ fn not_judged(report: &Report) -> Block {
     let verdicts = [
         (Verdict::Inconclusive, "inconclusive: exercised too seldom to pass (times held / times needed)"),
         (Verdict::Covered, "covered: known failures alone keep them from being judged"),
-        (Verdict::NotApplicable, "not applicable: the run did not judge them"),
+        (Verdict::NotApplicable, "not applicable to this target"),
     ];
     let is_incomplete = report.conclusion == Conclusion::Incomplete;
     let all = verdicts.into_iter().filter(|_| !report.is_untested());

@@ -193,14 +193,14 @@ pub(crate) fn reproduced(finding: &Finding) -> String {
     format!("reproduced {}/{}", finding.reproduced, finding.attempts.len())
 }
 
-/// `reproduced 3/3, seen 12 times in the run`, and whether a smaller request may show it.
+/// `12 times in the run, reproduced 3/3`, and whether a smaller request may show it.
 pub(crate) fn seen(finding: &Finding) -> String {
     let smaller = if finding.could_be_smaller {
         "; a smaller request may show it too: the search ended with its budget of requests (--shrink-requests)"
     } else {
         ""
     };
-    format!("{}, seen {} in the run{smaller}", reproduced(finding), count(finding.times, "time"))
+    format!("{} in the run, {}{smaller}", count(finding.times, "time"), reproduced(finding))
 }
 
 /// What to do about an entry that fails the run; the state of any other.

@@ -172,7 +172,12 @@ impl Lines {
                 if card.is_folded && !is_whole {
                     self.hanging("  ", 2, format!("{}; {more} it whole", card.note));
                 } else {
-                    self.blocks(&card.blocks, 2);
+                    // What unfolds at once needs no line of its own here.
+                    let parts = card.blocks.iter().flat_map(|part| match part {
+                        Block::Details { is_open: true, blocks, .. } => blocks.as_slice(),
+                        part => std::slice::from_ref(part),
+                    });
+                    parts.for_each(|part| self.block(part, 2));
                 }
             }
             Block::Paragraph(text) => self.hanging(&margin, indent, text.clone()),

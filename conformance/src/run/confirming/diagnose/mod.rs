@@ -121,11 +121,30 @@ impl<'a> Search<'a> {
     /// Whether the requests of a cause break the rule each time, and those of its contrast never do.
     async fn is_no_chance(&mut self, diagnosis: &Diagnosis) -> bool {
         let finding = self.finding;
-        let failing = diagnosis.reproduction.as_ref().map_or(&finding.group, |plainer| &plainer.group);
+        let plainer = diagnosis.reproduction.as_ref();
+        let failing = plainer.map_or(&finding.group, |plainer| &plainer.group);
+        let member = plainer.map_or(finding.violation.member, |plainer| plainer.violation.member);
         match &diagnosis.contrast {
-            Some(contrast) => self.decides(failing, &contrast.group, None).await,
+            Some(contrast) => {
+                self.decides(failing, &contrast.group, None).await
+                    && !self.is_right_when_longer(failing, member).await
+            }
             None => true,
         }
+    }
+
+    /// Whether white space makes a request right: then the length of its body decides, and no value in it.
+    async fn is_right_when_longer(&mut self, failing: &Group, member: usize) -> bool {
+        for space in ["{ ", "{  "] {
+            let mut longer = failing.clone();
+            let Some(own) = longer.members.get_mut(member) else { return false };
+            let Some(rest) = own.body.strip_prefix(b"{") else { return false };
+            own.body = [space.as_bytes(), rest].concat().into();
+            if !self.holds(&longer).await {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether one group breaks the rule each time, with this member where one is given, and another group never does. Which of the two is sent

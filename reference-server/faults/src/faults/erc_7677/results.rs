@@ -242,6 +242,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
     })
     .when(|view| view.is_stub() && zero_limits(view) == 3),
+    in_stubs(ZERO_BYTES, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")
+        .on_result(|_, result| {
+            change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
+        })
+        .when(|view| view.is_stub() && creates_account(view)),
     in_stubs(ZERO_BYTES, "stub-signature-zero", "the signature of the stub has zeros only").on_result(
         |_, result| {
             change_signature(result, |_| "00".repeat(65));

@@ -49,11 +49,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     Fault::new(
         "json-rpc.any-answer",
-        "sender-of-other-type-unanswered",
-        "never answers where the sender is no text",
+        "incomplete-operation-unanswered",
+        "never answers where an operation has no sender, nonce or call data",
     )
     .on_http(|_, response| response.delay = Duration::from_hours(1))
-    .when(|view| view.is_call() && !view.operation()["sender"].is_string()),
+    .when(|view| {
+        let is_missing = |member: &str| view.operation().get(member).is_none();
+        view.is_call() && ["sender", "nonce", "callData"].into_iter().any(is_missing)
+    }),
 ];
 
 /// Whether the request gets an error about its token. Other clauses are about the predefined codes.

@@ -136,7 +136,7 @@ fn with_modes() -> Vec<Value> {
         request(9, SPONSOR, operation(), with(paid_in(USDC), &[("sponsorshipInfo", json!({}))])),
         request(9, QUOTE, operation(), json!({ "sponsorshipInfo": {} })),
         request(9, SPONSOR, operation(), json!({ "calculateGasLimits": true, "mode": "SPONSORED" })),
-        request(9, SPONSOR, with(operation(), &[("sender", 1.into())]), sponsored()),
+        request(9, SPONSOR, without(operation(), &["callData"]), sponsored()),
         json!({ "params": [without(operation(), &["sender"]), sponsored()], "method": SPONSOR, "jsonrpc": "2.0.0", "id": 9 }),
     ]
 }
