@@ -129,7 +129,7 @@ fn normalized(out: &str) -> String {
         let mut line = after(line, " · ", " requests in ", "3542");
         line = after(&line, " requests in ", " s", "3.1");
         line = after(&line, "\"validUntil\":", ",", "1795335304");
-        line = after(&line, "seen ", " times", "1437");
+        line = after(&line, "seen       ", " times", "1437");
         if line.chars().count() > WIDTH {
             line = line.chars().take(WIDTH - 4).collect::<String>() + " ...";
         }
