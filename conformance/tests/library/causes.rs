@@ -128,14 +128,17 @@ fn the_first_defect_names_the_cause_of_a_fault() {
 /// member does, and where earlier requests decide, none in flight.
 #[test]
 fn what_decides_outside_of_members_is_not_told_as_one() {
-    const FAULTS: &[&str] =
-        &["sponsored-mode-null-for-half", "sponsored-mode-null-for-some-lengths", "nul-after-some-lengths"];
+    for trial in matrix_of(&["some-lengths-refused"], 250).trials {
+        assert!(!trial.defects.is_empty());
+        let known: Vec<_> = trial.defects.iter().filter(|defect| defect.kind.is_some()).collect();
+        assert!(known.is_empty(), "{known:#?}");
+    }
     for trial in matrix_of(&["quote-unsupported-of-earlier"], 250).trials {
         assert!(!trial.defects.is_empty());
         let is_untrue = |defect: &NamedDefect| defect.cause.contains("in flight");
         assert!(!trial.defects.iter().any(is_untrue), "{:#?}", trial.defects);
     }
-    for (name, defects) in defects_of(FAULTS) {
+    for (name, defects) in defects_of(&["sponsored-mode-null-for-half", "nul-after-some-lengths"]) {
         assert!(!defects.is_empty(), "{name}");
         let known: Vec<_> = defects.iter().filter(|defect| defect.kind.is_some()).collect();
         assert!(known.is_empty(), "{known:#?}");

@@ -33,13 +33,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         view.raw.iter().fold(0xcbf2_9ce4_8422_2325, hash).count_ones().is_multiple_of(2)
     }),
-    fault(
-        MODE,
-        "sponsored-mode-null-for-some-lengths",
-        "MODE is null for requests of a length that 16 divides",
-    )
-    .changes(Set("null"))
-    .when(|view| view.raw.len().is_multiple_of(16)),
     fault(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
         .changes(Remove)
         .when(|view| view.is(kinds::QUOTE_SPONSORED)),
