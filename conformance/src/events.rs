@@ -78,7 +78,7 @@ pub struct SentExchange {
     pub relation: &'static str,
     /// The index of its group in the plan, from 0. Groups of shrinking and re-sending keep the index of the group they repeat.
     pub group: usize,
-    /// Its index in the group, from 0.
+    /// Its index in the group, from 0; behind the last one for a request that is sent because of what the group got.
     pub member: usize,
     /// Its role in the relation, as `baseline`.
     pub role: &'static str,

@@ -150,10 +150,13 @@ pub(crate) struct SelftestArgs {
     /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// Run only the lawful variants, each with seven profiles that leave most out, and with the one that
+    /// Run only the lawful variants, each with an empty profile, with parts of its profile, and with the one that
     /// `init URL` writes: no run may report a violation.
     #[arg(long)]
     pub(crate) sparse_profiles: bool,
+    /// With --sparse-profiles: take this many of those profiles for each variant, other ones for the next variant and with another seed.
+    #[arg(long, value_name = "N", requires = "sparse_profiles", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) profiles: Option<u64>,
     /// Look for the cause of every finding too, and print how well the causes of the faults are named.
     #[arg(long, conflicts_with = "sparse_profiles")]
     pub(crate) causes: bool,

@@ -4,7 +4,10 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use paymaster_client::stop::{Reason, Stop};
+use paymaster_client::{
+    memory::MemoryPermit,
+    stop::{Reason, Stop},
+};
 use paymaster_engine::{
     cases::case::Group,
     rules::Rule,
@@ -160,10 +163,19 @@ impl Work {
                 self.turn(place).await;
                 let group = self.next_group().await?;
                 let mut share = self.sender.share();
-                let delivered = self
-                    .sender
-                    .deliver_within(&group, group.relation.order, Patience::Usual, &mut share)
-                    .await;
+                let deliver = async |share: &mut MemoryPermit| {
+                    self.sender.deliver_within(&group, group.relation.order, Patience::Usual, share).await
+                };
+                let mut delivered = deliver(&mut share).await;
+                if let Ok(exchanges) = &delivered
+                    && self.may_be_wrong_for_a_limit(&group, exchanges)
+                {
+                    // What the holders of slots may wait for.
+                    share = self.sender.share();
+                    if self.sender.states_limit(&group, exchanges).await {
+                        delivered = deliver(&mut share).await;
+                    }
+                }
                 Some((group, delivered, share))
             };
             let Some(next) = self.sender.stop.or_stopped(next).await else { return unanswered };
@@ -196,6 +208,12 @@ impl Work {
             }
         }
         unanswered
+    }
+
+    /// Whether exchanges break a rule, maybe because of a limit that the target states in words of its own.
+    fn may_be_wrong_for_a_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+        let may_be = self.sender.target.lock().open_words(exchanges).is_some();
+        may_be && self.sessions.with(|session| session.is_broken_by(group, exchanges))
     }
 
     /// Judges a group that was sent, and gives the places that are newly broken; an error where it is judged at the end of the run.

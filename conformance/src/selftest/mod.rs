@@ -67,6 +67,8 @@ pub struct Trials<'a> {
     pub seeds: &'a [u64],
     /// How much of its profile a run states.
     pub profile_parts: ProfileParts,
+    /// How many of these parts each deviation has at most: other ones for each deviation and seed.
+    pub most_parts: usize,
     /// How many calls of each pair a run sends.
     pub cases: Cases,
     /// Whether the causes of the findings are looked for.
@@ -93,9 +95,11 @@ impl Trials<'_> {
     fn all(&self) -> Vec<(Deviation, u64, ProfilePart)> {
         let mut all = Vec::new();
         for seed in self.seeds {
-            for deviation in self.deviations {
+            for (place, deviation) in (*seed..).zip(self.deviations) {
                 let parts = (self.profile_parts)(*deviation);
-                all.extend(parts.into_iter().map(|part| (*deviation, *seed, part)));
+                let first = usize::try_from(place).unwrap_or_default() % parts.len();
+                let rotated = parts.iter().cycle().skip(first).take(self.most_parts.min(parts.len()));
+                all.extend(rotated.map(|part| (*deviation, *seed, *part)));
             }
         }
         all

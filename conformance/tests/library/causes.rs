@@ -42,7 +42,7 @@ const CAUSES: &[(&str, &str)] = &[
         "paying-in-tokens-without-quote-refused",
         "only without an earlier pm_getFeeQuoteOrData with the same sender",
     ),
-    ("erc-7677: final-after-data", "only after a request with the same operation"),
+    ("erc-7677: final-after-data", "only after a request with the same sender and nonce"),
 ];
 
 /// The name, after that of the specification where it is not the first one.
@@ -66,6 +66,7 @@ fn matrix_of(faults: &[&str], cases: u32) -> Matrix {
         deviations: &deviations,
         seeds: &[1],
         profile_parts: ProfilePart::whole,
+        most_parts: usize::MAX,
         cases: Cases::Fixed(cases),
         causes: true,
         chain: None,

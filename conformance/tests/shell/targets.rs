@@ -276,7 +276,7 @@ fn a_rate_limit_is_learned_and_the_run_comes_to_its_end() {
     // Requests that are refused together make one pause. The limit is met at the start, and where it is tested later.
     let events = std::fs::read_to_string(folder.path().join("events.ndjson")).unwrap();
     let pauses = events.lines().filter(|line| line.contains("\"event\":\"waiting\"")).count();
-    assert!((1..20).contains(&pauses), "{pauses} pauses");
+    assert!((1..50).contains(&pauses), "{pauses} pauses");
 }
 
 #[test]

@@ -113,6 +113,8 @@ pub enum EarlierRequest {
     Same,
     /// This member, as a JSON pointer, by the names of the specification.
     Member(&'static str, Places),
+    /// The party, and the amount that it sends once.
+    OnceOfParty(Places),
     /// The member, where so many earlier requests have it.
     Repeated(usize, &'static str, Places),
     /// Nothing that is known.

@@ -269,6 +269,10 @@ impl EarlierRequest {
         match self {
             Self::Same => "the same request".to_owned(),
             Self::Member(pointer, places) => format!("a request {}", with_the_same((pointer, places))),
+            Self::OnceOfParty(places) => {
+                let once = member_name(places.once, &places);
+                format!("a request {} and {once}", with_the_same((places.party, places)))
+            }
             Self::Repeated(times, pointer, places) => {
                 format!("{times} requests {}", with_the_same((pointer, places)))
             }

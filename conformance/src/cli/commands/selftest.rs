@@ -49,6 +49,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         deviations: &deviations,
         seeds: &seeds,
         profile_parts: if args.sparse_profiles { ProfilePart::sparse } else { ProfilePart::whole },
+        most_parts: args.profiles.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         cases: match args.cases {
             Some(cases) => Cases::Fixed(cases),
             None if args.causes => Cases::Fixed(DEFAULT_CASES),

@@ -17,7 +17,10 @@ use paymaster_engine::{
 use paymaster_exchange::{Exchange, RefusedValue, RequestBody};
 use paymaster_schemas::Kind;
 
-use crate::run::sending::excuse::Excuse;
+use crate::run::sending::{
+    excuse::{Excuse, errors},
+    own_words::{OwnWords, words_of},
+};
 
 /// From fewer different requests with a value, nothing is concluded.
 const FEWEST: usize = 3;
@@ -38,6 +41,8 @@ pub(crate) struct Comparison {
     entered: usize,
     /// For each value and sign that is the service's answer, the value.
     answers: BTreeMap<(Key, String), Arc<RefusedValue>>,
+    /// What is known of the target's own words for limits.
+    pub(super) own_words: OwnWords,
 }
 
 /// A valid request and what it got.
@@ -100,9 +105,9 @@ impl Comparison {
     }
 
     /// What an exchange may be excused by: the status, and the words of an error; none where it is an answer of the service, or there is none.
-    pub(super) fn sign(exchange: &Exchange) -> Option<String> {
+    pub(super) fn sign(&self, exchange: &Exchange) -> Option<String> {
         let status = exchange.outcome.as_ref().ok()?.status;
-        let words = Excuse::of(exchange).sign;
+        let words = Excuse::of(exchange, &self.own_words).sign;
         let is_excused = !words.is_empty() || is_of_gateway(status) && !Answer::of(exchange).is_json_rpc();
         is_excused.then(|| format!("{status} {}", without_values(&words)))
     }
@@ -112,10 +117,17 @@ impl Comparison {
         if self.answers.is_empty() {
             return None;
         }
-        let sign = Self::sign(exchange)?;
+        let sign = self.sign(exchange)?;
         let (kind, values) = self.read(&exchange.request, Read::Any)?;
         let mut keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
         keys.find_map(|key| self.answers.get(&(key, sign.clone())).cloned())
+    }
+
+    /// The words of an error that may state a limit: the request is one that must be served, as far as anything shows. None where that is
+    /// known.
+    pub(super) fn open_words(&self, exchange: &Exchange) -> Option<String> {
+        let open = errors(exchange).iter().map(words_of).find(|words| self.own_words.is_open(words))?;
+        self.read(&exchange.request, Read::Ordinary).map(|_| open)
     }
 
     /// Notes an exchange. `waited` says whether it is a repetition after the pause that the target asked for.
@@ -123,7 +135,7 @@ impl Comparison {
         if self.knowledge.is_none() || exchange.outcome.is_err() {
             return;
         }
-        let sign = Self::sign(exchange);
+        let sign = self.sign(exchange);
         let which = if sign.is_none() { Read::Valid } else { Read::Ordinary };
         if sign.is_some() && exchange.sent_as.is_some() {
             return;
@@ -164,7 +176,7 @@ impl Comparison {
 
     fn most_refused(&self, exchange: &Exchange) -> Option<OfValue> {
         self.knowledge.as_ref()?;
-        let sign = Self::sign(exchange)?;
+        let sign = self.sign(exchange)?;
         let (kind, values) = self.read(&exchange.request, Read::Any)?;
         let keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
         keys.filter_map(|key| self.of_value(key, &sign))
@@ -183,7 +195,7 @@ impl Comparison {
         let Some((kind, values)) = self.read(&exchange.request, Read::Ordinary).filter(|_| is_served) else {
             return;
         };
-        let must_wait = Excuse::of(exchange).limit.is_some();
+        let must_wait = Excuse::of(exchange, &self.own_words).limit.is_some();
         let has_sign = |seen: &&Seen| seen.refused.as_ref().is_some_and(|refused| refused.sign == sign);
         let of_sign = self.seen.iter().filter(has_sign);
         let each = of_sign.flat_map(|seen| seen.values.iter().map(|value| (*value, seen.kind.name)));

@@ -174,7 +174,7 @@ impl TargetState {
         if self.comparison.value(exchange).is_some() {
             return Excuse::default();
         }
-        let mut excuse = Excuse::of(exchange);
+        let mut excuse = Excuse::of(exchange, &self.comparison.own_words);
         excuse.may_be_load &=
             self.jobs > 1 && self.alone_too.get(&excuse.sign).is_none_or(|times| *times < ALONE_TOO);
         excuse
@@ -190,6 +190,14 @@ impl TargetState {
         Some(format!(
             "the target was away {times}: it closed several connections at a time, or refused what it served before; what this hit was sent again"
         ))
+    }
+
+    /// The words of an error that may state a limit, as far as that can be found out, and a request that was served before.
+    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> Option<(String, RequestBody)> {
+        let served = self.liveness.served_with_result()?;
+        let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
+        let mut plain = exchanges.iter().filter(is_plain);
+        plain.find_map(|exchange| self.comparison.open_words(exchange)).map(|words| (words, served))
     }
 
     fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {
@@ -311,7 +319,7 @@ impl Attempts {
         }
         let excuse = match probe {
             Some(probe) => {
-                let is_served = is_served(probe) && Comparison::sign(probe).is_none();
+                let is_served = is_served(probe) && target.comparison.sign(probe).is_none();
                 self.neighbour.get_or_insert(is_served);
                 target.comparison.note_neighbour(exchange, is_served);
                 target.excuse(exchange)
@@ -484,7 +492,8 @@ impl Delivery {
 
     /// Sends a request that was served before, or else a refused one, after that many pauses.
     fn probe(&mut self, target: &TargetState, pauses: u32, refused: Vec<Exchange>) -> Step {
-        let is_outage = |exchange: &&Exchange| Excuse::of(exchange).may_be_outage;
+        let own_words = &target.comparison.own_words;
+        let is_outage = |exchange: &&Exchange| Excuse::of(exchange, own_words).may_be_outage;
         let first = || Some(refused.iter().find(is_outage)?.request.clone());
         let body = target.liveness.served().or_else(first).unwrap_or_default();
         self.phase = Phase::Outage(pauses, refused);
@@ -579,7 +588,7 @@ impl Delivery {
         mut came: Vec<Vec<Exchange>>,
     ) -> Step {
         let next = match stage {
-            LoadStage::Alone { .. } if came.iter().any(|came| may_be_of_load(came)) => {
+            LoadStage::Alone { .. } if came.iter().any(|came| may_be_of_load(target, came)) => {
                 *target.alone_too.entry(check.sign).or_default() += 1;
                 let exchanges = came.pop().unwrap_or_default();
                 if let Some(is_served) = self.neighbour.take() {
@@ -612,7 +621,7 @@ impl Delivery {
                 }
             }
             LoadStage::Copies => {
-                let errors = came.iter().filter(|came| may_be_of_load(came)).count();
+                let errors = came.iter().filter(|came| may_be_of_load(target, came)).count();
                 let groups = Arc::strong_count(&target.with_excuse) - 1;
                 let times = match errors {
                     0 if groups > 1 => times_alone(groups, target.jobs),
@@ -655,9 +664,9 @@ fn times_alone(errors: usize, copies: usize) -> Option<usize> {
     (errors > 0).then(|| (EXPECTED_ALONE * copies).div_ceil(errors))
 }
 
-/// Whether one of the exchanges may come from load, whatever is known of the target.
-fn may_be_of_load(exchanges: &[Exchange]) -> bool {
-    exchanges.iter().any(|exchange| Excuse::of(exchange).may_be_load)
+/// Whether one of the exchanges may come from load, whatever requests with the same values got.
+fn may_be_of_load(target: &TargetState, exchanges: &[Exchange]) -> bool {
+    exchanges.iter().any(|exchange| Excuse::of(exchange, &target.comparison.own_words).may_be_load)
 }
 
 fn status(exchange: &Exchange) -> Option<u16> {
@@ -670,6 +679,7 @@ mod tests {
     use paymaster_exchange::Response;
 
     use super::*;
+    use crate::run::sending::own_words::OwnWords;
 
     const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     const BUSY: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"server busy"}}"#;
@@ -857,7 +867,7 @@ mod tests {
         for excuse in [exchange(Ok((503, BUSY))), exchange(Ok((200, BUSY))), closed()] {
             let mut run = Run::new(8);
             run.target.lasting_outage = true;
-            let is_outage = Excuse::of(&excuse).may_be_outage;
+            let is_outage = Excuse::of(&excuse, &OwnWords::default()).may_be_outage;
             let script = |did: &str, _| if did == "probe" && !is_outage { good() } else { excuse.clone() };
             for number in 0..=ALONE_TOO {
                 assert_eq!(judged(&run.deliver(script)), status(&excuse).unwrap_or(0));
@@ -893,7 +903,11 @@ mod tests {
         };
         let mut run = Run::new(4);
         let exchanges = run.deliver(script).unwrap();
-        assert_eq!(Excuse::of(&exchanges[0]).sign, "the error \"server busy\"", "the first answer is judged");
+        assert_eq!(
+            Excuse::of(&exchanges[0], &OwnWords::default()).sign,
+            "the error \"server busy\"",
+            "the first answer is judged"
+        );
         assert_eq!(run.story(), "watched, quiet, 5 alone, 4 copy");
         // Two other groups wait to be sent alone.
         let _others = [Arc::clone(&run.target.with_excuse), Arc::clone(&run.target.with_excuse)];

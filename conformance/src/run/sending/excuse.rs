@@ -2,9 +2,11 @@
 //! how many it takes in a time, or be out of service behind its gateway. All of that is lawful, so it breaks no rule.
 
 use paymaster_client::throttling;
-use paymaster_engine::message::answer::Answer;
+use paymaster_engine::message::answer::{Answer, error_of};
 use paymaster_exchange::{Exchange, Failure};
 use serde_json::Value;
+
+use crate::run::sending::own_words::{OwnWords, words_of};
 
 /// What in an exchange may have another reason than its request. The default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +34,8 @@ pub(super) enum Limit {
 }
 
 impl Excuse {
-    /// The excuse in an exchange, whatever is known of the target.
-    pub(super) fn of(exchange: &Exchange) -> Self {
+    /// The excuse in an exchange, by the words of errors and those that were found to be the target's own for a limit.
+    pub(super) fn of(exchange: &Exchange, own_words: &OwnWords) -> Self {
         let response = match &exchange.outcome {
             Ok(response) => response,
             Err(failure) => {
@@ -47,7 +49,7 @@ impl Excuse {
             }
         };
         let status = response.status;
-        let words = error_of_load(exchange);
+        let words = error_of_load(exchange, own_words);
         if words.is_none() && !matches!(status, 429 | 502 | 503) {
             return Self::default();
         }
@@ -74,18 +76,26 @@ impl Excuse {
     }
 }
 
-/// The JSON-RPC error that speaks of overload or of a rate limit, in words, and whether it speaks of a rate limit.
-fn error_of_load(exchange: &Exchange) -> Option<(String, bool)> {
-    let body = &exchange.outcome.as_ref().ok()?.body;
+/// The first JSON-RPC error that speaks of overload or of a rate limit, in words, and whether it speaks of a rate limit.
+fn error_of_load(exchange: &Exchange, own_words: &OwnWords) -> Option<(String, bool)> {
+    errors(exchange).iter().find_map(|error| {
+        let message = error.get("message")?.as_str()?;
+        let is_rate_limit = speaks_of_rate(error, message) || own_words.has_limit(&words_of(error));
+        let is_overload =
+            has_one_of(message, &["busy", "overload", "too many concurrent", "try again later"]);
+        (is_rate_limit || is_overload).then(|| (format!("the error \"{message}\""), is_rate_limit))
+    })
+}
+
+/// The JSON-RPC errors of an answer, or of the elements of a batch.
+pub(super) fn errors(exchange: &Exchange) -> Vec<Value> {
+    let body = exchange.outcome.as_ref().map_or(&[][..], |response| &response.body);
     if body.len() > LONGEST_ERROR || !std::str::from_utf8(body).is_ok_and(|body| body.contains("\"error\"")) {
-        return None;
+        return Vec::new();
     }
     let answer = Answer::of(exchange);
-    let error = answer.error()?;
-    let message = error.get("message")?.as_str()?;
-    let is_rate_limit = speaks_of_rate(error, message);
-    let is_overload = has_one_of(message, &["busy", "overload", "too many concurrent", "try again later"]);
-    (is_rate_limit || is_overload).then(|| (format!("the error \"{message}\""), is_rate_limit))
+    let elements = answer.array().into_iter().flatten().filter_map(Value::as_object);
+    elements.chain(answer.object()).filter_map(error_of).cloned().collect()
 }
 
 /// Longer answers are not looked at, in bytes.
@@ -142,6 +152,7 @@ mod tests {
             (Ok((503, &*error("no"))), true),
             (Ok((400, &*error("RATE_LIMIT exceeded"))), true),
             (Ok((200, &*error("too many requests"))), true),
+            (Ok((200, &*format!("[{}]", error("too many requests")))), true),
             (Ok((200, &*error("limit exceeded"))), true),
             (Ok((200, &*error("unsupported token"))), false),
             (Ok((200, r#"{"result":{"message":"busy"}}"#)), false),
@@ -152,7 +163,7 @@ mod tests {
             (Err(Failure::Connect("refused".to_owned())), true),
         ] {
             let exchange = exchange(outcome);
-            let may_be_load = Excuse::of(&exchange).may_be_load;
+            let may_be_load = Excuse::of(&exchange, &OwnWords::default()).may_be_load;
             assert_eq!(may_be_load, expected, "{exchange:?}");
         }
     }
@@ -161,12 +172,12 @@ mod tests {
     fn a_rate_limit_in_the_body_counts_where_http_states_none() {
         let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"rate limit exceeded"}}"#;
         for (status, counts) in [(200, true), (400, true), (503, true), (429, false)] {
-            let excuse = Excuse::of(&exchange(Ok((status, body))));
+            let excuse = Excuse::of(&exchange(Ok((status, body))), &OwnWords::default());
             assert_eq!(matches!(excuse.limit, Some(Limit::InBody)), counts, "{status}");
         }
         let speaks = |message: &str| {
             let body = json!({ "error": { "code": -32005, "message": message } }).to_string();
-            Excuse::of(&exchange(Ok((200, &body)))).limit == Some(Limit::InBody)
+            Excuse::of(&exchange(Ok((200, &body))), &OwnWords::default()).limit == Some(Limit::InBody)
         };
         assert!(speaks("Limit exceeded") && speaks("daily request count exceeded"));
         assert!(!speaks("server busy") && !speaks("spending limit exceeded"));

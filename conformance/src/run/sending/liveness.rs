@@ -136,6 +136,12 @@ impl Liveness {
         served.map(|(_, body)| body.clone())
     }
 
+    /// A request in plain headers that got a result.
+    pub(crate) fn served_with_result(&self) -> Option<RequestBody> {
+        let served = self.known_good.as_ref().filter(|(served, _)| *served == Served::WithResult);
+        served.map(|(_, body)| body.clone())
+    }
+
     /// The stamp of the exchange that ended last.
     pub(crate) fn last_stamp(&self) -> u64 {
         self.ended

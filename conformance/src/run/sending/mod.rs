@@ -6,6 +6,7 @@ pub(crate) mod comparison;
 pub(crate) mod delivery;
 mod excuse;
 pub(crate) mod liveness;
+pub(crate) mod own_words;
 pub(crate) mod sender;
 mod slots;
 pub(crate) mod sponsorships;

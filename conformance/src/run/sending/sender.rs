@@ -18,7 +18,7 @@ use paymaster_client::{
     stop::Stop,
 };
 use paymaster_engine::cases::{
-    case::{Group, Order, Role},
+    case::{Group, Member, Order, Role},
     protocol::keeps_idle,
 };
 use paymaster_exchange::{Exchange, Failure, RequestBody, Stage};
@@ -31,7 +31,9 @@ use crate::{
         delivery::{
             Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
         },
+        excuse::errors,
         liveness::Patience,
+        own_words::{WordsCheck, WordsStep},
         slots::Slots,
         sponsorships::Sponsorships,
     },
@@ -72,6 +74,8 @@ pub(crate) struct Sender {
     /// How long a connection is kept idle where a group asks for it.
     pub(crate) idle_time: Duration,
     idle: Mutex<Vec<PooledConnection>>,
+    /// Held while it is found out whether the words of an error state a limit.
+    own_words: tokio::sync::Mutex<()>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
     responses: [AtomicU64; 2],
@@ -107,6 +111,7 @@ impl Sender {
             checks: true,
             idle_time: Duration::ZERO,
             idle: Mutex::default(),
+            own_words: tokio::sync::Mutex::default(),
             gate: MemoryLimit::default(),
             responses: Default::default(),
             notices,
@@ -145,9 +150,48 @@ impl Sender {
 
     /// Sends groups at the same time. Returns those that were answered; none when the run is over.
     pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
-        let delivered = self.stop.or_stopped(join_all(round.iter().map(|group| self.deliver(group)))).await?;
+        let deliver = async |group| {
+            let delivered = self.deliver(group).await;
+            if self.states_limit(group, delivered.as_deref().unwrap_or_default()).await {
+                return self.deliver(group).await;
+            }
+            delivered
+        };
+        let delivered = self.stop.or_stopped(join_all(round.iter().map(deliver))).await?;
         let answered = |(group, delivered): (Group, Delivered)| Some((group, delivered.ok()?));
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
+    }
+
+    /// Whether an error that a group got states a limit in words of the target's own. Where that is not known, a request that was served
+    /// before shows it.
+    pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+        let Some((words, served)) = self.target.lock().open_words(exchanges) else { return false };
+        let _one_at_a_time = self.own_words.lock().await;
+        let mut check = WordsCheck::new(words);
+        let (mut quiet, mut came) = (None, Vec::new());
+        loop {
+            let step = check.next(&mut self.target.lock().comparison.own_words, &came);
+            came = match step {
+                WordsStep::Quiet => {
+                    quiet = self.slots.acquire(usize::MAX).await;
+                    Vec::new()
+                }
+                WordsStep::Probe(copies, pause) => {
+                    if self.sleep(pause).await.is_err() {
+                        break;
+                    }
+                    let probe = |_| self.probe(group, served.clone());
+                    let probes = join_all((0..copies).map(probe)).await;
+                    probes.iter().flatten().map(errors).collect()
+                }
+                WordsStep::Over => break,
+            };
+        }
+        let target = self.target.lock();
+        if let Some((slots, _)) = quiet {
+            self.slots.give_back(slots, target.jobs);
+        }
+        target.comparison.own_words.has_limit(&check.words)
     }
 
     /// Has at most that many requests in flight from now on. Nothing may be in flight.
@@ -234,7 +278,7 @@ impl Sender {
                 }
                 Step::Probe(body, after) => {
                     self.sleep(after).await?;
-                    vec![self.probe(body).await.map(|probe| vec![probe])]
+                    vec![self.probe(group, body).await.map(|probe| vec![probe])]
                 }
             };
         }
@@ -322,7 +366,7 @@ impl Sender {
                 decide(target, None)
             });
             if let Next::Probe(body) = next {
-                let probe = self.probe(body).await?;
+                let probe = self.probe(outgoing.group, body).await?;
                 next = self.decide(|target| decide(target, Some(&probe)));
             }
             match next {
@@ -388,10 +432,13 @@ impl Sender {
         decision
     }
 
-    /// Sends a body over a new connection.
-    async fn probe(&self, body: RequestBody) -> Result<Exchange, DeliveryError> {
+    /// Sends a body that was served before over a new connection, because of what a group got.
+    async fn probe(&self, group: &Group, body: RequestBody) -> Result<Exchange, DeliveryError> {
         self.turns(1).await?;
-        Ok(PooledConnection::default().exchange(&self.transport, body).await)
+        let exchange = PooledConnection::default().exchange(&self.transport, body).await;
+        let probe = Member::plain(Role::Other, "what was served before, again", exchange.request.clone());
+        self.report_member(&exchange, group, group.members.len(), &probe);
+        Ok(exchange)
     }
 
     async fn turns(&self, requests: usize) -> Result<(), DeliveryError> {
@@ -406,10 +453,13 @@ impl Sender {
     }
 
     fn report(&self, exchange: &Exchange, group: &Group, number: usize) {
+        self.report_member(exchange, group, number, &group.members[number]);
+    }
+
+    fn report_member(&self, exchange: &Exchange, group: &Group, number: usize, member: &Member) {
         if !self.reports_exchanges {
             return;
         }
-        let member = &group.members[number];
         // The receiver is gone once the run is over.
         let _ = self.notices.send(Notice::Exchanged(Box::new(SentExchange {
             relation: group.relation.id,

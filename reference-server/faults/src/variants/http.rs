@@ -70,8 +70,20 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .on_http(|view, response| {
         response.headers.push(("x-ratelimit-limit", "2000"));
-        if is_bucket_empty(view) {
+        if is_bucket_empty(view, 500, 200) {
             ask_to_retry(response, 429, "0", "");
+        }
+    }),
+    variant(
+        "token-bucket-in-own-words",
+        "takes 500 requests a second and 150 at once, and answers more with an error that names no limit, status 200",
+    )
+    .on_http(|view, response| {
+        if response.body.is_some() && is_bucket_empty(view, 2000, 150) {
+            let error = json!({ "code": -32097, "message": "compute units of your plan are used up" });
+            let id = view.request.get("id");
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            response.replace(200, "application/json", answer.to_string());
         }
     }),
     variant(
@@ -161,18 +173,15 @@ pub(super) const VARIANTS: &[Variant] = &[
 /// The error of a server that takes no further request now.
 const BUSY: &str = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"slow down"}}"#;
 
-/// The time after which a token bucket takes one more request, and how many it takes at once.
-const BUCKET_INTERVAL: u64 = 500;
-const BUCKET_BURST: u64 = 200;
-
-/// Whether more requests came than the bucket takes. It remembers when it is full again, in microseconds.
-fn is_bucket_empty(view: &RequestView<'_>) -> bool {
+/// Whether more requests came than a token bucket takes: one more after each interval, in microseconds, and so many at once. It remembers
+/// when it is full again.
+fn is_bucket_empty(view: &RequestView<'_>, interval: u64, burst: u64) -> bool {
     let since_epoch = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     let now = u64::try_from(since_epoch.as_micros()).unwrap_or_default();
     let full =
         view.memory.previous("full", &json!(now)).and_then(|full| full.as_u64()).unwrap_or(now).max(now);
-    let is_empty = full - now > BUCKET_BURST * BUCKET_INTERVAL;
-    view.memory.previous("full", &json!(if is_empty { full } else { full + BUCKET_INTERVAL }));
+    let is_empty = full - now > burst * interval;
+    view.memory.previous("full", &json!(if is_empty { full } else { full + interval }));
     is_empty
 }
 

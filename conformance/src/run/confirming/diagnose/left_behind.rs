@@ -68,8 +68,14 @@ impl Search<'_> {
             }
         }
         for under in [whole, party, "", ID, once, bytes].into_iter().chain(kept_under.iter().copied()) {
-            if let Some(diagnosis) = self.kept_under(under, &own, &others).await {
-                return Some(diagnosis);
+            if under == once {
+                if let Some(diagnosis) = self.kept_under_once(&own, &others).await {
+                    return Some(diagnosis);
+                }
+            } else if let Some(diagnosis) = self.kept_under(under, &own, &others).await {
+                // What is kept under a part of the request is there after the whole request too.
+                let of_part = if under == whole { self.kept_under_once(&own, &others).await } else { None };
+                return Some(of_part.unwrap_or(diagnosis));
             }
         }
         if self.judges_groups() { self.left_behind_in_the_group(&own).await } else { None }
@@ -153,6 +159,19 @@ impl Search<'_> {
             });
         }
         None
+    }
+
+    /// Whether something is kept under the amount that is sent once, or under that and the party.
+    async fn kept_under_once(&mut self, own: &Value, others: &[Value]) -> Option<Diagnosis> {
+        let places @ Places { once, party, .. } = self.places();
+        if let Some(diagnosis) = self.kept_under(once, own, others).await {
+            return Some(diagnosis);
+        }
+        let same_party =
+            Difference::new(party, None, own.pointer(party).cloned(), self.resender.context.specification());
+        let of_party: Vec<Value> = others.iter().filter_map(|other| same_party.applied(other)).collect();
+        let diagnosis = self.kept_under(once, own, &of_party).await?;
+        Some(Diagnosis { cause: Cause::Earlier(EarlierRequest::OnceOfParty(places)), ..diagnosis })
     }
 
     /// Whether the request is right with a new value of the member, and wrong after an earlier request with the same value.

@@ -1,0 +1,189 @@
+//! Limits that a target states in words of its own. An error is such a limit if copies of a request that was served before get it while
+//! others are sent, and no longer once nothing else is sent.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use paymaster_engine::session::unserved::without_values;
+use serde_json::Value;
+
+/// How many copies of a request that was served before are sent at the same time.
+const COPIES: u32 = 24;
+
+/// How often in a row it is served afterwards, at most, until the error counts as a limit.
+const MOST_SERVED: u32 = 12;
+
+/// With a greater probability that the copies alone got the error by chance, no limit is concluded.
+const BY_CHANCE: f64 = 0.001;
+
+/// The pause before each request afterwards. It is doubled, up to the longest, each time that the error comes again.
+const PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
+
+/// After so many requests that were served right after an error, it is an answer to its own request.
+const SETTLED: u32 = 4;
+
+/// How many different errors of a target are looked at.
+const MOST_WORDS: usize = 30;
+
+/// What is known of the errors of a target, by their code and words.
+#[derive(Debug, Default)]
+pub(crate) struct OwnWords {
+    /// How often a request that was served before was served right after the error.
+    served: BTreeMap<String, u32>,
+    limits: BTreeSet<String>,
+}
+
+impl OwnWords {
+    /// Whether these words state a limit.
+    pub(super) fn has_limit(&self, words: &str) -> bool {
+        self.limits.contains(words)
+    }
+
+    /// Whether it is still to be found out whether these words state a limit.
+    pub(super) fn is_open(&self, words: &str) -> bool {
+        !self.has_limit(words)
+            && self.served.get(words).map_or(self.served.len() < MOST_WORDS, |times| *times < SETTLED)
+    }
+
+    fn note_served(&mut self, words: &str) {
+        *self.served.entry(words.to_owned()).or_default() += 1;
+    }
+}
+
+/// The code and the words of an error, without the values in them.
+pub(super) fn words_of(error: &Value) -> String {
+    let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+    format!("{} {}", error.get("code").unwrap_or(&Value::Null), without_values(message))
+}
+
+/// Finds out whether the words of an error state a limit.
+#[derive(Debug)]
+pub(super) struct WordsCheck {
+    pub(super) words: String,
+    stage: Stage,
+}
+
+/// What was sent last.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// One request that was served before.
+    First,
+    /// Copies of it at the same time.
+    Copies,
+    /// The same after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
+    After { refused: u32, served: u32, pause: Duration },
+}
+
+/// What to do next in such a check.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum WordsStep {
+    /// Send so many copies of what was served before, after this pause.
+    Probe(u32, Duration),
+    /// Wait until nothing else is in flight, and go on.
+    Quiet,
+    /// The check is over; whether the words state a limit is known.
+    Over,
+}
+
+impl WordsCheck {
+    pub(super) fn new(words: String) -> Self {
+        Self { words, stage: Stage::First }
+    }
+
+    /// Decides what follows from the answers to the copies of what was served before, each by its errors; none at first and after `Quiet`.
+    pub(super) fn next(&mut self, own_words: &mut OwnWords, came: &[Vec<Value>]) -> WordsStep {
+        if came.is_empty() {
+            return match &self.stage {
+                // Another group has found it out.
+                _ if !own_words.is_open(&self.words) => WordsStep::Over,
+                Stage::After { pause, .. } => WordsStep::Probe(1, *pause),
+                _ => WordsStep::Probe(1, Duration::ZERO),
+            };
+        }
+        let is_refused = |errors: &&Vec<Value>| errors.iter().any(|error| words_of(error) == self.words);
+        let refused_now = u32::try_from(came.iter().filter(is_refused).count()).unwrap_or(u32::MAX);
+        match &mut self.stage {
+            Stage::First if refused_now > 0 => {
+                self.stage = Stage::Copies;
+                return WordsStep::Probe(COPIES, Duration::ZERO);
+            }
+            Stage::Copies if by_chance(refused_now, MOST_SERVED) < BY_CHANCE => {
+                self.stage = Stage::After { refused: refused_now, served: 0, pause: PAUSE };
+                return WordsStep::Quiet;
+            }
+            Stage::After { served, pause, .. } if refused_now > 0 && *pause < LONGEST_PAUSE => {
+                (*served, *pause) = (0, *pause * 2);
+                return WordsStep::Probe(1, *pause);
+            }
+            Stage::After { refused, served, pause } if refused_now == 0 => {
+                *served += 1;
+                if by_chance(*refused, *served) >= BY_CHANCE {
+                    return WordsStep::Probe(1, *pause);
+                }
+                own_words.limits.insert(self.words.clone());
+                return WordsStep::Over;
+            }
+            _ => {}
+        }
+        own_words.note_served(&self.words);
+        WordsStep::Over
+    }
+}
+
+/// The probability that all the errors are among the copies, if they come by chance to them and to what was `served` afterwards.
+fn by_chance(refused: u32, served: u32) -> f64 {
+    let share = |number| f64::from(COPIES.saturating_sub(number)) / f64::from(COPIES + served - number);
+    (0..refused).map(share).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Runs a check against a target: whether it refuses the copy with this number, after so many pauses. Gives the pauses in milliseconds,
+    /// and whether the words state a limit.
+    fn check(own_words: &mut OwnWords, is_refused: impl Fn(u32, usize) -> bool) -> (Vec<u128>, bool) {
+        let error = json!({ "code": -32097, "message": "plan used up: 30 of 30" });
+        let mut check = WordsCheck::new(words_of(&error));
+        let (mut pauses, mut came) = (Vec::new(), Vec::new());
+        loop {
+            came = match check.next(own_words, &came) {
+                WordsStep::Probe(copies, pause) => {
+                    pauses.extend((!pause.is_zero()).then_some(pause.as_millis()));
+                    let answer = |number| {
+                        if is_refused(number, pauses.len()) { vec![error.clone()] } else { Vec::new() }
+                    };
+                    (0..copies).map(answer).collect()
+                }
+                WordsStep::Quiet => Vec::new(),
+                WordsStep::Over => return (pauses, own_words.has_limit(&check.words)),
+            };
+        }
+    }
+
+    #[test]
+    fn words_state_a_limit_where_what_was_served_gets_them_at_once_and_not_after_pauses() {
+        let check = |is_refused: fn(u32, usize) -> bool| check(&mut OwnWords::default(), is_refused);
+        assert_eq!(check(|_, pauses| pauses == 0), (vec![100; 3], true));
+        assert_eq!(check(|_, pauses| pauses < 3), (vec![100, 200, 400, 400, 400], true));
+        let (pauses, is_limit) = check(|copy, pauses| pauses == 0 && copy < 15);
+        assert!(is_limit && pauses.len() > 3, "fewer errors are more often chance: {pauses:?}");
+        assert!(!check(|copy, pauses| pauses == 0 && copy < 10).1, "they may come by chance");
+        assert!(!check(|_, _| true).1, "an error that stays is no limit");
+    }
+
+    #[test]
+    fn an_error_after_which_others_are_served_is_looked_at_four_times() {
+        let mut own_words = OwnWords::default();
+        let words = words_of(&json!({ "code": -32097, "message": "plan used up: 7 of 30" }));
+        for number in 0..=SETTLED {
+            assert_eq!(own_words.is_open(&words), number < SETTLED);
+            assert!(check(&mut own_words, |_, _| false).0.is_empty());
+        }
+    }
+}
