@@ -157,7 +157,7 @@ fn log_goose_errors() {
 
         fn log(&self, record: &log::Record<'_>) {
             if self.enabled(record.metadata()) {
-                live::above(&format!("goose: {}\n", record.args()));
+                live::draw(&format!("goose: {}\n", record.args()), 0);
             }
         }
 

@@ -103,13 +103,9 @@ impl Drop for LiveView {
     }
 }
 
-/// Writes a text where the block was; the next block follows below it.
-pub(super) fn above(text: &str) {
-    draw(text, 0);
-}
-
-/// Replaces the block on the terminal by a text with this many rows below which nothing stands. What cannot be written is dropped.
-fn draw(text: &str, rows: usize) {
+/// Replaces the block on the terminal by a text with this many rows below which nothing stands. Without rows, the next block follows below
+/// the text. What cannot be written is dropped.
+pub(super) fn draw(text: &str, rows: usize) {
     let mut drawn = DRAWN.lock();
     out::eprint(&format!("{}{text}", clear(*drawn)));
     let _ = io::stderr().flush();

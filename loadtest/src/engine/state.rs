@@ -209,40 +209,27 @@ impl RunState {
         (0..self.shards.len()).map(|user| self.figures_of(user))
     }
 
-    /// The figures of all users, if the last arrival was due `ran_for` after the start. Arrivals that no user has taken until then
-    /// count as unsent. The figures by second have no users and no arrivals of the schedule.
+    /// The figures of all users, with users and arrivals by second, if the last arrival was due `ran_for` after the start. Arrivals that no
+    /// user has taken until then count as unsent.
     pub(crate) fn figures_until(&self, ran_for: Duration) -> Figures {
-        self.figures_and_last_due(ran_for).0
-    }
-
-    /// The same, with users and arrivals by second.
-    pub(crate) fn figures_over_time(&self, ran_for: Duration) -> Figures {
-        let (mut figures, until) = self.figures_and_last_due(ran_for);
-        let schedule = self.settings.pacing.open();
-        let end = ran_for.max(self.last_answer());
-        let series = &mut figures.series;
-        timeline::add(series, &self.users, schedule.as_deref(), &self.clock, until, end);
-        figures
-    }
-
-    /// The figures, and when the last arrival was due, after the start.
-    fn figures_and_last_due(&self, ran_for: Duration) -> (Figures, Duration) {
         let mut figures = Figures::default();
         self.shards().for_each(|shard| figures.merge(&shard));
-        let Some(schedule) = self.settings.pacing.open() else {
-            return (figures, ran_for);
-        };
         let warm_up = self.clock.warm_up;
-        let before = schedule.due_before(warm_up);
-        // With a request budget, arrivals end with the last one that was within the budget.
-        let budget = self.ended() == Some(EndReason::RequestBudget);
-        let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
-        let until = last.unwrap_or(ran_for);
-        let requested = schedule.due_before(until).saturating_sub(before);
-        figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
-        figures.arrivals.due = figures.arrivals.due.max(requested);
-        figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
-        (figures, until)
+        let end = ran_for.max(self.last_answer()).saturating_sub(warm_up);
+        figures.series.merge(&self.users.until(end));
+        if let Some(schedule) = self.settings.pacing.open() {
+            let before = schedule.due_before(warm_up);
+            // With a request budget, arrivals end with the last one that was within the budget.
+            let budget = self.ended() == Some(EndReason::RequestBudget);
+            let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
+            let until = last.unwrap_or(ran_for);
+            let requested = schedule.due_before(until).saturating_sub(before);
+            figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
+            figures.arrivals.due = figures.arrivals.due.max(requested);
+            figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
+            timeline::add_arrivals(&mut figures.series, &schedule, warm_up, until);
+        }
+        figures
     }
 
     /// Requests sent so far.
@@ -259,13 +246,6 @@ impl RunState {
     /// When the last answer to a measured request arrived, after the start.
     pub fn last_answer(&self) -> Duration {
         Duration::from_nanos(self.last_answer.load(Ordering::Relaxed))
-    }
-
-    /// The end of the measured time, after the start: `ran_for`, or the last answer if that is later, because a target that is slower than
-    /// the arrivals answers after the end. If the target stopped answering, it is the last answer in any case.
-    pub(crate) fn measured_until(&self, ran_for: Duration, stopped_answering: bool) -> Duration {
-        let last = self.last_answer();
-        if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) }
     }
 
     /// Lets no new iteration start. Those in progress may finish.

@@ -26,7 +26,7 @@ impl UsersOverTime {
     }
 
     /// The users by second, until this time after the end of the warm-up. Users may stay a little longer than the run.
-    fn until(&self, end: Duration) -> TimeSeries {
+    pub(super) fn until(&self, end: Duration) -> TimeSeries {
         let mut series = TimeSeries::default();
         let changes = self.0.lock().clone();
         let ends = changes.iter().skip(1).map(|(from, _)| *from).chain([end]);
@@ -37,18 +37,8 @@ impl UsersOverTime {
     }
 }
 
-/// Adds the users, until `end`, and the arrivals of a schedule that were due before `until`. Both times are those after the start.
-pub(super) fn add(
-    series: &mut TimeSeries,
-    users: &UsersOverTime,
-    schedule: Option<&Schedule>,
-    clock: &RunClock,
-    until: Duration,
-    end: Duration,
-) {
-    let warm_up = clock.warm_up;
-    series.merge(&users.until(end.saturating_sub(warm_up)));
-    let Some(schedule) = schedule else { return };
+/// Adds the arrivals of a schedule that were due before `until`, a time after the start.
+pub(super) fn add_arrivals(series: &mut TimeSeries, schedule: &Schedule, warm_up: Duration, until: Duration) {
     series.cover(until.saturating_sub(warm_up));
     let mut before = schedule.due_before(warm_up);
     let mut slot_ends = warm_up;
@@ -71,12 +61,10 @@ mod tests {
 
     #[test]
     fn arrivals_by_second_add_up_to_those_of_the_measured_time() {
-        let clock = RunClock::new(SECOND * 2, SECOND * 7);
         let ramp = [(100.0, SECOND * 4), (100.0, SECOND * 3)];
         for schedule in [Schedule::new(0.0, &ramp), Schedule::new(0.0, &ramp).poisson(3)] {
-            let users = UsersOverTime::default();
             let mut series = TimeSeries::default();
-            add(&mut series, &users, Some(&schedule), &clock, SECOND * 7, SECOND * 9);
+            add_arrivals(&mut series, &schedule, SECOND * 2, SECOND * 7);
             let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
             assert_eq!(arrivals.len(), 5);
             let measured = schedule.total() - schedule.due_before(SECOND * 2);
@@ -88,11 +76,9 @@ mod tests {
 
     #[test]
     fn a_run_that_ends_early_asks_for_no_arrivals_after_its_end() {
-        let clock = RunClock::new(Duration::ZERO, SECOND * 10);
         let schedule = Schedule::constant(100.0, SECOND * 10);
         let mut series = TimeSeries::default();
-        let users = UsersOverTime::default();
-        add(&mut series, &users, Some(&schedule), &clock, SECOND * 5 / 2, SECOND * 3);
+        add_arrivals(&mut series, &schedule, Duration::ZERO, SECOND * 5 / 2);
         let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
         assert_eq!(arrivals, [100, 100, 50]);
     }
@@ -105,8 +91,7 @@ mod tests {
         users.change(&clock, |users| users + 3);
         users.change(&clock, |users| users + 2);
         assert_eq!(users.now(), 5);
-        let mut series = TimeSeries::default();
-        add(&mut series, &users, None, &clock, SECOND * 10, SECOND * 4);
+        let series = users.until(SECOND * 3);
         let of: Vec<f64> = series.slots.iter().map(|slot| series.users(slot)).collect();
         assert_eq!(of, [5.0, 5.0, 5.0]);
         users.change(&clock, |users| users.saturating_sub(9));

@@ -2,11 +2,13 @@
 
 pub(crate) mod skeleton;
 
-use paymaster_client::{lean::PlainReply, throttling::is_throttled};
+use paymaster_client::{
+    lean::{PlainReply, Reply},
+    throttling::is_throttled,
+};
 use paymaster_engine::{
     cases::case::Role,
     knowledge::Knowledge,
-    load::ValueForm,
     message::answer::Answer,
     rules::{Check, Rule, View, Violation},
     session::judge::Judge,
@@ -151,16 +153,28 @@ impl AnswerJudge {
         }
     }
 
-    /// What a response counts as if an equal answer is known.
-    pub fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
+    /// What a reply counts as. A plain one stays in the buffer of its connection if an equal answer is known; every other reply becomes
+    /// an exchange.
+    pub fn assess_reply<'a>(&self, reply: Reply<'a>, sent: SentRequest<'_>) -> (Reply<'a>, Assessment) {
+        let exchange = match reply {
+            Reply::Plain(plain) => match self.recall(&plain, sent) {
+                Some(assessment) => return (reply, assessment),
+                None => plain.to_exchange(),
+            },
+            Reply::Other(exchange) => exchange,
+        };
+        let assessment = self.assess(&exchange, sent);
+        (Reply::Other(exchange), assessment)
+    }
+
+    fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let id = id_of(sent.number);
         self.recall_answer(&sent.answer(&id, reply.status, reply.content_type, reply.body), sent)
     }
 
     fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let judged = self.share.includes(sent.number);
-        let cache = if judged { &sent.template.judged } else { &sent.template.unjudged };
-        let content = cache.find(answer)?;
+        let content = sent.template.answers(judged).find(answer)?;
         Some(Assessment::accepted(sent.template, content, judged))
     }
 
@@ -168,7 +182,11 @@ impl AnswerJudge {
     pub fn assess(&self, exchange: &Exchange, sent: SentRequest<'_>) -> Assessment {
         let response = match &exchange.outcome {
             Ok(response) => response,
-            Err(failure) => return Assessment::unanswered(outcome_of(failure), failure.to_string()),
+            Err(failure) => {
+                let is_timeout = matches!(failure, Failure::Timeout { .. });
+                let outcome = if is_timeout { Outcome::Timeout } else { Outcome::Transport };
+                return Assessment::unanswered(outcome, failure.to_string());
+            }
         };
         if is_throttled(response) {
             return Assessment::new(Outcome::RateLimited, false);
@@ -214,9 +232,7 @@ impl AnswerJudge {
                 Assessment::refused(view.answer.response())
             };
         }
-        let content = content_of(&view.answer);
-        template.judged.keep(read, content, self.varying());
-        Assessment::accepted(template, content, true)
+        self.accept(&view.answer, template, read, true)
     }
 
     /// Parses an answer that is not judged, to distinguish results from errors. Its skeleton is kept, so that an answer that is
@@ -232,29 +248,21 @@ impl AnswerJudge {
         if answer.object().is_none() && response.status != 200 {
             return Assessment::refused(Some(response));
         }
-        let content = content_of(&answer);
-        template.unjudged.keep(read, content, self.varying());
-        Assessment::accepted(template, content, false)
+        self.accept(&answer, template, read, false)
     }
 
-    fn varying(&self) -> &'static [(&'static str, ValueForm)] {
-        self.known.specification().load.varying
-    }
-}
-
-fn content_of(answer: &Answer<'_>) -> AnswerContent {
-    match answer.error() {
-        Some(error) => AnswerContent::Error(error["code"].as_i64()),
-        None => AnswerContent::Result,
-    }
-}
-
-fn outcome_of(failure: &Failure) -> Outcome {
-    match failure {
-        Failure::Timeout { .. } => Outcome::Timeout,
-        Failure::Connect(_) | Failure::TooLarge { .. } | Failure::Broken(_) | Failure::Cut(_) => {
-            Outcome::Transport
-        }
+    /// Keeps the skeleton of an answer that breaks no rule.
+    fn accept(
+        &self,
+        answer: &Answer<'_>,
+        template: &RequestTemplate,
+        read: &ReadAnswer<'_>,
+        judged: bool,
+    ) -> Assessment {
+        let code = answer.error().map(|error| error["code"].as_i64());
+        let content = code.map_or(AnswerContent::Result, AnswerContent::Error);
+        template.answers(judged).keep(read, content, self.known.specification().load.varying);
+        Assessment::accepted(template, content, judged)
     }
 }
 

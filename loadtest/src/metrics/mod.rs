@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use paymaster_reference_server::{metrics_address, serve_metrics};
 use tokio::{
     net::TcpListener,
-    sync::{oneshot, watch},
+    sync::{Notify, oneshot},
     task::JoinHandle,
 };
 
@@ -37,8 +37,8 @@ pub struct LiveFigures(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Whether the page was made after the last run of the process.
-    final_page: watch::Sender<bool>,
+    /// Tells that the page was made after the last run of the process.
+    final_page: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -89,12 +89,6 @@ impl LiveFigures {
         self.0.state.lock().closed = true;
     }
 
-    /// Waits until the final page was made.
-    async fn final_page(&self) {
-        // The sender lives as long as `self`.
-        let _ = self.0.final_page.subscribe().wait_for(|made| *made).await;
-    }
-
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
         let state = self.0.state.lock();
@@ -105,7 +99,7 @@ impl LiveFigures {
         drop(state);
         let text = text::render(snapshot)?;
         if closed {
-            self.0.final_page.send_replace(true);
+            self.0.final_page.notify_one();
         }
         Ok(text)
     }
@@ -159,7 +153,7 @@ impl MetricsServer {
     pub async fn close(self, wait: Duration) {
         self.live.close();
         // With a time of 0 it does not wait.
-        let _ = tokio::time::timeout(wait, self.live.final_page()).await;
+        let _ = tokio::time::timeout(wait, self.live.0.final_page.notified()).await;
         let _ = self.shutdown.send(());
         let _ = self.serving.await;
     }

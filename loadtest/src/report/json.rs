@@ -39,10 +39,9 @@ pub(super) fn render(
 
 /// Numbers that are computed from the summary. They are not read back.
 fn derived(summary: &RunSummary) -> Value {
-    let mut labels = Map::new();
-    for (label, figures) in &summary.figures.labels {
-        labels.insert(label.clone(), of_label(figures, summary.seconds));
-    }
+    let labels = summary.figures.labels.iter();
+    let labels: Map<_, _> =
+        labels.map(|(label, figures)| (label.clone(), of_label(figures, summary.seconds))).collect();
     let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached, "generator-was-slow": shortfall.by_generator });
     json!({
         // When the run began, as RFC 3339 has it.

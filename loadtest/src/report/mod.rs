@@ -12,7 +12,6 @@ mod phrases;
 mod plot;
 mod plots;
 mod tables;
-mod workers;
 mod wrong;
 
 use std::error::Error;

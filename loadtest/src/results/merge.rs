@@ -47,11 +47,8 @@ pub fn merge(
     }
     // Runs of different lengths overlap for the longest at most. A shorter time would give a rate that is too high.
     let length = runs.iter().map(|run| run.length()).max().unwrap_or_default();
-    let results = if thresholds.is_empty() {
-        judge_all(&thresholds_of(runs), &figures, length)
-    } else {
-        judge_all(thresholds, &figures, length)
-    };
+    let of_runs = thresholds_of(runs);
+    let results = judge_all(if thresholds.is_empty() { &of_runs } else { thresholds }, &figures, length);
     let names = |of: fn(&RunSummary) -> &Vec<String>| -> Vec<String> {
         let unique: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
         unique.into_iter().cloned().collect()

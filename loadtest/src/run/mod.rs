@@ -16,7 +16,7 @@ use paymaster_settings::{RunSetup, settings::Settings as TargetSettings};
 
 use self::{
     discover::discover,
-    options::{Arrivals, Rate, RunOptions},
+    options::{Arrivals, JudgingOptions, Rate, RunOptions},
 };
 use crate::{
     engine::{
@@ -75,7 +75,7 @@ pub async fn run(
     let mut signal = pin!(signal);
     let RunSetup { settings: target, redactor, shown_target, .. } = setup;
     let limit = target.rate;
-    let timing = Timing::of(options, &target)?;
+    let timing = Timing::of(options, &target).map_err(RunError::Refused)?;
     let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
     let (known, discovery) = tokio::select! {
         discovered = discover(&target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
@@ -84,9 +84,9 @@ pub async fn run(
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
     let weights = options.weights.iter().cloned().collect();
     let mix = Mix::new(&options.scenario, &weights, &mut generator).map_err(RunError::Refused)?;
-    let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
+    let pacing = pacing(options, limit, timing.length, &mix, target.seed).map_err(RunError::Refused)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
-    let model = load_model(options, &pacing, limit, &timing);
+    let facts = facts(&target, &mix, options.judging, load_model(options, &pacing, limit, &timing));
     let run = Arc::new(RunState::new(
         RunSettings {
             shown_host: target.transport.target.origin(),
@@ -119,19 +119,13 @@ pub async fn run(
     {
         run.end_now(EndReason::TargetStopped);
     }
-    let mix = &run.settings.mix;
+    let stopped_answering = run.ended() == Some(EndReason::TargetStopped);
     let summary = RunSummary {
         began: began.as_secs(),
-        target: target.shown_target,
         embedded: shown_target.embedded,
-        scenarios: mix.names().into_iter().map(str::to_owned).collect(),
-        left_out: mix.left_out.clone(),
-        seed: target.seed,
-        model,
-        judge_share: options.judging.judge.value(),
         discovery,
         generators: vec![generator],
-        ..measured(&run, run.ran_for(), run.ended() == Some(EndReason::TargetStopped))
+        ..measured(&run, run.ran_for(), stopped_answering, facts)
     };
     live.end(&summary);
     Ok(judged(summary, options, &run, broken.as_ref()))
@@ -144,12 +138,39 @@ fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResu
     first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
-/// The figures of what a run measured, with its length, once new iterations were started for `ran_for`.
-pub(crate) fn measured(run: &RunState, ran_for: Duration, stopped_answering: bool) -> RunSummary {
-    let mut figures = run.figures_over_time(ran_for);
-    let length = run.measured_until(ran_for, stopped_answering).saturating_sub(run.clock.warm_up);
+/// What a summary says of a run from its beginning on.
+pub(crate) fn facts(
+    target: &TargetSettings,
+    mix: &Mix,
+    judging: JudgingOptions,
+    model: LoadModel,
+) -> RunSummary {
+    RunSummary {
+        target: target.shown_target.clone(),
+        scenarios: mix.names().into_iter().map(str::to_owned).collect(),
+        left_out: mix.left_out.clone(),
+        seed: target.seed,
+        model,
+        judge_share: judging.judge.value(),
+        ..RunSummary::default()
+    }
+}
+
+/// The figures of what a run measured, with its length and its facts, once new iterations were started for `ran_for`.
+pub(crate) fn measured(
+    run: &RunState,
+    ran_for: Duration,
+    stopped_answering: bool,
+    facts: RunSummary,
+) -> RunSummary {
+    let mut figures = run.figures_until(ran_for);
+    // The measured time ends with the last answer if that is later than `ran_for`, because a target that is slower than the arrivals
+    // answers after the end. If the target stopped answering, it ends with the last answer in any case.
+    let last = run.last_answer();
+    let end = if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) };
+    let length = end.saturating_sub(run.clock.warm_up);
     figures.series.cover(length);
-    RunSummary { stopped_answering, ..RunSummary::new(figures, length) }
+    RunSummary { stopped_answering, ..facts.with_figures(figures, length) }
 }
 
 /// Adds the end of the run, the results of the thresholds and the verdict. `broken` is the result that ended the run: it stays, although
@@ -206,22 +227,21 @@ struct Timing {
 }
 
 impl Timing {
-    fn of(options: &RunOptions, target: &TargetSettings) -> Result<Self, RunError> {
+    fn of(options: &RunOptions, target: &TargetSettings) -> Result<Self, String> {
         // An exchange that begins before the end takes one timeout at most, and an arrival that waits for it another one.
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
         let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
         let timing = if let Some(plan) = &options.test_plan {
-            let (users, text) =
-                plan.users(slack).map_err(|cause| refused(format!("--test-plan: {cause}")))?;
+            let (users, text) = plan.users(slack).map_err(|cause| format!("--test-plan: {cause}"))?;
             Self { users, plan: text, unmeasured: warm_up, length: plan.length() }
         } else {
             let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
             if !(1..=MOST_USERS).contains(&users) {
-                return Err(refused(format!("the number of users must be from 1 to {MOST_USERS}")));
+                return Err(format!("the number of users must be from 1 to {MOST_USERS}"));
             }
             if !ramp.is_zero() && users < 2 {
-                return Err(refused("--ramp needs at least 2 users"));
+                return Err("--ramp needs at least 2 users".to_owned());
             }
             let length = match &options.rate {
                 Some(Rate::Steps(steps)) => steps.length(),
@@ -235,44 +255,40 @@ impl Timing {
             }
         };
         if timing.unmeasured >= timing.length {
-            return Err(refused("the warm-up leaves no time to measure"));
+            return Err("the warm-up leaves no time to measure".to_owned());
         }
         Ok(timing)
     }
-}
-
-fn refused(why: impl Into<String>) -> RunError {
-    RunError::Refused(why.into())
 }
 
 /// When users send. `limit` is that of the profile, in requests per second.
 fn pacing(
     options: &RunOptions,
     limit: Option<f64>,
-    timing: &Timing,
+    length: Duration,
     mix: &Mix,
     seed: u64,
-) -> Result<Pacing, RunError> {
+) -> Result<Pacing, String> {
     let spread = |schedule: Schedule| match options.arrivals {
         Arrivals::Regular => schedule,
         Arrivals::Poisson => schedule.poisson(seed),
     };
     check_limit(options.rate.as_ref(), limit, mix)?;
     Ok(match (&options.rate, limit) {
-        (Some(rate), _) => Pacing::Open(spread(rate.schedule(timing.length)).into()),
-        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length).into()),
+        (Some(rate), _) => Pacing::Open(spread(rate.schedule(length)).into()),
+        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, length).into()),
         (None, None) => Pacing::Closed,
     })
 }
 
 /// Refuses a rate above the limit of the profile, in requests per second.
-pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) -> Result<(), RunError> {
+pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) -> Result<(), String> {
     if let (Some(rate), Some(limit)) = (rate, limit) {
         let requests = rate.highest() * mix.requests_per_iteration();
         if requests > limit {
-            return Err(refused(format!(
+            return Err(format!(
                 "the profile limits the target to {limit} requests a second (target.requests-per-second), and --rate {rate} means {requests:.1}"
-            )));
+            ));
         }
     }
     Ok(())

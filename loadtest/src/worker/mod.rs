@@ -56,7 +56,7 @@ pub struct WorkerOptions {
     pub patience: Duration,
 
     /// The only scenario to send. By default every user sends the scenario of its class.
-    #[arg(short, long, value_name = "NAME", default_value = BY_CLASS, help_heading = "Load")]
+    #[arg(short, long, value_name = "NAME", default_value = MIXED, help_heading = "Load")]
     pub scenario: String,
 
     #[command(flatten)]
@@ -124,7 +124,6 @@ pub async fn serve(
         next_number: 0,
         runs: 0,
         served: Instant::now(),
-        failed: None,
         noted: BTreeSet::new(),
     };
     loop {
@@ -138,9 +137,10 @@ pub async fn serve(
         let cause = match opened {
             Ok(connection) => {
                 let session = Session::new(&mut worker, connection, node_id);
-                match session.serve(signal.as_mut()).await? {
-                    Leaving::Quit | Leaving::Interrupted => return Ok(()),
+                match session.serve(signal.as_mut()).await {
+                    Leaving::Done => return Ok(()),
                     Leaving::Lost(cause) => cause,
+                    Leaving::Failed(error) => return Err(error),
                 }
             }
             Err(cause) => cause,
@@ -173,9 +173,6 @@ fn with_port(master: &str) -> String {
         format!("{master}:{PORT}")
     }
 }
-
-/// The scenario that stands for the class of each user.
-pub const BY_CLASS: &str = MIXED;
 
 #[cfg(test)]
 mod tests {

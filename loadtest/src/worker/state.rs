@@ -18,7 +18,7 @@ use paymaster_settings::{
 use tokio::time::Instant;
 
 use super::{
-    WorkerError, WorkerOptions,
+    WorkerOptions,
     corpus::{self, Corpus, Shard},
     load::{AskedLoad, Load},
 };
@@ -59,8 +59,6 @@ pub(super) struct Worker {
     /// When a master last served the worker: it sent a message of Locust in a run, or 10 s or more after it acknowledged the worker. At first, the start of the worker. A master that only accepts connections, or fails soon after it acknowledged the
     /// worker, does not serve it.
     pub(super) served: Instant,
-    /// Why the worker must end, noted by the session.
-    pub(super) failed: Option<WorkerError>,
     /// What was noted already.
     pub(super) noted: BTreeSet<String>,
 }
@@ -85,9 +83,7 @@ impl Worker {
         let texts = options.paymaster_thresholds.iter().flatten();
         let thresholds: Result<Vec<Threshold>, String> = texts.map(|text| text.parse()).collect();
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds? };
-        let load = Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
-        load.show(&self.live);
-        Ok(load)
+        Ok(Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))?)
     }
 
     /// The number of the first request of a run. The counter goes on over the runs of one master. Another index begins its own part.
@@ -116,8 +112,10 @@ impl Worker {
         .into()
     }
 
-    /// Writes the reports of the worker, each run into files of its own, and one line to standard error.
-    pub(super) fn publish(&mut self, summary: &RunSummary) {
+    /// Writes the reports of the worker about a run that ended, each run into files of its own, and one line to standard error.
+    /// `next_number` is the number of the next request.
+    pub(super) fn publish(&mut self, summary: &RunSummary, next_number: u64) {
+        self.next_number = next_number;
         self.live.end(summary);
         self.runs += 1;
         let counts = summary.figures.total(None).counts;

@@ -23,12 +23,6 @@ pub(in crate::engine) struct PoissonArrivals {
     before: RwLock<Vec<u64>>,
 }
 
-impl PartialEq for PoissonArrivals {
-    fn eq(&self, other: &Self) -> bool {
-        (self.seed, self.end.to_bits()) == (other.seed, other.end.to_bits())
-    }
-}
-
 impl PoissonArrivals {
     /// The arrivals from 0 to `end`, which may be very far.
     pub(in crate::engine) fn new(seed: u64, end: f64) -> Self {

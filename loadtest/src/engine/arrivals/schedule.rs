@@ -8,7 +8,7 @@ use super::poisson::PoissonArrivals;
 use crate::number::{float, whole};
 
 /// A rate that changes linearly from one point in time to the next.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Segment {
     /// When it begins, in seconds after the start.
     start: f64,
@@ -48,7 +48,7 @@ impl Segment {
 }
 
 /// The times at which iterations are due.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct Schedule {
     segments: Vec<Segment>,

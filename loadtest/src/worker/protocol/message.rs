@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use serde::{
     Deserialize, Serialize, Serializer,
     de::{DeserializeOwned, IgnoredAny},
@@ -162,7 +163,7 @@ pub(in crate::worker) struct Stats {
     pub(in crate::worker) users: UserCounts,
     /// The exact figures of the run so far (see `exact`), which only our locustfile reads.
     #[serde(rename = "bin", skip_serializing_if = "Option::is_none")]
-    pub(in crate::worker) exact: Option<Binary>,
+    pub(in crate::worker) exact: Option<Bytes>,
 }
 
 /// A row of Locust's statistics: differences since the last message. Times of requests are in ms, times of day in seconds since 1970.
@@ -203,16 +204,6 @@ pub(in crate::worker) struct FloatKeys(pub(in crate::worker) BTreeMap<u64, u64>)
 impl Serialize for FloatKeys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
-    }
-}
-
-/// Bytes, which are `bin` in MessagePack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::worker) struct Binary(pub(in crate::worker) Vec<u8>);
-
-impl Serialize for Binary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
     }
 }
 

@@ -11,8 +11,6 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 pub const GREETING: usize = 64;
 /// Most bytes of a frame that is read. The messages of a master have a few kilobytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// Most bytes of an identity.
-const MOST_IDENTITY: usize = 255;
 
 /// Another frame of the same message follows.
 const MORE: u8 = 1;
@@ -78,22 +76,21 @@ pub fn check_greeting(bytes: &[u8; GREETING]) -> Result<(), ZmtpError> {
         return Err(ZmtpError::Greeting);
     }
     let mechanism = bytes[12..32].split(|byte| *byte == 0).next().unwrap_or_default();
-    if mechanism == b"NULL" {
-        Ok(())
-    } else {
-        let name = String::from_utf8_lossy(mechanism).escape_default().to_string();
-        Err(ZmtpError::Mechanism(name))
-    }
+    if mechanism == b"NULL" { Ok(()) } else { Err(ZmtpError::Mechanism(escaped(mechanism))) }
 }
 
-/// The READY command of a DEALER. An identity longer than 255 bytes is cut.
+/// Text of the peer that is safe to print.
+fn escaped(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).escape_default().to_string()
+}
+
+/// The READY command of a DEALER. An identity has at most 255 bytes.
 pub fn ready(identity: &str) -> Bytes {
     let mut data = BytesMut::new();
-    let identity = &identity.as_bytes()[..identity.len().min(MOST_IDENTITY)];
-    for (name, value) in [(&b"Socket-Type"[..], &b"DEALER"[..]), (b"Identity", identity)] {
-        put_short(&mut data, name);
+    for (name, value) in [("Socket-Type", "DEALER"), ("Identity", identity)] {
+        put_short(&mut data, name.as_bytes());
         data.put_u32(u32::try_from(value.len()).unwrap_or_default());
-        data.put_slice(value);
+        data.put_slice(value.as_bytes());
     }
     command(b"READY", &data)
 }
@@ -178,9 +175,7 @@ pub fn check_ready(first: &Frame) -> Result<(), ZmtpError> {
     };
     let mut data = data.clone();
     if &name[..] == b"ERROR" {
-        let reason = take_short(&mut data).unwrap_or_default();
-        let reason = String::from_utf8_lossy(&reason).escape_default().to_string();
-        return Err(ZmtpError::Refused(reason));
+        return Err(ZmtpError::Refused(escaped(&take_short(&mut data).unwrap_or_default())));
     }
     if &name[..] != b"READY" {
         return Err(ZmtpError::NotReady);
@@ -191,8 +186,7 @@ pub fn check_ready(first: &Frame) -> Result<(), ZmtpError> {
         let length = usize::try_from(length).ok().filter(|length| *length <= data.len());
         let value = data.split_to(length.ok_or(ZmtpError::Command)?);
         if name.eq_ignore_ascii_case(b"Socket-Type") && &value[..] != b"ROUTER" {
-            let kind = String::from_utf8_lossy(&value).escape_default().to_string();
-            return Err(ZmtpError::SocketType(kind));
+            return Err(ZmtpError::SocketType(escaped(&value)));
         }
     }
     Ok(())

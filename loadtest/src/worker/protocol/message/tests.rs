@@ -91,7 +91,7 @@ fn statistics_have_float_keys_and_binary_figures() {
         stats_total: entry,
         errors: BTreeMap::new(),
         users: UserCounts::default(),
-        exact: Some(Binary(vec![1, 2, 3])),
+        exact: Some(Bytes::from_static(&[1, 2, 3])),
     };
     let bytes = from_worker("stats", &stats, "n");
     let find = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
