@@ -130,18 +130,12 @@ pub struct RunSettings {
     pub pacing: Pacing,
     /// Most users at a time.
     pub users: usize,
-    /// Users over time, as a test plan of goose.
-    pub plan: String,
     /// Most requests of the run.
     pub max_requests: Option<u64>,
     /// Whether to pause as Retry-After requests.
     pub respect_retry_after: bool,
     /// Removes secrets from what is kept of exchanges.
     pub redactor: Redactor,
-    /// Scheme, host and port of the target: what goose may show.
-    pub shown_host: String,
-    /// Command line options for goose: its dashboard and its reports. If empty, goose gets no exchanges.
-    pub goose_options: Vec<String>,
 }
 
 /// The state that all users of a run share.

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     error::Error,
+    slice,
 };
 
 use crate::text::count;
@@ -49,9 +50,9 @@ pub fn merge(
     let length = runs.iter().map(|run| run.length()).max().unwrap_or_default();
     let of_runs = thresholds_of(runs);
     let results = judge_all(if thresholds.is_empty() { &of_runs } else { thresholds }, &figures, length);
-    let names = |of: fn(&RunSummary) -> &Vec<String>| -> Vec<String> {
-        let unique: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
-        unique.into_iter().cloned().collect()
+    let unique = |of: fn(&RunSummary) -> &[String]| {
+        let names: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
+        names.into_iter().cloned()
     };
     let mut model = first.model.clone();
     let of_workers = || runs.iter().flat_map(|run| &run.workers);
@@ -80,20 +81,19 @@ pub fn merge(
         worker.setup = usual.filter(|_| place == 0).cloned().unwrap_or_default();
     }
     let cut_short = cut_short(runs, &workers);
-    let commands: BTreeSet<&String> = runs.iter().map(|run| &run.command).collect();
-    let commands = commands.into_iter().filter(|command| !command.is_empty());
+    let commands = unique(|run| slice::from_ref(&run.command)).filter(|command| !command.is_empty());
     let merged = RunSummary {
         began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
-        merged_commands: commands.take(COMMANDS).cloned().collect(),
+        merged_commands: commands.take(COMMANDS).collect(),
         target: first.target.clone(),
         curl: first.curl.clone(),
         embedded: runs.iter().any(|run| run.embedded),
         scenarios: if others.iter().all(|other| other.scenarios == first.scenarios) {
             first.scenarios.clone()
         } else {
-            names(|run| &run.scenarios)
+            unique(|run| &run.scenarios).collect()
         },
-        left_out: names(|run| &run.left_out),
+        left_out: unique(|run| &run.left_out).collect(),
         seed: first.seed,
         model,
         judge_share: runs.iter().map(|run| run.judge_share).fold(1.0, f64::min),

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use paymaster_engine::load::Scenario;
 
 use super::{
-    MIXED,
+    MIXED, check_name,
     generator::{RequestGenerator, RequestSequence},
-    is_known, unknown, unknown_name,
+    unknown,
 };
 use crate::{number::float, random};
 
@@ -140,9 +140,7 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
     let (name, weight) =
         parts.ok_or_else(|| format!("`{text}`: write a weight as SCENARIO=NUMBER, for example journey=3"))?;
     let name = name.trim();
-    if !is_known(name) {
-        return Err(unknown_name(name));
-    }
+    check_name(name)?;
     let weight = weight.trim().parse();
     Ok((name.to_owned(), weight.map_err(|_| format!("`{text}`: the weight is not a whole number from 0"))?))
 }

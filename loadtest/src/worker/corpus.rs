@@ -3,7 +3,7 @@
 
 use paymaster_engine::knowledge::Knowledge;
 
-use super::state::random;
+use super::random;
 use crate::{
     number::float,
     run::SEQUENCES,

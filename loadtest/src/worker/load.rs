@@ -3,10 +3,10 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
-use super::{corpus::Corpus, exact::ExactReports, shares::Shares, state::Worker};
+use super::{Worker, corpus::Corpus, exact::ExactReports, shares::Shares};
 use crate::{
     engine::{
         Pacing, RunClock, RunSettings, RunState,
@@ -16,14 +16,14 @@ use crate::{
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
-    number::{float, whole},
+    number::{epoch, float, whole},
     results::{
-        summary::{LoadModel, ModelName, RunSummary},
+        summary::{LoadModel, RunSummary},
         threshold::{Threshold, judge_all},
         workers::WorkerShare,
     },
     run::{
-        facts, measured,
+        facts, measured, model,
         options::{Arrivals, Rate},
     },
     worker::protocol::{
@@ -88,13 +88,8 @@ impl Load {
             (false, Some(_)) => Pacing::Capped(Timetable::replaceable()),
             (false, None) => Pacing::Closed,
         };
-        let model = LoadModel {
-            name: if is_open { ModelName::Open } else { ModelName::Closed },
-            rate: divided.as_ref().map(Rate::to_string),
-            poisson: asked.arrivals == Arrivals::Poisson,
-            plan: "by the Locust master".to_owned(),
-            ..LoadModel::default()
-        };
+        let model = model(asked.rate.as_ref(), target.rate, asked.arrivals);
+        let model = LoadModel { plan: "by the Locust master".to_owned(), ..model };
         let began = epoch();
         let facts = RunSummary {
             began: whole(began),
@@ -115,12 +110,9 @@ impl Load {
                 ),
                 pacing,
                 users: MOST_USERS,
-                plan: String::new(),
                 max_requests: None,
                 respect_retry_after: options.sending.respect_retry_after,
                 redactor: worker.redactor.clone(),
-                shown_host: String::new(),
-                goose_options: Vec::new(),
             },
             RunClock::new(Duration::ZERO, FOREVER),
         ));
@@ -328,9 +320,4 @@ impl Load {
         let (generators, workers) = (vec![self.cpu.since()], vec![worker]);
         RunSummary { model, cut_short, generators, workers, ..measured }.judged(results)
     }
-}
-
-/// The time in seconds since 1970.
-pub(super) fn epoch() -> f64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

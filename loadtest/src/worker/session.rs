@@ -14,18 +14,20 @@ use serde::Serialize;
 use tokio::{task::JoinHandle, time::Instant};
 
 use super::{
-    WorkerError,
+    Worker,
     corpus::{Corpus, MOST_WORKERS, Shard},
     load::Load,
-    state::{Worker, say},
+    say,
 };
 use crate::worker::protocol::{
-    connection::{Connection, ConnectionError, Incoming, SILENCE},
+    connection::{Connection, ConnectionError, Incoming},
     message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts, WorkerState},
     zmtp,
 };
 use crate::{figures::cpu::CpuTimes, run::RunError};
 
+/// A master that sends no message of Locust for this long is lost.
+const SILENCE: Duration = Duration::from_secs(10);
 /// How often heartbeats are sent.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Heartbeats from one `stats` message to the next.
@@ -40,6 +42,12 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long requests in progress may take at `quit`: the master listens for half a second more.
 const QUIT_GRACE: Duration = Duration::from_millis(250);
 
+/// Why a peer is lost that completes the handshake and never answers `client_ready`.
+const UNACKNOWLEDGED: &str =
+    "it accepts the connection and does not acknowledge this worker: is it a Locust master?";
+/// Why masters before Locust 2.10 are refused, which do not answer `client_ready`.
+const TOO_OLD: &str = "the master starts users of a worker that it did not acknowledge: it is older than Locust 2.10; use 2.15 or newer there";
+
 /// Why a connection ends.
 #[derive(Debug)]
 pub(super) enum Leaving {
@@ -48,7 +56,7 @@ pub(super) enum Leaving {
     /// The connection or the master was lost.
     Lost(ConnectionError),
     /// The worker must end.
-    Failed(WorkerError),
+    Failed(RunError),
 }
 
 /// What follows when a load has ended.
@@ -160,12 +168,12 @@ impl<'a> Session<'a> {
         loop {
             tokio::select! {
                 () = out_of_patience.as_mut(), if self.acknowledged.is_none() => {
-                    return Err(Leaving::Lost(ConnectionError::Unacknowledged));
+                    return Err(Leaving::Lost(UNACKNOWLEDGED.into()));
                 }
                 incoming = self.connection.receive() => self.receive(incoming.map_err(Leaving::Lost)?).await?,
                 _ = tick.tick() => self.tick().await?,
                 drawn = drawn(&mut self.drawing) => {
-                    let corpus = drawn.map_err(|cause| Leaving::Failed(RunError::Refused(cause).into()))?;
+                    let corpus = drawn.map_err(|cause| Leaving::Failed(RunError::Refused(cause)))?;
                     say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
                     self.spawn().await?;
@@ -231,7 +239,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         if self.received.elapsed() >= SILENCE {
-            return Err(Leaving::Lost(ConnectionError::Silent));
+            let silence = format!("it sent no heartbeat for {} s", SILENCE.as_secs());
+            return Err(Leaving::Lost(silence.into()));
         }
         self.ticks += 1;
         let usage = std::mem::replace(&mut self.meter, CpuTimes::now()).since();
@@ -274,7 +283,7 @@ impl<'a> Session<'a> {
             FromMaster::Ack(index) => self.acknowledge(index)?,
             // Without an index, the requests of two workers could be the same.
             FromMaster::Spawn(_) if self.acknowledged.is_none() => {
-                return Err(Leaving::Failed(WorkerError::MasterTooOld));
+                return Err(Leaving::Failed(RunError::Refused(TOO_OLD.to_owned())));
             }
             FromMaster::Spawn(spawn) => {
                 self.send("spawning", &()).await?;
@@ -295,7 +304,7 @@ impl<'a> Session<'a> {
             FromMaster::Stop => self.begin_end(Then::Ready, self.stop_timeout.max(self.worker.grace())),
             FromMaster::Finish => self.begin_end(Then::Wait, self.worker.grace()),
             FromMaster::Quit => self.begin_end(Then::Quit, QUIT_GRACE),
-            FromMaster::Reconnect => return Err(Leaving::Lost(ConnectionError::Reconnect)),
+            FromMaster::Reconnect => return Err(Leaving::Lost("it asked to connect anew".into())),
             FromMaster::Heartbeat => {}
             FromMaster::Other(kind) => {
                 let kind = kind.escape_default();
@@ -311,7 +320,12 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         self.acknowledged = Some(Instant::now());
-        let shard = Shard::new(index).ok_or(Leaving::Failed(WorkerError::TooManyWorkers(MOST_WORKERS)))?;
+        let too_many = || {
+            let given = format!("the master has given {MOST_WORKERS} indexes to workers");
+            let why = format!("{given}, and the ids of requests suffice for no more: restart the master");
+            Leaving::Failed(RunError::Refused(why))
+        };
+        let shard = Shard::new(index).ok_or_else(too_many)?;
         let (known, scenario, seed) =
             (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed);
         self.drawing =
@@ -334,13 +348,13 @@ impl<'a> Session<'a> {
         if is_new {
             match self.worker.begin(&options, corpus, &self.node_id) {
                 Ok(load) => self.load = Some(load),
-                Err(cause) => self.refuse(cause.to_string()).await?,
+                Err(cause) => self.refuse(cause).await?,
             }
         }
         if let Some(load) = &mut self.load {
             let set = load.set_users(&spawn.user_classes_count);
             // The limit of a profile is divided at once; a rate that runs is divided when all users are up.
-            if load.is_started() && self.worker.target.rate.is_some() && !options.has_rate() {
+            if load.is_started() && self.worker.target.rate.is_some() && options.rate().is_none() {
                 load.set_share(self.all_users);
             }
             if let Err(refusal) = set {

@@ -58,7 +58,7 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = RunSummary {
-        command: args.command.as_deref().map_or_else(|| command_line::of_process(None), command_line::given),
+        command: args.command.as_deref().map_or_else(command_line::of_process, command_line::given),
         ..merge::merge(&runs, &args.thresholds, &args.missing)?
     };
     let published = publish(&merged, None, &reports);

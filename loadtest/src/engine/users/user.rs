@@ -65,14 +65,19 @@ impl BackOff {
 }
 
 /// Starts iterations of a user of goose until the end of a slice.
-pub(in crate::engine) async fn work(run: Arc<RunState>, user: &mut GooseUser) -> TransactionResult {
+pub(in crate::engine) async fn work(
+    run: Arc<RunState>,
+    user: &mut GooseUser,
+    is_reported: bool,
+) -> TransactionResult {
     let index = user.weighted_users_index;
     let mut state = take_state(&run, index).unwrap_or_else(|| {
         run.users.change(&run.clock, |users| users + 1);
         UserState::default()
     });
     run.clock.start();
-    work_slice(&run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
+    let sender = Sender { index, lane: None, goose: Some(user).filter(|_| is_reported) };
+    work_slice(&run, &mut state, sender).await;
     run.idle_users.lock().insert(index, state);
     Ok(())
 }
@@ -194,8 +199,7 @@ async fn execute(
         token = (outcome == Outcome::Good)
             .then(|| judging::value_for_next(body.unwrap_or_default(), sequence, step, place))
             .flatten();
-        let reported = sender.goose.as_deref_mut().filter(|_| !run.settings.goose_options.is_empty());
-        if let Some(user) = reported {
+        if let Some(user) = sender.goose.as_deref_mut() {
             report_to_goose(user, &sample, status).await;
         }
         started.answered &= outcome.is_answer();

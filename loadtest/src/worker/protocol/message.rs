@@ -66,6 +66,13 @@ pub(in crate::worker) struct MasterOptions {
     pub(in crate::worker) paymaster_thresholds: Option<Vec<String>>,
 }
 
+impl MasterOptions {
+    /// The rate that arrivals follow; none for the closed model.
+    pub(in crate::worker) fn rate(&self) -> Option<&str> {
+        self.paymaster_rate.as_deref().map(str::trim).filter(|rate| !rate.is_empty())
+    }
+}
+
 /// Deepest nesting of a message. Those of Locust have five levels.
 const DEEPEST: usize = 32;
 
