@@ -77,7 +77,7 @@ impl MetricsArgs {
             return Ok(None);
         };
         let server = MetricsServer::start(address, live).await?;
-        out::eprint(&format!("metrics: {}\n", server.url()));
+        out::eprint(&format!("metrics: {}\n", server.url));
         Ok(Some(server))
     }
 

@@ -13,10 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
-use super::{
-    liveness::Liveness,
-    timeline::{self, UsersOverTime},
-};
+use super::liveness::Liveness;
 use crate::engine::{
     arrivals::{
         pacer::LatePermits,
@@ -24,7 +21,12 @@ use crate::engine::{
     },
     users::user::UserState,
 };
-use crate::{figures::Figures, judging::AnswerJudge, number::nanoseconds, scenarios::mix::Mix};
+use crate::{
+    figures::{Figures, series::TimeSeries},
+    judging::AnswerJudge,
+    number::nanoseconds,
+    scenarios::mix::Mix,
+};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
 const SHARDS: usize = 8;
@@ -221,7 +223,7 @@ impl RunState {
             figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
             figures.arrivals.due = figures.arrivals.due.max(requested);
             figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
-            timeline::add_arrivals(&mut figures.series, &schedule, warm_up, until);
+            add_arrivals(&mut figures.series, &schedule, warm_up, until);
         }
         figures
     }
@@ -305,5 +307,97 @@ impl RunState {
         }
         let until = Duration::from_nanos(until);
         (until > self.clock.elapsed()).then(|| self.clock.start() + until)
+    }
+}
+
+/// The users of a run over time: their number from each change on, relative to the end of the warm-up. Its lock is taken when a user
+/// starts or ends, and never for a request.
+#[derive(Debug, Default)]
+pub(crate) struct UsersOverTime(Mutex<Vec<(Duration, usize)>>);
+
+impl UsersOverTime {
+    /// The number of users now.
+    pub(crate) fn now(&self) -> usize {
+        self.0.lock().last().map_or(0, |(_, users)| *users)
+    }
+
+    /// Changes the number of users.
+    pub(super) fn change(&self, clock: &RunClock, change: impl FnOnce(usize) -> usize) {
+        let mut changes = self.0.lock();
+        let users = change(changes.last().map_or(0, |(_, users)| *users));
+        changes.push((clock.elapsed().saturating_sub(clock.warm_up), users));
+    }
+
+    /// The users by second, until this time after the end of the warm-up. Users may stay a little longer than the run.
+    fn until(&self, end: Duration) -> TimeSeries {
+        let mut series = TimeSeries::default();
+        let changes = self.0.lock().clone();
+        let ends = changes.iter().skip(1).map(|(from, _)| *from).chain([end]);
+        for ((from, users), to) in changes.iter().zip(ends) {
+            series.add_users(*users, *from, to.min(end));
+        }
+        series
+    }
+}
+
+/// Adds the arrivals of a schedule that were due before `until`, a time after the start.
+fn add_arrivals(series: &mut TimeSeries, schedule: &Schedule, warm_up: Duration, until: Duration) {
+    series.cover(until.saturating_sub(warm_up));
+    let mut before = schedule.due_before(warm_up);
+    let mut slot_ends = warm_up;
+    for slot in &mut series.slots {
+        slot_ends += Duration::from_secs(u64::from(series.seconds));
+        let due = schedule.due_before(slot_ends.min(until)).max(before);
+        slot.arrivals += due - before;
+        before = due;
+        if slot_ends >= until {
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn arrivals_by_second_add_up_to_those_of_the_measured_time() {
+        let ramp = [(100.0, SECOND * 4), (100.0, SECOND * 3)];
+        for schedule in [Schedule::new(0.0, &ramp), Schedule::new(0.0, &ramp).poisson(3)] {
+            let mut series = TimeSeries::default();
+            add_arrivals(&mut series, &schedule, SECOND * 2, SECOND * 7);
+            let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
+            assert_eq!(arrivals.len(), 5);
+            let measured = schedule.total() - schedule.due_before(SECOND * 2);
+            assert_eq!(arrivals.iter().sum::<u64>(), measured, "{arrivals:?}");
+            // The ramp goes on in the first two measured seconds.
+            assert!(arrivals[0] < arrivals[1] && arrivals[1] < arrivals[3] + 40, "{arrivals:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_ends_early_asks_for_no_arrivals_after_its_end() {
+        let schedule = Schedule::constant(100.0, SECOND * 10);
+        let mut series = TimeSeries::default();
+        add_arrivals(&mut series, &schedule, Duration::ZERO, SECOND * 5 / 2);
+        let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
+        assert_eq!(arrivals, [100, 100, 50]);
+    }
+
+    #[test]
+    fn users_count_until_the_end_that_is_asked_for() {
+        let clock = RunClock::new(SECOND, SECOND * 10);
+        let users = UsersOverTime::default();
+        // Before the start, the clock stands at 0.
+        users.change(&clock, |users| users + 3);
+        users.change(&clock, |users| users + 2);
+        assert_eq!(users.now(), 5);
+        let series = users.until(SECOND * 3);
+        let of: Vec<f64> = series.slots.iter().map(|slot| series.users(slot)).collect();
+        assert_eq!(of, [5.0, 5.0, 5.0]);
+        users.change(&clock, |users| users.saturating_sub(9));
+        assert_eq!(users.now(), 0);
     }
 }

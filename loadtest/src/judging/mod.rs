@@ -21,6 +21,7 @@ use std::sync::Arc;
 use crate::{
     figures::outcome::Outcome,
     number::float,
+    run::options::JudgingOptions,
     scenarios::{
         answer_cache::AnswerContent,
         template::{RequestTemplate, id_of},
@@ -33,9 +34,6 @@ use skeleton::ReadAnswer;
 pub struct JudgedShare(f64);
 
 impl JudgedShare {
-    /// Every answer.
-    pub const ALL: Self = Self(1.0);
-
     /// Reads a share: `10%`, `all` or `none`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let percent = match text.trim() {
@@ -134,7 +132,7 @@ pub struct AnswerJudge {
 impl AnswerJudge {
     /// Judges the answers of the target of which this is known by the rules of stated clauses. With `strict`, rules that only
     /// warn in a conformance run count too.
-    pub fn new(known: Arc<dyn Knowledge>, share: JudgedShare, strict: bool) -> Self {
+    pub fn new(known: &Arc<dyn Knowledge>, JudgingOptions { judge, strict }: JudgingOptions) -> Self {
         let specification = known.specification();
         let counts = |rule: &&'static Rule| match rule.basis() {
             Basis::Stated => true,
@@ -148,8 +146,8 @@ impl AnswerJudge {
         };
         Self {
             judge: Judge::new(specification.rules().filter(counts).filter(single).collect()),
-            known,
-            share,
+            known: Arc::clone(known),
+            share: judge,
         }
     }
 

@@ -7,7 +7,6 @@ mod text;
 
 use std::{
     fmt, io,
-    net::SocketAddr,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -84,11 +83,6 @@ impl LiveFigures {
         }
     }
 
-    /// Says that no run follows. The next page is the final one.
-    pub(crate) fn close(&self) {
-        self.0.state.lock().closed = true;
-    }
-
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
         let state = self.0.state.lock();
@@ -122,7 +116,8 @@ impl Snapshot {
 /// Serves the figures until it is closed.
 #[derive(Debug)]
 pub struct MetricsServer {
-    address: SocketAddr,
+    /// The URL of the page.
+    pub url: String,
     live: LiveFigures,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<()>,
@@ -134,24 +129,19 @@ impl MetricsServer {
         let address = metrics_address(address);
         let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
         let listener = TcpListener::bind(&address).await.map_err(|cause| io::Error::other(refused(cause)))?;
-        let bound = listener.local_addr()?;
+        let url = format!("http://{}/metrics", listener.local_addr()?);
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
         let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
             // A dropped sender ends it as well.
             let _ = shut.await;
         }));
-        Ok(Self { address: bound, live: live.clone(), shutdown, serving })
-    }
-
-    /// The URL of the page.
-    pub fn url(&self) -> String {
-        format!("http://{}/metrics", self.address)
+        Ok(Self { url, live: live.clone(), shutdown, serving })
     }
 
     /// Closes the port, at once or when the final figures were read, after `wait` at the latest. Responses in progress are completed.
     pub async fn close(self, wait: Duration) {
-        self.live.close();
+        self.live.0.state.lock().closed = true;
         // With a time of 0 it does not wait.
         let _ = tokio::time::timeout(wait, self.live.0.final_page.notified()).await;
         let _ = self.shutdown.send(());

@@ -42,19 +42,19 @@ fn tolerance(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a share: write 5%"))
 }
 
-/// How a figure changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+/// How a figure changed. What is worse for a verdict is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Change {
-    /// Worse, beyond noise and tolerance.
-    Worse,
     /// Better, beyond noise and tolerance.
     Better,
     /// No difference beyond noise and tolerance.
     Same,
     /// The runs are too short to decide.
     Unclear,
+    /// Worse, beyond noise and tolerance.
+    Worse,
 }
 
 /// A figure of both runs. Values are text for people.
@@ -122,14 +122,9 @@ impl RunComparison {
         Ok(Self { before: name.to_owned(), rows })
     }
 
-    /// Whether anything became worse.
-    pub fn is_worse(&self) -> bool {
-        self.rows.iter().any(|row| row.direction == Change::Worse)
-    }
-
-    /// Whether the runs are too short to decide about a figure.
-    pub fn is_unclear(&self) -> bool {
-        self.rows.iter().any(|row| row.direction == Change::Unclear)
+    /// The change of the figure that changed for the worst.
+    pub fn worst(&self) -> Change {
+        self.rows.iter().map(|row| row.direction).max().unwrap_or(Change::Same)
     }
 }
 
@@ -291,7 +286,8 @@ mod tests {
     fn short_runs_are_unclear_and_different_ones_are_an_error() {
         let mut short = run(100, 10, 0);
         short.seconds = 3.0;
-        assert!(RunComparison::of("b", &short, &run(100, 10, 0), 0.05).unwrap().is_unclear());
+        let comparison = RunComparison::of("b", &short, &run(100, 10, 0), 0.05).unwrap();
+        assert_eq!(comparison.worst(), Change::Unclear);
         let mut other = run(100, 10, 0);
         other.scenarios = vec!["journey".to_owned()];
         assert!(RunComparison::of("b", &other, &run(100, 10, 0), 0.05).is_err());

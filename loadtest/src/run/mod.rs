@@ -82,7 +82,7 @@ pub async fn run(
         RunSettings {
             transport: target.transport,
             mix,
-            judge: AnswerJudge::new(Arc::clone(&known), options.judging.judge, options.judging.strict),
+            judge: AnswerJudge::new(&known, options.judging),
             pacing,
             users: facts.model.users,
             max_requests: options.max_requests,

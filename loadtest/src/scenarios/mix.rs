@@ -9,7 +9,7 @@ use super::{
     generator::{RequestGenerator, RequestSequence},
     unknown,
 };
-use crate::{number::float, random};
+use crate::number::{float, random_part};
 
 /// Weights by the name of the scenario.
 pub type Weights = BTreeMap<String, u32>;
@@ -76,7 +76,7 @@ impl Mix {
     /// The request sequence of iteration `number` (from 0). Scenarios are drawn by their weights, and not in a rotation: a target that
     /// answers every 7th request wrongly, or replicas that take turns, then meet every scenario.
     pub fn sequence(&self, number: u64) -> &RequestSequence {
-        let mut random = random::part(self.seed ^ DRAWS, number);
+        let mut random = random_part(self.seed ^ DRAWS, number);
         let drawn = random.u64(..self.sum_of_weights());
         let place = self.scenarios.partition_point(|scenario| scenario.bound <= drawn);
         let sequences = &self.scenarios[place].sequences;

@@ -103,11 +103,7 @@ impl Load {
             RunSettings {
                 transport: target.transport.clone(),
                 mix,
-                judge: AnswerJudge::new(
-                    Arc::clone(&worker.known),
-                    options.judging.judge,
-                    options.judging.strict,
-                ),
+                judge: AnswerJudge::new(&worker.known, options.judging),
                 pacing,
                 users: MOST_USERS,
                 max_requests: None,

@@ -16,7 +16,11 @@ use crate::cli::{
 };
 use crate::{
     report::{self, RequestedReport},
-    results::{compare::RunComparison, merge, summary::RunSummary},
+    results::{
+        compare::{Change, RunComparison},
+        merge,
+        summary::RunSummary,
+    },
 };
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
@@ -71,12 +75,10 @@ pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     let (before, after) = (RunSummary::read(&args.before)?, RunSummary::read(&args.after)?);
     let name = args.before.display().to_string();
     let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;
-    let (verdict, code) = if comparison.is_worse() {
-        ("WORSE", codes::VIOLATIONS)
-    } else if comparison.is_unclear() {
-        ("UNCLEAR", codes::INCOMPLETE)
-    } else {
-        ("NOT WORSE", codes::CONFORMS)
+    let (verdict, code) = match comparison.worst() {
+        Change::Worse => ("WORSE", codes::VIOLATIONS),
+        Change::Unclear => ("UNCLEAR", codes::INCOMPLETE),
+        Change::Same | Change::Better => ("NOT WORSE", codes::CONFORMS),
     };
     let table = report::compared(&comparison, out::paint(&Environment::of_process(), false));
     let mut text = format!("{verdict}\n{table}");
