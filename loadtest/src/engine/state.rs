@@ -28,7 +28,7 @@ use crate::{
     scenarios::mix::Mix,
 };
 
-/// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
+/// Separate figures. Users count in different ones, so that they seldom wait for a lock.
 const SHARDS: usize = 8;
 
 /// When users send.
@@ -130,8 +130,6 @@ pub struct RunSettings {
     pub judge: AnswerJudge,
     /// When users send.
     pub pacing: Pacing,
-    /// Most users at a time.
-    pub users: usize,
     /// Most requests of the run.
     pub max_requests: Option<u64>,
     /// Whether to pause as Retry-After requests.
@@ -145,7 +143,7 @@ pub struct RunSettings {
 pub struct RunState {
     pub(crate) settings: RunSettings,
     pub(crate) clock: RunClock,
-    shards: Vec<Mutex<Figures>>,
+    shards: [Mutex<Figures>; SHARDS],
     /// The state of users between two slices of their work, by the index of the user.
     pub(crate) idle_users: Mutex<HashMap<usize, UserState>>,
     /// Requests sent.
@@ -175,11 +173,10 @@ pub struct RunState {
 impl RunState {
     /// The state before the start.
     pub fn new(settings: RunSettings, clock: RunClock) -> Self {
-        let shards = settings.users.clamp(1, SHARDS);
         Self {
             settings,
             clock,
-            shards: (0..shards).map(|_| Mutex::default()).collect(),
+            shards: Default::default(),
             idle_users: Mutex::default(),
             sent: AtomicU64::new(0),
             iterations: AtomicU64::new(0),
@@ -197,12 +194,12 @@ impl RunState {
 
     /// The figures in which a user counts.
     pub(crate) fn figures_of(&self, user: usize) -> MutexGuard<'_, Figures> {
-        self.shards[user % self.shards.len()].lock()
+        self.shards[user % SHARDS].lock()
     }
 
     /// The separate figures, locked one after the other.
     pub(crate) fn shards(&self) -> impl Iterator<Item = MutexGuard<'_, Figures>> {
-        (0..self.shards.len()).map(|user| self.figures_of(user))
+        self.shards.iter().map(Mutex::lock)
     }
 
     /// The figures of all users, with users and arrivals by second, if the last arrival was due `ran_for` after the start. Arrivals that no

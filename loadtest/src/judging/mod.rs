@@ -14,7 +14,7 @@ use paymaster_engine::{
     session::judge::Judge,
     verdict::finding::Key,
 };
-use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_exchange::{Exchange, Failure};
 use paymaster_schemas::Basis;
 use std::sync::Arc;
 
@@ -103,9 +103,8 @@ impl Assessment {
     }
 
     /// An answer that HTTP alone refused.
-    fn refused(response: Option<&Response>) -> Self {
-        let status = response.map_or_else(String::new, |response| format!("HTTP {}", response.status));
-        Self::unanswered(Outcome::Refused, status)
+    fn refused(status: u16) -> Self {
+        Self::unanswered(Outcome::Refused, format!("HTTP {status}"))
     }
 
     /// An answer with this content that breaks no rule.
@@ -191,15 +190,20 @@ impl AnswerJudge {
         }
         let id = id_of(sent.number);
         let content_type = response.header("content-type").unwrap_or_default();
-        let answer = sent.answer(&id, response.status, content_type, &response.body);
-        if let Some(assessment) = self.recall_answer(&answer, sent) {
+        let read = sent.answer(&id, response.status, content_type, &response.body);
+        if let Some(assessment) = self.recall_answer(&read, sent) {
             return assessment;
         }
         if self.share.includes(sent.number) {
-            self.judge(exchange, sent.template, &answer)
-        } else {
-            self.parse_only(exchange, response, sent.template, &answer)
+            return self.judge(exchange, sent.template, &read);
         }
+        // An answer that is not judged is parsed, to distinguish results from errors. Its skeleton is kept, so that it costs no more
+        // than one that is judged.
+        let answer = Answer::of(exchange);
+        if answer.object().is_none() && response.status != 200 {
+            return Assessment::refused(response.status);
+        }
+        self.accept(&answer, sent.template, &read, false)
     }
 
     /// Judges an answer by every rule. Without a violation, its skeleton is kept.
@@ -209,7 +213,7 @@ impl AnswerJudge {
             return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
         }
         if view.rejected_before_service() {
-            return Assessment::refused(view.answer.response());
+            return Assessment::refused(read.status);
         }
         let views = [view];
         let violations: Vec<_> = self
@@ -227,26 +231,10 @@ impl AnswerJudge {
             return if template.expects_error {
                 Assessment::new(Outcome::Good, true)
             } else {
-                Assessment::refused(view.answer.response())
+                Assessment::refused(read.status)
             };
         }
         self.accept(&view.answer, template, read, true)
-    }
-
-    /// Parses an answer that is not judged, to distinguish results from errors. Its skeleton is kept, so that an answer that is
-    /// not judged costs no more than one that is.
-    fn parse_only(
-        &self,
-        exchange: &Exchange,
-        response: &Response,
-        template: &RequestTemplate,
-        read: &ReadAnswer<'_>,
-    ) -> Assessment {
-        let answer = Answer::of(exchange);
-        if answer.object().is_none() && response.status != 200 {
-            return Assessment::refused(Some(response));
-        }
-        self.accept(&answer, template, read, false)
     }
 
     /// Keeps the skeleton of an answer that breaks no rule.

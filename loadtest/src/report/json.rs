@@ -3,7 +3,7 @@
 use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
-use super::ReportError;
+use super::Rendered;
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES},
     results::{
@@ -13,10 +13,7 @@ use crate::{
     text::moment,
 };
 
-pub(super) fn render(
-    summary: &RunSummary,
-    comparison: Option<&RunComparison>,
-) -> Result<String, ReportError> {
+pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -> Rendered {
     let mut report = serde_json::to_value(summary)?;
     report["derived"] = derived(summary);
     if let Some(comparison) = comparison {

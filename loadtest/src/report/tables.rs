@@ -153,9 +153,7 @@ pub(super) fn workers(summary: &RunSummary) -> Vec<String> {
         })
         .collect();
     let more = summary.workers.len().saturating_sub(WORKERS) as u64;
-    if more > 0 {
-        lines.push(format!("{} more: see the JSON report", number(more)));
-    }
+    lines.extend((more > 0).then(|| format!("{} more: see the JSON report", number(more))));
     lines
 }
 

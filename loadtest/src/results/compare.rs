@@ -5,8 +5,6 @@
 //! compared and shown are medians over the seconds. Wrong and failed requests are compared as shares, with the standard error of
 //! such counts.
 
-use std::error::Error;
-
 use clap::Args;
 use serde::Serialize;
 
@@ -81,21 +79,16 @@ pub struct RunComparison {
 impl RunComparison {
     /// Compares a run with an earlier run, whose report has this name. `tolerance` is a share: 0.05 is 5 %. An error if scenarios,
     /// model, rate or users differ.
-    pub fn of(
-        name: &str,
-        before: &RunSummary,
-        after: &RunSummary,
-        tolerance: f64,
-    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
+    pub fn of(name: &str, before: &RunSummary, after: &RunSummary, tolerance: f64) -> Result<Self, String> {
         if before.scenarios != after.scenarios {
             let [before, after] = [before, after].map(|run| run.scenarios.join(", "));
-            return Err(format!("{name}: it sent {before}, and this run sent {after}").into());
+            return Err(format!("{name}: it sent {before}, and this run sent {after}"));
         }
         let settings = |model: &LoadModel| (model.name, model.rate.clone(), model.users);
         if settings(&before.model) != settings(&after.model) {
             let [before, after] = [before, after].map(|run| described(&run.model));
             let rule = "only runs of the same model, rate and users can be compared";
-            return Err(format!("{name}: it {before}, and this run {after}: {rule}").into());
+            return Err(format!("{name}: it {before}, and this run {after}: {rule}"));
         }
         let runs = [before, after];
         let rate = |run: &RunSummary, slot: &TimeSlot| Some(run.figures.series.rate(slot.counts.answered()));

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    error::Error,
     slice,
 };
 
@@ -27,22 +26,22 @@ pub fn merge(
     runs: &[RunSummary],
     thresholds: &[Threshold],
     missing: &[String],
-) -> Result<RunSummary, Box<dyn Error + Send + Sync>> {
+) -> Result<RunSummary, String> {
     let usual = usual_setup(runs);
     let (left_out, runs): (Vec<_>, Vec<_>) =
         runs.iter().partition(|run| setup_of(run).is_some() && setup_of(run) != usual);
     let runs = &runs[..];
     let Some((first, others)) = runs.split_first() else {
-        return Err("there is nothing to merge".into());
+        return Err("there is nothing to merge".to_owned());
     };
     let mut figures = first.figures.clone();
     for other in others {
         if other.target != first.target {
             let (one, another) = (&first.target, &other.target);
-            return Err(format!("the runs loaded different targets: {one} and {another}").into());
+            return Err(format!("the runs loaded different targets: {one} and {another}"));
         }
         if other.model.name != first.model.name {
-            return Err("runs of a closed and of an open model cannot be merged".into());
+            return Err("runs of a closed and of an open model cannot be merged".to_owned());
         }
         figures.merge(&other.figures);
     }
@@ -128,9 +127,7 @@ fn cut_short(runs: &[&RunSummary], workers: &[WorkerShare]) -> Option<String> {
     reasons.extend(workers.iter().filter_map(WorkerShare::problem));
     let more = reasons.len().saturating_sub(REASONS) as u64;
     let mut shown: Vec<String> = reasons.into_iter().take(REASONS).collect();
-    if more > 0 {
-        shown.push(format!("{} more", count(more, "reason")));
-    }
+    shown.extend((more > 0).then(|| format!("{} more", count(more, "reason"))));
     (!shown.is_empty()).then(|| shown.join("; "))
 }
 

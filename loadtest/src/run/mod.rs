@@ -84,7 +84,6 @@ pub async fn run(
             mix,
             judge: AnswerJudge::new(&known, options.judging),
             pacing,
-            users: facts.model.users,
             max_requests: options.max_requests,
             respect_retry_after: options.sending.respect_retry_after,
             redactor,

@@ -84,8 +84,8 @@ impl Load {
         let is_open = asked.rate.is_some();
         let divided = asked.rate.clone().or(target.rate.map(Rate::Constant));
         let pacing = match (is_open, &divided) {
-            (true, _) => Pacing::Open(Timetable::replaceable()),
-            (false, Some(_)) => Pacing::Capped(Timetable::replaceable()),
+            (true, _) => Pacing::Open(Timetable::empty()),
+            (false, Some(_)) => Pacing::Capped(Timetable::empty()),
             (false, None) => Pacing::Closed,
         };
         let model = model(asked.rate.as_ref(), target.rate, asked.arrivals);
@@ -105,7 +105,6 @@ impl Load {
                 mix,
                 judge: AnswerJudge::new(&worker.known, options.judging),
                 pacing,
-                users: MOST_USERS,
                 max_requests: None,
                 respect_retry_after: options.sending.respect_retry_after,
                 redactor: worker.redactor.clone(),
