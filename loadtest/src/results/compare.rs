@@ -140,50 +140,38 @@ fn measured(
         slots.filter_map(|slot| value(run, slot)).collect::<Vec<f64>>()
     });
     let unknown = || "-".to_owned();
-    let (before, after, direction, note) = match [&old, &new].map(|values| MedianEstimate::of(values)) {
-        [Some(old), Some(new)] => {
-            let change = new.median - old.median;
-            let noise = STANDARD_ERRORS * old.error.hypot(new.error);
-            let scale = old.median.abs().max(f64::MIN_POSITIVE);
-            let share = change / scale;
-            let note = format!("{} (noise {:.1} %)", text::change(share), noise * 100.0 / scale);
-            let counts = change.abs() > noise && share.abs() > tolerance;
-            let direction = match (counts, (change > 0.0) == more_is_better) {
-                (false, _) => Change::Same,
-                (true, true) => Change::Better,
-                (true, false) => Change::Worse,
-            };
-            (shown(old.median), shown(new.median), direction, note)
-        }
-        _ => {
-            let counts = format!("and there are {} and {}", old.len(), new.len());
-            let note = format!("too short: it takes {FEWEST_MEASUREMENTS} measurements, {counts}");
-            (unknown(), unknown(), Change::Unclear, note)
-        }
+    let (before, after, direction, note) = if let Some((old, old_error)) = median_and_error(&old)
+        && let Some((new, new_error)) = median_and_error(&new)
+    {
+        let change = new - old;
+        let noise = STANDARD_ERRORS * old_error.hypot(new_error);
+        let scale = old.abs().max(f64::MIN_POSITIVE);
+        let share = change / scale;
+        let note = format!("{} (noise {:.1} %)", text::change(share), noise * 100.0 / scale);
+        let counts = change.abs() > noise && share.abs() > tolerance;
+        let direction = match (counts, (change > 0.0) == more_is_better) {
+            (false, _) => Change::Same,
+            (true, true) => Change::Better,
+            (true, false) => Change::Worse,
+        };
+        (shown(old), shown(new), direction, note)
+    } else {
+        let counts = format!("and there are {} and {}", old.len(), new.len());
+        let note = format!("too short: it takes {FEWEST_MEASUREMENTS} measurements, {counts}");
+        (unknown(), unknown(), Change::Unclear, note)
     };
     ComparedFigure { name: format!("{name} (median)"), before, after, direction, note }
 }
 
-/// The median of measurements and its standard error, both robust against outliers.
-struct MedianEstimate {
-    median: f64,
-    error: f64,
-}
-
-impl MedianEstimate {
-    /// `None` for fewer than [`FEWEST_MEASUREMENTS`].
-    fn of(values: &[f64]) -> Option<Self> {
-        if values.len() < FEWEST_MEASUREMENTS {
-            return None;
-        }
-        let middle = median(values);
-        let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-        Some(Self {
-            median: middle,
-            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations)
-                / float(values.len() as u64).sqrt(),
-        })
+/// The median of measurements and its standard error, both robust against outliers; none for fewer than [`FEWEST_MEASUREMENTS`].
+fn median_and_error(values: &[f64]) -> Option<(f64, f64)> {
+    if values.len() < FEWEST_MEASUREMENTS {
+        return None;
     }
+    let middle = median(values);
+    let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    let deviation = MAD_TO_STANDARD_DEVIATION * median(&deviations);
+    Some((middle, MEAN_TO_MEDIAN * deviation / float(values.len() as u64).sqrt()))
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -126,8 +126,7 @@ pub async fn serve(
         };
         let cause = match opened {
             Ok(connection) => {
-                let session = Session::new(&mut worker, connection, node_id);
-                match session.serve(signal.as_mut()).await {
+                match Session::new(&mut worker, connection, node_id).serve(signal.as_mut()).await {
                     Leaving::Done => return Ok(()),
                     Leaving::Lost(cause) => cause,
                     Leaving::Failed(error) => return Err(error),

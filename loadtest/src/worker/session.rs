@@ -21,7 +21,7 @@ use super::{
 };
 use crate::worker::protocol::{
     connection::{Connection, ConnectionError, Incoming},
-    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts, WorkerState},
+    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts},
     zmtp,
 };
 use crate::{figures::cpu::CpuTimes, run::RunError};
@@ -245,10 +245,10 @@ impl<'a> Session<'a> {
         self.ticks += 1;
         let usage = std::mem::replace(&mut self.meter, CpuTimes::now()).since();
         let state = match &self.load {
-            None if self.waiting.is_some() => WorkerState::Spawning,
+            None if self.waiting.is_some() => "spawning",
             // A refused run is one too: the master must miss its figures.
-            None if self.refused.is_none() => WorkerState::Ready,
-            _ => WorkerState::Running,
+            None if self.refused.is_none() => "ready",
+            _ => "running",
         };
         let heartbeat = Heartbeat {
             state,

@@ -77,24 +77,19 @@ impl MasterOptions {
 const DEEPEST: usize = 32;
 
 pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, rmp_serde::decode::Error> {
-    #[derive(Deserialize)]
-    struct Ack {
-        #[serde(default)]
+    /// What messages with few members have for us.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Members {
         index: Option<u64>,
-    }
-    #[derive(Deserialize)]
-    struct Complete {
-        #[serde(default)]
         user_count: Option<f64>,
     }
+    let members = || data::<Option<Members>>(bytes).map(Option::unwrap_or_default);
     let (kind, _, _): (String, IgnoredAny, IgnoredAny) = parsed(bytes)?;
     Ok(match kind.as_str() {
-        "ack" => FromMaster::Ack(data::<Option<Ack>>(bytes)?.and_then(|ack| ack.index)),
+        "ack" => FromMaster::Ack(members()?.index),
         "spawn" => FromMaster::Spawn(Box::new(data(bytes)?)),
-        "spawning_complete" | SPAWNED => {
-            let complete = data::<Option<Complete>>(bytes)?;
-            FromMaster::SpawningComplete(complete.and_then(|complete| complete.user_count))
-        }
+        "spawning_complete" | SPAWNED => FromMaster::SpawningComplete(members()?.user_count),
         "stop" => FromMaster::Stop,
         "quit" => FromMaster::Quit,
         FINISH => FromMaster::Finish,
@@ -116,18 +111,6 @@ fn data<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error
     Ok(data)
 }
 
-/// The state of a worker in its heartbeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(in crate::worker) enum WorkerState {
-    /// Without a run.
-    Ready,
-    /// Starting users.
-    Spawning,
-    /// With users.
-    Running,
-}
-
 /// The kind and the data of the first message: -1 instead of a version of Locust, so that the master compares no versions.
 pub(in crate::worker) const READY: (&str, i8) = ("client_ready", -1);
 
@@ -140,7 +123,8 @@ pub(in crate::worker) fn from_worker(kind: &str, data: &impl Serialize, node_id:
 /// The data of a heartbeat.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::worker) struct Heartbeat {
-    pub(in crate::worker) state: WorkerState,
+    /// `ready` without a run, `spawning` while users are started, `running` with users.
+    pub(in crate::worker) state: &'static str,
     /// CPU use in percent of all cores.
     pub(in crate::worker) current_cpu_usage: f64,
     /// Memory in bytes.
