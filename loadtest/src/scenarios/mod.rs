@@ -26,10 +26,9 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 
 /// Every name that a user may give: those of [`scenarios`] and [`MIXED`].
 pub fn names() -> Vec<&'static str> {
-    let mut names: Vec<_> = scenarios().map(|scenario| scenario.id).chain([MIXED]).collect();
     let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(*name));
-    names
+    let names = scenarios().map(|scenario| scenario.id).chain([MIXED]);
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// The error for a name that is none of the known ones.
