@@ -72,13 +72,6 @@ enum Then {
     Interrupted,
 }
 
-/// A load whose requests in progress may finish.
-#[derive(Clone, Copy, Debug)]
-struct Ending {
-    then: Then,
-    deadline: Instant,
-}
-
 /// A future that ends when the worker is told to by a signal.
 pub(super) type Signal<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send)>;
 
@@ -105,7 +98,8 @@ pub(super) struct Session<'a> {
     load: Option<Load>,
     /// A run that was refused: its users are not started.
     refused: Option<String>,
-    ending: Option<Ending>,
+    /// What follows the end of the load, and until when its requests in progress may finish.
+    ending: Option<(Then, Instant)>,
     /// Whether a signal told the worker to end: its future must not be polled again.
     signalled: bool,
     ticks: u32,
@@ -395,13 +389,13 @@ impl<'a> Session<'a> {
         }
         (self.waiting, self.announced) = (None, false);
         let deadline = Instant::now() + grace;
-        let sooner = self.ending.map_or(deadline, |ending| ending.deadline.min(deadline));
-        self.ending = Some(Ending { then, deadline: sooner });
+        let sooner = self.ending.map_or(deadline, |(_, earlier)| earlier.min(deadline));
+        self.ending = Some((then, sooner));
     }
 
     /// Reports the end of a load when its requests are answered or out of time.
     async fn check_end(&mut self) -> Result<(), Leaving> {
-        let Some(Ending { then, deadline }) = self.ending else {
+        let Some((then, deadline)) = self.ending else {
             return Ok(());
         };
         if self.load.as_ref().is_some_and(|load| !load.is_idle()) && Instant::now() < deadline {
