@@ -35,7 +35,6 @@ pub mod figures;
 pub mod judging;
 pub mod metrics;
 mod number;
-mod random;
 pub mod report;
 pub mod results;
 pub mod run;

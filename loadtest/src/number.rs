@@ -1,6 +1,8 @@
-//! Conversions between counts, floats and times.
+//! Conversions between counts, floats and times, and random numbers that are a pure function of a seed.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use fastrand::Rng;
 
 /// A count as a float: exact below 2^53.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
@@ -27,4 +29,14 @@ pub(crate) fn per_second(times: u64, seconds: f64) -> f64 {
 /// A time in nanoseconds; of more than 584 years, the largest count.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The time in seconds since 1970.
+pub(crate) fn epoch() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// The random numbers of the part `number` of a seed: independent of those of its other parts.
+pub(crate) fn random_part(seed: u64, number: u64) -> Rng {
+    Rng::with_seed(seed ^ Rng::with_seed(number).u64(..))
 }

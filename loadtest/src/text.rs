@@ -25,6 +25,11 @@ pub fn duration(latency: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// [`duration`] of a time in seconds.
+pub fn time(seconds: f64) -> String {
+    duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
 /// [`duration`], or `-` where nothing was measured.
 pub fn latency(latency: Option<Duration>) -> String {
     latency.map_or_else(|| "-".to_owned(), duration)

@@ -32,7 +32,7 @@ use crate::{
     long_version = paymaster_version::BUILD,
     args_conflicts_with_subcommands = true
 )]
-#[command(after_help = exit_codes(), after_long_help = long_help())]
+#[command(after_help = exit::help(), after_long_help = long_help())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -141,11 +141,6 @@ pub(super) fn scenario_list() -> String {
     rows.chain([all]).collect::<Vec<_>>().join("\n")
 }
 
-/// The list of exit codes.
-fn exit_codes() -> String {
-    paymaster_settings::exit::help(exit::TABLE)
-}
-
 /// The end of the long help.
 fn long_help() -> String {
     let formats: Vec<_> = report::FORMATS
@@ -157,7 +152,7 @@ fn long_help() -> String {
         scenario_list(),
         formats.join("\n"),
         threshold::metric_names(),
-        exit_codes()
+        exit::help()
     )
 }
 

@@ -13,33 +13,33 @@ const LONGEST: usize = 2_000;
 
 /// What of a command line may hold secrets.
 #[derive(Debug)]
-pub(super) struct GivenTarget<'a> {
+struct GivenTarget<'a> {
     /// The URL as it was given; none if the command line has none.
-    pub(super) url: Option<&'a str>,
+    url: Option<&'a str>,
     /// The same URL with its secrets replaced.
-    pub(super) shown_url: &'a str,
+    shown_url: &'a str,
     /// The request headers as they were given: `Name: value`.
-    pub(super) headers: &'a [String],
+    headers: &'a [String],
     /// Replaces the secrets of the target.
-    pub(super) redactor: &'a Redactor,
+    redactor: &'a Redactor,
 }
 
 /// The command line of this process, without the secrets of its target.
 pub(super) fn of_target(url: Option<&str>, headers: &[String], setup: &RunSetup) -> String {
     let RunSetup { settings, redactor, .. } = setup;
-    of_process(Some(&GivenTarget { url, shown_url: &settings.shown_target, headers, redactor }))
+    let target = GivenTarget { url, shown_url: &settings.shown_target, headers, redactor };
+    shown(env::args_os().skip(1), |argument| target.without_secrets(argument))
 }
 
-/// The command line of this process.
-pub(super) fn of_process(target: Option<&GivenTarget<'_>>) -> String {
-    shown(env::args_os().skip(1), target)
+/// The command line of this process, which has no target.
+pub(super) fn of_process() -> String {
+    shown(env::args_os().skip(1), str::to_owned)
 }
 
-fn shown(arguments: impl Iterator<Item = OsString>, target: Option<&GivenTarget<'_>>) -> String {
+fn shown(arguments: impl Iterator<Item = OsString>, without_secrets: impl Fn(&str) -> String) -> String {
     let mut line = "paymaster-loadtest".to_owned();
     for argument in arguments {
-        let text = argument.to_string_lossy();
-        let safe = target.map_or_else(|| text.clone().into_owned(), |target| target.without_secrets(&text));
+        let safe = without_secrets(&argument.to_string_lossy());
         line.push(' ');
         line.push_str(&shell::word(&escape_controls(&safe)));
     }
@@ -97,7 +97,7 @@ mod tests {
             headers: &headers,
             redactor: &redactor,
         };
-        shown(arguments.iter().map(OsString::from), Some(&target))
+        shown(arguments.iter().map(OsString::from), |argument| target.without_secrets(argument))
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_line_without_a_target_is_as_it_was_given_and_not_endless() {
         let missing = vec![OsString::from("--missing=host_1"); 1_000];
-        let text = shown(missing.into_iter(), None);
+        let text = shown(missing.into_iter(), str::to_owned);
         assert!(text.starts_with("paymaster-loadtest --missing=host_1 --missing="), "{text}");
         assert_eq!(text.chars().count(), LONGEST + 3);
     }

@@ -5,7 +5,7 @@ use paymaster_settings::exit;
 use crate::results::summary::RunVerdict;
 
 /// Every exit code and its description, as the help shows them.
-pub(crate) const TABLE: &[(u8, &str)] = &[
+const TABLE: &[(u8, &str)] = &[
     (exit::CONFORMS, "every threshold was met, and no judged answer was wrong"),
     (
         exit::VIOLATIONS,
@@ -21,6 +21,11 @@ pub(crate) const TABLE: &[(u8, &str)] = &[
         "incomplete: nothing failed, but the run was cut short, the generator was too slow for --rate, or the run is too short for a comparison",
     ),
 ];
+
+/// The list of exit codes.
+pub(crate) fn help() -> String {
+    exit::help(TABLE)
+}
 
 /// The exit code of a verdict.
 pub(crate) const fn code(verdict: RunVerdict) -> u8 {

@@ -17,7 +17,6 @@ use self::args::{Cli, Command};
 use crate::{
     metrics::{LiveFigures, MetricsServer},
     run::RunError,
-    worker::WorkerError,
 };
 
 /// Why a command fails.
@@ -30,17 +29,11 @@ pub fn main() -> ExitCode {
 
 /// Could not test, or wrong usage.
 fn with_code(error: CommandError) -> process::CommandError {
-    let of_worker = error.downcast_ref::<WorkerError>();
-    let of_run = match of_worker {
-        Some(WorkerError::Run(cause)) => Some(cause),
-        _ => error.downcast_ref::<RunError>(),
-    };
-    let is_untested = matches!(of_worker, Some(WorkerError::NoMaster { .. }))
-        || matches!(of_run, Some(RunError::NoAnswer { .. } | RunError::Interrupted));
-    if is_untested {
-        process::CommandError::could_not_test(format!("could not test: {error}"))
-    } else {
-        error.into()
+    match error.downcast_ref() {
+        Some(RunError::Untested(cause)) => {
+            process::CommandError::could_not_test(format!("could not test: {cause}"))
+        }
+        Some(RunError::Refused(_)) | None => error.into(),
     }
 }
 
@@ -84,7 +77,7 @@ impl MetricsArgs {
             return Ok(None);
         };
         let server = MetricsServer::start(address, live).await?;
-        out::eprint(&format!("metrics: {}\n", server.url()));
+        out::eprint(&format!("metrics: {}\n", server.url));
         Ok(Some(server))
     }
 

@@ -41,16 +41,19 @@ fn described(cause: &GooseError) -> String {
 }
 
 /// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), a target that stopped answering, or
-/// figures that are `broken`, which is asked once a second.
+/// figures that are `broken`, which is asked once a second. `plan` is that of the users, in the notation of goose, and `options` are command
+/// line options for goose: its dashboard and its reports. If these are empty, goose gets no exchanges.
 pub async fn execute(
     run: &Arc<RunState>,
-    mut view: LiveView,
+    plan: &str,
+    options: &[String],
     mut broken: impl FnMut(&RunState) -> bool,
     mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
 ) -> Result<(), String> {
     log_goose_errors();
     let _silenced = SilencedStdout::new();
-    let goose = configured(run).map_err(|cause| described(&cause))?;
+    let mut view = LiveView::default();
+    let goose = configured(run, plan, options).map_err(|cause| described(&cause))?;
     pacer::start(run).map_err(|cause| format!("the pacer: {cause}"))?;
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
@@ -117,27 +120,28 @@ fn watch(run: &RunState) {
 }
 
 /// goose with our options, the options of the user, and our scenario.
-fn configured(run: &Arc<RunState>) -> Result<GooseAttack, GooseError> {
-    let settings = &run.settings;
-    let mut arguments = vec!["--host", &settings.shown_host, "--test-plan", &settings.plan];
+fn configured(run: &Arc<RunState>, plan: &str, options: &[String]) -> Result<GooseAttack, GooseError> {
+    let host = run.settings.transport.target.origin();
+    let mut arguments = vec!["--host", &host, "--test-plan", plan];
     arguments.extend(["--no-telnet", "--no-print-metrics", "--no-transaction-metrics"]);
     arguments.extend(["--no-scenario-metrics", "--quiet"]);
-    if settings.goose_options.is_empty() {
+    if options.is_empty() {
         arguments.push("--no-metrics");
     }
-    arguments.extend(settings.goose_options.iter().map(String::as_str));
+    arguments.extend(options.iter().map(String::as_str));
     let configuration = GooseConfiguration::parse_args_default(&arguments)?;
     // One HTTP client for all users, which sends nothing. By default goose makes one for each user, and each loads the certificates
     // of the system.
     GooseAttack::initialize_with_config(configuration)?
         .set_client_builder_without_cookies(GooseClientBuilder::new().without_cookies())
-        .map(|attack| attack.register_scenario(scenario(run)))
+        .map(|attack| attack.register_scenario(scenario(run, !options.is_empty())))
 }
 
-/// The scenario of goose: slices of work, and the end of a user.
-fn scenario(run: &Arc<RunState>) -> Scenario {
+/// The scenario of goose: slices of work, and the end of a user. `is_reported` says whether goose gets the exchanges.
+fn scenario(run: &Arc<RunState>, is_reported: bool) -> Scenario {
     let (working, leaving) = (Arc::clone(run), Arc::clone(run));
-    let work: TransactionFunction = Arc::new(move |user| Box::pin(user::work(Arc::clone(&working), user)));
+    let work: TransactionFunction =
+        Arc::new(move |user| Box::pin(user::work(Arc::clone(&working), user, is_reported)));
     let leave: TransactionFunction = Arc::new(move |user| {
         user::leave(&leaving, user);
         Box::pin(std::future::ready(Ok(())))
@@ -157,7 +161,7 @@ fn log_goose_errors() {
 
         fn log(&self, record: &log::Record<'_>) {
             if self.enabled(record.metadata()) {
-                live::above(&format!("goose: {}\n", record.args()));
+                live::draw(&format!("goose: {}\n", record.args()), 0);
             }
         }
 

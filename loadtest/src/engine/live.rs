@@ -103,13 +103,9 @@ impl Drop for LiveView {
     }
 }
 
-/// Writes a text where the block was; the next block follows below it.
-pub(super) fn above(text: &str) {
-    draw(text, 0);
-}
-
-/// Replaces the block on the terminal by a text with this many rows below which nothing stands. What cannot be written is dropped.
-fn draw(text: &str, rows: usize) {
+/// Replaces the block on the terminal by a text with this many rows below which nothing stands. Without rows, the next block follows below
+/// the text. What cannot be written is dropped.
+pub(super) fn draw(text: &str, rows: usize) {
     let mut drawn = DRAWN.lock();
     out::eprint(&format!("{}{text}", clear(*drawn)));
     let _ = io::stderr().flush();
@@ -190,8 +186,6 @@ impl Moment {
 
     /// The lines: of a block with a bar, or the parts of one plain line.
     fn lines(&self, block: bool, paint: Paint) -> Vec<String> {
-        let width = if block { 8 } else { 0 };
-        let title = |text: &str| paint.dim(&format!("{:<width$}", format!("{text} ")));
         let answered = self.counts.answered();
         let overall = per_second(answered, self.elapsed.saturating_sub(self.warm_up).as_secs_f64());
         let waiting = match self.waiting {
@@ -199,36 +193,36 @@ impl Moment {
             waiting => format!(", {} waiting for a connection", count(waiting, "arrival")),
         };
         let [p50, p95, p99] = [50.0, 95.0, 99.0].map(|percent| latency(self.recent.percentile(percent)));
-        let mut lines = vec![
-            if block { format!("{} {}", self.bar(), self.time()) } else { self.time() },
-            format!(
-                "{}{} now, {} overall, {} in all, {} of {} busy{waiting}",
-                title("answers"),
-                paint.bold(&rate(self.now)),
-                rate(overall),
-                number(answered),
-                number(self.busy as u64),
-                count(self.users as u64, "user"),
-            ),
-            format!("{}p50 {p50}, p95 {p95}, p99 {p99} in the last seconds", title("latency")),
-        ];
+        let answers = format!(
+            "{} now, {} overall, {} in all, {} of {} busy{waiting}",
+            paint.bold(&rate(self.now)),
+            rate(overall),
+            number(answered),
+            number(self.busy as u64),
+            count(self.users as u64, "user"),
+        );
         let wrong = self.counts.of(Outcome::Wrong);
         let of_judged = format!("{} of {} judged", number(wrong), number(self.judged));
-        lines.push(match &self.wrong {
-            Some(words) if wrong > 0 => {
-                format!("{}{}, first {}", title("wrong"), paint.bad(&of_judged), shown(words))
-            }
-            _ => format!("{}{of_judged}", title("wrong")),
-        });
+        let judged = match &self.wrong {
+            Some(words) if wrong > 0 => format!("{}, first {}", paint.bad(&of_judged), shown(words)),
+            _ => of_judged,
+        };
+        let latencies = format!("p50 {p50}, p95 {p95}, p99 {p99} in the last seconds");
+        let mut titled = vec![("answers", answers), ("latency", latencies), ("wrong", judged)];
         let failed = self.counts.without_answer();
         let failed: Vec<String> =
             failed.map(|(outcome, times)| format!("{} {}", number(times), outcome.description())).collect();
         if !failed.is_empty() {
             let words = self.failure.as_ref().map(|(_, words)| format!(", most often {}", shown(words)));
-            let failed = paint.bad(&failed.join(", "));
-            lines.push(format!("{}{failed}{}", title("failed"), words.unwrap_or_default()));
+            titled.push(("failed", paint.bad(&failed.join(", ")) + &words.unwrap_or_default()));
         }
-        lines
+        let width = if block { 8 } else { 0 };
+        let titled = titled.into_iter().map(|(title, text)| {
+            let title = format!("{title} ");
+            paint.dim(&format!("{title:<width$}")) + &text
+        });
+        let first = if block { format!("{} {}", self.bar(), self.time()) } else { self.time() };
+        [first].into_iter().chain(titled).collect()
     }
 
     /// The part of the time or of the requests that is done, whichever is larger.

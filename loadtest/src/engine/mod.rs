@@ -19,7 +19,6 @@ mod liveness;
 pub mod plan;
 mod state;
 mod stdout;
-mod timeline;
 pub(crate) mod users;
 
 pub use execute::execute;

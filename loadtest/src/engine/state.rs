@@ -13,10 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
-use super::{
-    liveness::Liveness,
-    timeline::{self, UsersOverTime},
-};
+use super::liveness::Liveness;
 use crate::engine::{
     arrivals::{
         pacer::LatePermits,
@@ -24,9 +21,14 @@ use crate::engine::{
     },
     users::user::UserState,
 };
-use crate::{figures::Figures, judging::AnswerJudge, number::nanoseconds, scenarios::mix::Mix};
+use crate::{
+    figures::{Figures, series::TimeSeries},
+    judging::AnswerJudge,
+    number::nanoseconds,
+    scenarios::mix::Mix,
+};
 
-/// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
+/// Separate figures. Users count in different ones, so that they seldom wait for a lock.
 const SHARDS: usize = 8;
 
 /// When users send.
@@ -128,20 +130,12 @@ pub struct RunSettings {
     pub judge: AnswerJudge,
     /// When users send.
     pub pacing: Pacing,
-    /// Most users at a time.
-    pub users: usize,
-    /// Users over time, as a test plan of goose.
-    pub plan: String,
     /// Most requests of the run.
     pub max_requests: Option<u64>,
     /// Whether to pause as Retry-After requests.
     pub respect_retry_after: bool,
     /// Removes secrets from what is kept of exchanges.
     pub redactor: Redactor,
-    /// Scheme, host and port of the target: what goose may show.
-    pub shown_host: String,
-    /// Command line options for goose: its dashboard and its reports. If empty, goose gets no exchanges.
-    pub goose_options: Vec<String>,
 }
 
 /// The state that all users of a run share.
@@ -149,7 +143,7 @@ pub struct RunSettings {
 pub struct RunState {
     pub(crate) settings: RunSettings,
     pub(crate) clock: RunClock,
-    shards: Vec<Mutex<Figures>>,
+    shards: [Mutex<Figures>; SHARDS],
     /// The state of users between two slices of their work, by the index of the user.
     pub(crate) idle_users: Mutex<HashMap<usize, UserState>>,
     /// Requests sent.
@@ -179,11 +173,10 @@ pub struct RunState {
 impl RunState {
     /// The state before the start.
     pub fn new(settings: RunSettings, clock: RunClock) -> Self {
-        let shards = settings.users.clamp(1, SHARDS);
         Self {
             settings,
             clock,
-            shards: (0..shards).map(|_| Mutex::default()).collect(),
+            shards: Default::default(),
             idle_users: Mutex::default(),
             sent: AtomicU64::new(0),
             iterations: AtomicU64::new(0),
@@ -201,48 +194,35 @@ impl RunState {
 
     /// The figures in which a user counts.
     pub(crate) fn figures_of(&self, user: usize) -> MutexGuard<'_, Figures> {
-        self.shards[user % self.shards.len()].lock()
+        self.shards[user % SHARDS].lock()
     }
 
     /// The separate figures, locked one after the other.
     pub(crate) fn shards(&self) -> impl Iterator<Item = MutexGuard<'_, Figures>> {
-        (0..self.shards.len()).map(|user| self.figures_of(user))
+        self.shards.iter().map(Mutex::lock)
     }
 
-    /// The figures of all users, if the last arrival was due `ran_for` after the start. Arrivals that no user has taken until then
-    /// count as unsent. The figures by second have no users and no arrivals of the schedule.
+    /// The figures of all users, with users and arrivals by second, if the last arrival was due `ran_for` after the start. Arrivals that no
+    /// user has taken until then count as unsent.
     pub(crate) fn figures_until(&self, ran_for: Duration) -> Figures {
-        self.figures_and_last_due(ran_for).0
-    }
-
-    /// The same, with users and arrivals by second.
-    pub(crate) fn figures_over_time(&self, ran_for: Duration) -> Figures {
-        let (mut figures, until) = self.figures_and_last_due(ran_for);
-        let schedule = self.settings.pacing.open();
-        let end = ran_for.max(self.last_answer());
-        let series = &mut figures.series;
-        timeline::add(series, &self.users, schedule.as_deref(), &self.clock, until, end);
-        figures
-    }
-
-    /// The figures, and when the last arrival was due, after the start.
-    fn figures_and_last_due(&self, ran_for: Duration) -> (Figures, Duration) {
         let mut figures = Figures::default();
         self.shards().for_each(|shard| figures.merge(&shard));
-        let Some(schedule) = self.settings.pacing.open() else {
-            return (figures, ran_for);
-        };
         let warm_up = self.clock.warm_up;
-        let before = schedule.due_before(warm_up);
-        // With a request budget, arrivals end with the last one that was within the budget.
-        let budget = self.ended() == Some(EndReason::RequestBudget);
-        let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
-        let until = last.unwrap_or(ran_for);
-        let requested = schedule.due_before(until).saturating_sub(before);
-        figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
-        figures.arrivals.due = figures.arrivals.due.max(requested);
-        figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
-        (figures, until)
+        let end = ran_for.max(self.last_answer()).saturating_sub(warm_up);
+        figures.series.merge(&self.users.until(end));
+        if let Some(schedule) = self.settings.pacing.open() {
+            let before = schedule.due_before(warm_up);
+            // With a request budget, arrivals end with the last one that was within the budget.
+            let budget = self.ended() == Some(EndReason::RequestBudget);
+            let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
+            let until = last.unwrap_or(ran_for);
+            let requested = schedule.due_before(until).saturating_sub(before);
+            figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
+            figures.arrivals.due = figures.arrivals.due.max(requested);
+            figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
+            add_arrivals(&mut figures.series, &schedule, warm_up, until);
+        }
+        figures
     }
 
     /// Requests sent so far.
@@ -259,13 +239,6 @@ impl RunState {
     /// When the last answer to a measured request arrived, after the start.
     pub fn last_answer(&self) -> Duration {
         Duration::from_nanos(self.last_answer.load(Ordering::Relaxed))
-    }
-
-    /// The end of the measured time, after the start: `ran_for`, or the last answer if that is later, because a target that is slower than
-    /// the arrivals answers after the end. If the target stopped answering, it is the last answer in any case.
-    pub(crate) fn measured_until(&self, ran_for: Duration, stopped_answering: bool) -> Duration {
-        let last = self.last_answer();
-        if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) }
     }
 
     /// Lets no new iteration start. Those in progress may finish.
@@ -331,5 +304,97 @@ impl RunState {
         }
         let until = Duration::from_nanos(until);
         (until > self.clock.elapsed()).then(|| self.clock.start() + until)
+    }
+}
+
+/// The users of a run over time: their number from each change on, relative to the end of the warm-up. Its lock is taken when a user
+/// starts or ends, and never for a request.
+#[derive(Debug, Default)]
+pub(crate) struct UsersOverTime(Mutex<Vec<(Duration, usize)>>);
+
+impl UsersOverTime {
+    /// The number of users now.
+    pub(crate) fn now(&self) -> usize {
+        self.0.lock().last().map_or(0, |(_, users)| *users)
+    }
+
+    /// Changes the number of users.
+    pub(super) fn change(&self, clock: &RunClock, change: impl FnOnce(usize) -> usize) {
+        let mut changes = self.0.lock();
+        let users = change(changes.last().map_or(0, |(_, users)| *users));
+        changes.push((clock.elapsed().saturating_sub(clock.warm_up), users));
+    }
+
+    /// The users by second, until this time after the end of the warm-up. Users may stay a little longer than the run.
+    fn until(&self, end: Duration) -> TimeSeries {
+        let mut series = TimeSeries::default();
+        let changes = self.0.lock().clone();
+        let ends = changes.iter().skip(1).map(|(from, _)| *from).chain([end]);
+        for ((from, users), to) in changes.iter().zip(ends) {
+            series.add_users(*users, *from, to.min(end));
+        }
+        series
+    }
+}
+
+/// Adds the arrivals of a schedule that were due before `until`, a time after the start.
+fn add_arrivals(series: &mut TimeSeries, schedule: &Schedule, warm_up: Duration, until: Duration) {
+    series.cover(until.saturating_sub(warm_up));
+    let mut before = schedule.due_before(warm_up);
+    let mut slot_ends = warm_up;
+    for slot in &mut series.slots {
+        slot_ends += Duration::from_secs(u64::from(series.seconds));
+        let due = schedule.due_before(slot_ends.min(until)).max(before);
+        slot.arrivals += due - before;
+        before = due;
+        if slot_ends >= until {
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn arrivals_by_second_add_up_to_those_of_the_measured_time() {
+        let ramp = [(100.0, SECOND * 4), (100.0, SECOND * 3)];
+        for schedule in [Schedule::new(0.0, &ramp), Schedule::new(0.0, &ramp).poisson(3)] {
+            let mut series = TimeSeries::default();
+            add_arrivals(&mut series, &schedule, SECOND * 2, SECOND * 7);
+            let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
+            assert_eq!(arrivals.len(), 5);
+            let measured = schedule.total() - schedule.due_before(SECOND * 2);
+            assert_eq!(arrivals.iter().sum::<u64>(), measured, "{arrivals:?}");
+            // The ramp goes on in the first two measured seconds.
+            assert!(arrivals[0] < arrivals[1] && arrivals[1] < arrivals[3] + 40, "{arrivals:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_ends_early_asks_for_no_arrivals_after_its_end() {
+        let schedule = Schedule::constant(100.0, SECOND * 10);
+        let mut series = TimeSeries::default();
+        add_arrivals(&mut series, &schedule, Duration::ZERO, SECOND * 5 / 2);
+        let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
+        assert_eq!(arrivals, [100, 100, 50]);
+    }
+
+    #[test]
+    fn users_count_until_the_end_that_is_asked_for() {
+        let clock = RunClock::new(SECOND, SECOND * 10);
+        let users = UsersOverTime::default();
+        // Before the start, the clock stands at 0.
+        users.change(&clock, |users| users + 3);
+        users.change(&clock, |users| users + 2);
+        assert_eq!(users.now(), 5);
+        let series = users.until(SECOND * 3);
+        let of: Vec<f64> = series.slots.iter().map(|slot| series.users(slot)).collect();
+        assert_eq!(of, [5.0, 5.0, 5.0]);
+        users.change(&clock, |users| users.saturating_sub(9));
+        assert_eq!(users.now(), 0);
     }
 }

@@ -40,11 +40,11 @@ impl LabelFigures {
         per_second(self.counts.answered(), seconds)
     }
 
-    fn record(&mut self, sample: &Sample<'_>, latency: Option<Duration>) {
+    fn record(&mut self, sample: &Sample<'_>) {
         self.counts.add(sample.outcome);
         self.judged += u64::from(sample.judged);
-        if let Some(latency) = latency {
-            self.latency.record(latency);
+        if sample.outcome.is_timed() {
+            self.latency.record(sample.latency);
         }
     }
 
@@ -141,10 +141,9 @@ impl Figures {
         let Some(at) = sample.at else {
             return self.warm_up.add(sample.outcome);
         };
-        let latency = sample.outcome.is_timed().then_some(sample.latency);
         match self.labels.get_mut(sample.label) {
-            Some(label) => label.record(sample, latency),
-            None => self.labels.entry(sample.label.to_owned()).or_default().record(sample, latency),
+            Some(label) => label.record(sample),
+            None => self.labels.entry(sample.label.to_owned()).or_default().record(sample),
         }
         self.series.record(at, sample.outcome, sample.latency);
     }

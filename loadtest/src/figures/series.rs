@@ -48,13 +48,11 @@ impl TimeSlot {
         let all: u64 = self.classes.values().map(|times| u64::from(*times)).sum();
         let rank = (percent / 100.0 * float(all)).max(1.0);
         let mut passed = 0.0;
-        for (class, times) in &self.classes {
-            passed += f64::from(*times);
-            if passed >= rank {
-                return Some(middle(*class));
-            }
-        }
-        None
+        let reached = self.classes.iter().find(|(_, times)| {
+            passed += f64::from(**times);
+            passed >= rank
+        });
+        reached.map(|(class, _)| middle(*class))
     }
 }
 
@@ -153,9 +151,7 @@ impl TimeSeries {
         let old = std::mem::take(&mut self.slots);
         for pair in old.chunks(2) {
             let mut joined = pair[0].clone();
-            if let Some(second) = pair.get(1) {
-                joined.merge(second);
-            }
+            pair[1..].iter().for_each(|second| joined.merge(second));
             self.slots.push(joined);
         }
     }

@@ -2,23 +2,26 @@
 
 pub(crate) mod skeleton;
 
-use paymaster_client::{lean::PlainReply, throttling::is_throttled};
+use paymaster_client::{
+    lean::{PlainReply, Reply},
+    throttling::is_throttled,
+};
 use paymaster_engine::{
     cases::case::Role,
     knowledge::Knowledge,
-    load::ValueForm,
     message::answer::Answer,
     rules::{Check, Rule, View, Violation},
     session::judge::Judge,
     verdict::finding::Key,
 };
-use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_exchange::{Exchange, Failure};
 use paymaster_schemas::Basis;
 use std::sync::Arc;
 
 use crate::{
     figures::outcome::Outcome,
     number::float,
+    run::options::JudgingOptions,
     scenarios::{
         answer_cache::AnswerContent,
         template::{RequestTemplate, id_of},
@@ -31,9 +34,6 @@ use skeleton::ReadAnswer;
 pub struct JudgedShare(f64);
 
 impl JudgedShare {
-    /// Every answer.
-    pub const ALL: Self = Self(1.0);
-
     /// Reads a share: `10%`, `all` or `none`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let percent = match text.trim() {
@@ -103,9 +103,8 @@ impl Assessment {
     }
 
     /// An answer that HTTP alone refused.
-    fn refused(response: Option<&Response>) -> Self {
-        let status = response.map_or_else(String::new, |response| format!("HTTP {}", response.status));
-        Self::unanswered(Outcome::Refused, status)
+    fn refused(status: u16) -> Self {
+        Self::unanswered(Outcome::Refused, format!("HTTP {status}"))
     }
 
     /// An answer with this content that breaks no rule.
@@ -132,7 +131,7 @@ pub struct AnswerJudge {
 impl AnswerJudge {
     /// Judges the answers of the target of which this is known by the rules of stated clauses. With `strict`, rules that only
     /// warn in a conformance run count too.
-    pub fn new(known: Arc<dyn Knowledge>, share: JudgedShare, strict: bool) -> Self {
+    pub fn new(known: &Arc<dyn Knowledge>, JudgingOptions { judge, strict }: JudgingOptions) -> Self {
         let specification = known.specification();
         let counts = |rule: &&'static Rule| match rule.basis() {
             Basis::Stated => true,
@@ -146,21 +145,33 @@ impl AnswerJudge {
         };
         Self {
             judge: Judge::new(specification.rules().filter(counts).filter(single).collect()),
-            known,
-            share,
+            known: Arc::clone(known),
+            share: judge,
         }
     }
 
-    /// What a response counts as if an equal answer is known.
-    pub fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
+    /// What a reply counts as. A plain one stays in the buffer of its connection if an equal answer is known; every other reply becomes
+    /// an exchange.
+    pub fn assess_reply<'a>(&self, reply: Reply<'a>, sent: SentRequest<'_>) -> (Reply<'a>, Assessment) {
+        let exchange = match reply {
+            Reply::Plain(plain) => match self.recall(&plain, sent) {
+                Some(assessment) => return (reply, assessment),
+                None => plain.to_exchange(),
+            },
+            Reply::Other(exchange) => exchange,
+        };
+        let assessment = self.assess(&exchange, sent);
+        (Reply::Other(exchange), assessment)
+    }
+
+    fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let id = id_of(sent.number);
         self.recall_answer(&sent.answer(&id, reply.status, reply.content_type, reply.body), sent)
     }
 
     fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let judged = self.share.includes(sent.number);
-        let cache = if judged { &sent.template.judged } else { &sent.template.unjudged };
-        let content = cache.find(answer)?;
+        let content = sent.template.answers(judged).find(answer)?;
         Some(Assessment::accepted(sent.template, content, judged))
     }
 
@@ -168,22 +179,31 @@ impl AnswerJudge {
     pub fn assess(&self, exchange: &Exchange, sent: SentRequest<'_>) -> Assessment {
         let response = match &exchange.outcome {
             Ok(response) => response,
-            Err(failure) => return Assessment::unanswered(outcome_of(failure), failure.to_string()),
+            Err(failure) => {
+                let is_timeout = matches!(failure, Failure::Timeout { .. });
+                let outcome = if is_timeout { Outcome::Timeout } else { Outcome::Transport };
+                return Assessment::unanswered(outcome, failure.to_string());
+            }
         };
         if is_throttled(response) {
             return Assessment::new(Outcome::RateLimited, false);
         }
         let id = id_of(sent.number);
         let content_type = response.header("content-type").unwrap_or_default();
-        let answer = sent.answer(&id, response.status, content_type, &response.body);
-        if let Some(assessment) = self.recall_answer(&answer, sent) {
+        let read = sent.answer(&id, response.status, content_type, &response.body);
+        if let Some(assessment) = self.recall_answer(&read, sent) {
             return assessment;
         }
         if self.share.includes(sent.number) {
-            self.judge(exchange, sent.template, &answer)
-        } else {
-            self.parse_only(exchange, response, sent.template, &answer)
+            return self.judge(exchange, sent.template, &read);
         }
+        // An answer that is not judged is parsed, to distinguish results from errors. Its skeleton is kept, so that it costs no more
+        // than one that is judged.
+        let answer = Answer::of(exchange);
+        if answer.object().is_none() && response.status != 200 {
+            return Assessment::refused(response.status);
+        }
+        self.accept(&answer, sent.template, &read, false)
     }
 
     /// Judges an answer by every rule. Without a violation, its skeleton is kept.
@@ -193,7 +213,7 @@ impl AnswerJudge {
             return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
         }
         if view.rejected_before_service() {
-            return Assessment::refused(view.answer.response());
+            return Assessment::refused(read.status);
         }
         let views = [view];
         let violations: Vec<_> = self
@@ -211,50 +231,24 @@ impl AnswerJudge {
             return if template.expects_error {
                 Assessment::new(Outcome::Good, true)
             } else {
-                Assessment::refused(view.answer.response())
+                Assessment::refused(read.status)
             };
         }
-        let content = content_of(&view.answer);
-        template.judged.keep(read, content, self.varying());
-        Assessment::accepted(template, content, true)
+        self.accept(&view.answer, template, read, true)
     }
 
-    /// Parses an answer that is not judged, to distinguish results from errors. Its skeleton is kept, so that an answer that is
-    /// not judged costs no more than one that is.
-    fn parse_only(
+    /// Keeps the skeleton of an answer that breaks no rule.
+    fn accept(
         &self,
-        exchange: &Exchange,
-        response: &Response,
+        answer: &Answer<'_>,
         template: &RequestTemplate,
         read: &ReadAnswer<'_>,
+        judged: bool,
     ) -> Assessment {
-        let answer = Answer::of(exchange);
-        if answer.object().is_none() && response.status != 200 {
-            return Assessment::refused(Some(response));
-        }
-        let content = content_of(&answer);
-        template.unjudged.keep(read, content, self.varying());
-        Assessment::accepted(template, content, false)
-    }
-
-    fn varying(&self) -> &'static [(&'static str, ValueForm)] {
-        self.known.specification().load.varying
-    }
-}
-
-fn content_of(answer: &Answer<'_>) -> AnswerContent {
-    match answer.error() {
-        Some(error) => AnswerContent::Error(error["code"].as_i64()),
-        None => AnswerContent::Result,
-    }
-}
-
-fn outcome_of(failure: &Failure) -> Outcome {
-    match failure {
-        Failure::Timeout { .. } => Outcome::Timeout,
-        Failure::Connect(_) | Failure::TooLarge { .. } | Failure::Broken(_) | Failure::Cut(_) => {
-            Outcome::Transport
-        }
+        let code = answer.error().map(|error| error["code"].as_i64());
+        let content = code.map_or(AnswerContent::Result, AnswerContent::Error);
+        template.answers(judged).keep(read, content, self.known.specification().load.varying);
+        Assessment::accepted(template, content, judged)
     }
 }
 

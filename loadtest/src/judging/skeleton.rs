@@ -9,7 +9,7 @@
 use paymaster_engine::load::ValueForm;
 
 /// Members whose values vary from answer to answer, and the form of their values. At most 15.
-type Varying = &'static [(&'static str, ValueForm)];
+pub(crate) type Varying = &'static [(&'static str, ValueForm)];
 
 /// Deepest nesting of an answer with a skeleton.
 const DEEPEST: usize = 8;

@@ -47,6 +47,10 @@ fn mix(known: &dyn Knowledge) -> Mix {
     Mix::new("mixed", &Weights::new(), &mut RequestGenerator::new(known, 1, 6)).unwrap()
 }
 
+fn judge(known: &Arc<dyn Knowledge>, share: &str, strict: bool) -> AnswerJudge {
+    AnswerJudge::new(known, JudgingOptions { judge: JudgedShare::parse(share).unwrap(), strict })
+}
+
 /// The outcome by the rules alone, without the cache.
 fn by_the_rules(judge: &AnswerJudge, exchange: &Exchange, template: &RequestTemplate) -> Outcome {
     // With escapes the answer has no skeleton, so that nothing is kept of it.
@@ -95,7 +99,7 @@ fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Respo
 fn an_answer_beyond_our_limits_is_not_wrong() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix = mix(&*known);
-    let judge = AnswerJudge::new(known, JudgedShare::ALL, true);
+    let judge = judge(&known, "all", true);
     let template = &mix.sequence(0)[0];
     let depth = 5_000;
     let answer = Ok(Response {
@@ -115,12 +119,12 @@ fn an_answer_beyond_our_limits_is_not_wrong() {
 async fn answers_of_a_correct_server_are_good_and_cached() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix = mix(&*known);
-    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
+    let judge = judge(&known, "all", false);
     let mut server = Server::start(vec![], vec![]).await;
     assert_eq!(both_ways(&mut server, &judge, &mix, 24, "sound").await, 0);
     let cached = |number: &u64| {
         let templates = mix.sequence(*number);
-        templates.iter().all(|template| template.judged.len() > 0)
+        templates.iter().all(|template| template.answers(true).len() > 0)
     };
     let of_12 = (0..12).filter(cached).count();
     assert!(of_12 >= 10, "only {of_12} of 12 requests have cached answers");
@@ -132,8 +136,8 @@ async fn answers_of_a_correct_server_are_good_and_cached() {
 async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix = mix(&*known);
-    let none_judged = AnswerJudge::new(Arc::clone(&known), JudgedShare::parse("none").unwrap(), false);
-    let all_judged = AnswerJudge::new(known, JudgedShare::ALL, false);
+    let none_judged = judge(&known, "none", false);
+    let all_judged = judge(&known, "all", false);
     let fault = find_fault("jsonrpc-number").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
     let template = &mix.sequence(0)[0];
@@ -142,10 +146,10 @@ async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
         let sent = SentRequest { template, number, token: None };
         let unjudged = none_judged.assess(&exchange, sent);
         assert_eq!((unjudged.outcome, unjudged.judged), (Outcome::Good, false));
-        assert_eq!(template.unjudged.len(), 1);
+        assert_eq!(template.answers(false).len(), 1);
         let judged = all_judged.assess(&exchange, sent);
         assert_eq!((judged.outcome, judged.judged), (Outcome::Wrong, true));
-        assert_eq!(template.judged.len(), 0);
+        assert_eq!(template.answers(true).len(), 0);
     }
     server.embedded.stop().await;
 }
@@ -154,7 +158,7 @@ async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
 async fn the_cache_changes_no_outcome_whatever_the_fault() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix = mix(&*known);
-    let judge = AnswerJudge::new(known, JudgedShare::ALL, true);
+    let judge = judge(&known, "all", true);
     let mut sound = Server::start(vec![], vec![]).await;
     both_ways(&mut sound, &judge, &mix, 12, "sound").await;
     let (mut caught, mut met) = (0, 0);
@@ -176,7 +180,7 @@ async fn a_wrong_answer_in_25_is_4_percent() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix =
         Mix::new("sponsor-sponsored", &Weights::new(), &mut RequestGenerator::new(&*known, 1, 6)).unwrap();
-    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
+    let judge = judge(&known, "all", false);
     let fault = find_fault("result-true-now-and-then").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
     assert_eq!(both_ways(&mut server, &judge, &mix, 200, fault.name).await, 8);
@@ -186,7 +190,7 @@ async fn a_wrong_answer_in_25_is_4_percent() {
 async fn an_answer_to_another_request_is_wrong() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix = mix(&*known);
-    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
+    let judge = judge(&known, "all", false);
     let mut server = Server::start(vec![], vec![]).await;
     let template = &mix.sequence(0)[0];
     for crossed in [false, true] {
@@ -208,7 +212,7 @@ async fn an_answer_to_another_request_is_wrong() {
 fn without_an_answer_there_is_nothing_to_judge() {
     let known = profile_of(&SPECIFICATION, &Config::default(), &[]);
     let mix = mix(&*known);
-    let judge = AnswerJudge::new(known, JudgedShare::ALL, false);
+    let judge = judge(&known, "all", false);
     let template = &mix.sequence(0)[0];
     let refused = |status: u16, header: Option<&str>| {
         Ok(Response {

@@ -7,7 +7,6 @@ mod text;
 
 use std::{
     fmt, io,
-    net::SocketAddr,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -16,7 +15,7 @@ use parking_lot::Mutex;
 use paymaster_reference_server::{metrics_address, serve_metrics};
 use tokio::{
     net::TcpListener,
-    sync::{oneshot, watch},
+    sync::{Notify, oneshot},
     task::JoinHandle,
 };
 
@@ -37,8 +36,8 @@ pub struct LiveFigures(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Whether the page was made after the last run of the process.
-    final_page: watch::Sender<bool>,
+    /// Tells that the page was made after the last run of the process.
+    final_page: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -84,17 +83,6 @@ impl LiveFigures {
         }
     }
 
-    /// Says that no run follows. The next page is the final one.
-    pub(crate) fn close(&self) {
-        self.0.state.lock().closed = true;
-    }
-
-    /// Waits until the final page was made.
-    async fn final_page(&self) {
-        // The sender lives as long as `self`.
-        let _ = self.0.final_page.subscribe().wait_for(|made| *made).await;
-    }
-
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
         let state = self.0.state.lock();
@@ -105,7 +93,7 @@ impl LiveFigures {
         drop(state);
         let text = text::render(snapshot)?;
         if closed {
-            self.0.final_page.send_replace(true);
+            self.0.final_page.notify_one();
         }
         Ok(text)
     }
@@ -128,7 +116,8 @@ impl Snapshot {
 /// Serves the figures until it is closed.
 #[derive(Debug)]
 pub struct MetricsServer {
-    address: SocketAddr,
+    /// The URL of the page.
+    pub url: String,
     live: LiveFigures,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<()>,
@@ -140,26 +129,21 @@ impl MetricsServer {
         let address = metrics_address(address);
         let refused = |cause| format!("cannot listen on {address} for --metrics: {cause}");
         let listener = TcpListener::bind(&address).await.map_err(|cause| io::Error::other(refused(cause)))?;
-        let bound = listener.local_addr()?;
+        let url = format!("http://{}/metrics", listener.local_addr()?);
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
         let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
             // A dropped sender ends it as well.
             let _ = shut.await;
         }));
-        Ok(Self { address: bound, live: live.clone(), shutdown, serving })
-    }
-
-    /// The URL of the page.
-    pub fn url(&self) -> String {
-        format!("http://{}/metrics", self.address)
+        Ok(Self { url, live: live.clone(), shutdown, serving })
     }
 
     /// Closes the port, at once or when the final figures were read, after `wait` at the latest. Responses in progress are completed.
     pub async fn close(self, wait: Duration) {
-        self.live.close();
+        self.live.0.state.lock().closed = true;
         // With a time of 0 it does not wait.
-        let _ = tokio::time::timeout(wait, self.live.final_page()).await;
+        let _ = tokio::time::timeout(wait, self.live.0.final_page.notified()).await;
         let _ = self.shutdown.send(());
         let _ = self.serving.await;
     }

@@ -24,16 +24,13 @@ const NO_EXEMPLAR: Option<&Exemplar<NoLabels, f64>> = None;
 
 pub(super) fn render(snapshot: Snapshot) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("paymaster_load");
-    registry.register_collector(Box::new(Page(snapshot)));
+    registry.register_collector(Box::new(snapshot));
     let mut text = String::new();
     encode(&mut text, &registry)?;
     Ok(text)
 }
 
-#[derive(Debug)]
-struct Page(Snapshot);
-
-impl Collector for Page {
+impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         self.requests(&mut encoder)?;
         self.latencies(&mut encoder)?;
@@ -44,9 +41,9 @@ impl Collector for Page {
     }
 }
 
-impl Page {
+impl Snapshot {
     fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Snapshot { figures, .. } = &self.0;
+        let figures = &self.figures;
         let about = "Requests of the measured time by scenario (or its step) and outcome";
         let by_outcome = figures.labels.iter().flat_map(|(scenario, of)| {
             let labels =
@@ -69,7 +66,7 @@ impl Page {
         let unit = Unit::Seconds;
         let kind = MetricType::Histogram;
         let mut histograms = encoder.encode_descriptor("request_duration", about, Some(&unit), kind)?;
-        for (scenario, LabelFigures { latency, .. }) in &self.0.figures.labels {
+        for (scenario, LabelFigures { latency, .. }) in &self.figures.labels {
             let (buckets, sum) = latency.buckets(&bounds);
             histograms.encode_family(&[("scenario", scenario.as_str())])?.encode_histogram::<NoLabels>(
                 sum,
@@ -83,7 +80,7 @@ impl Page {
 
     fn wrong_answers(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let mut by_rule = BTreeMap::<(&str, &str), u64>::new();
-        for wrong in &self.0.figures.wrong {
+        for wrong in &self.figures.wrong {
             *by_rule.entry((&wrong.key.rule, &wrong.key.label)).or_default() += wrong.times;
         }
         let about = "Answers that break a rule, by rule and scenario";
@@ -93,7 +90,7 @@ impl Page {
     }
 
     fn users(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Snapshot { is_running, users, busy, .. } = self.0;
+        let Self { is_running, users, busy, .. } = *self;
         let mut gauge = |name, about, value: usize| set(encoder, name, about, &(value as u64));
         gauge("running", "1 while a run goes on, 0 before and after", usize::from(is_running))?;
         gauge("users", "Users, each with its own connection", users)?;
@@ -101,7 +98,7 @@ impl Page {
     }
 
     fn arrivals(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let arrivals = &self.0.figures.arrivals;
+        let arrivals = &self.figures.arrivals;
         let about = "Open model: arrivals that were due";
         let mut due = encoder.encode_descriptor("arrivals_due", about, None, MetricType::Counter)?;
         due.encode_counter(&arrivals.due, NO_EXEMPLAR)?;
@@ -128,11 +125,11 @@ impl Page {
             counters(encoder, name, about, parts.map(|(part, times)| ([(label, part)], times)))?;
         }
         let about = "Open model: arrivals that are due and wait for a free connection";
-        set(encoder, "arrivals_waiting", about, &self.0.waiting)
+        set(encoder, "arrivals_waiting", about, &self.waiting)
     }
 
     fn generator(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Snapshot { cpu_seconds, usage, .. } = &self.0;
+        let Self { cpu_seconds, usage, .. } = self;
         let about = "CPU time of the generator in its runs";
         let (unit, kind) = (Unit::Seconds, MetricType::Counter);
         encoder

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::ReportError;
+use super::Rendered;
 use crate::{
     figures::{
         outcome::Outcome,
@@ -28,7 +28,7 @@ const COLUMNS: [Column; 9] = [
 ];
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature of every format")]
-pub(super) fn render(summary: &RunSummary, _: Option<&RunComparison>) -> Result<String, ReportError> {
+pub(super) fn render(summary: &RunSummary, _: Option<&RunComparison>) -> Rendered {
     let series = &summary.figures.series;
     let mut out = "time_s,seconds".to_owned();
     for (name, _) in COLUMNS {

@@ -18,7 +18,7 @@ use paymaster_settings::{
 use super::{
     advice,
     phrases::{commands, outcome, verdict},
-    plots, tables, workers,
+    plots, tables,
     wrong::{WrongGroup, groups},
 };
 use crate::{
@@ -104,7 +104,7 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
     blocks.extend([
         Block::Html(plots::section(summary)),
         tables::scenarios(summary),
-        list("workers", "Workers", workers::lines(summary)),
+        list("workers", "Workers", tables::workers(summary)),
         list("next", "Next", advice::next(summary)),
     ]);
     Document {

@@ -3,7 +3,7 @@
 use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
-use super::ReportError;
+use super::Rendered;
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES},
     results::{
@@ -13,10 +13,7 @@ use crate::{
     text::moment,
 };
 
-pub(super) fn render(
-    summary: &RunSummary,
-    comparison: Option<&RunComparison>,
-) -> Result<String, ReportError> {
+pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -> Rendered {
     let mut report = serde_json::to_value(summary)?;
     report["derived"] = derived(summary);
     if let Some(comparison) = comparison {
@@ -39,10 +36,9 @@ pub(super) fn render(
 
 /// Numbers that are computed from the summary. They are not read back.
 fn derived(summary: &RunSummary) -> Value {
-    let mut labels = Map::new();
-    for (label, figures) in &summary.figures.labels {
-        labels.insert(label.clone(), of_label(figures, summary.seconds));
-    }
+    let labels = summary.figures.labels.iter();
+    let labels: Map<_, _> =
+        labels.map(|(label, figures)| (label.clone(), of_label(figures, summary.seconds))).collect();
     let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached, "generator-was-slow": shortfall.by_generator });
     json!({
         // When the run began, as RFC 3339 has it.

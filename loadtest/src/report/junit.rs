@@ -5,7 +5,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use paymaster_settings::output::terminal::escape_controls;
 
-use super::{ReportError, phrases::verdict, wrong::groups};
+use super::{Rendered, phrases::verdict, wrong::groups};
 use crate::{
     figures::{Example, WrongAnswers},
     results::{
@@ -15,10 +15,7 @@ use crate::{
     text::moment,
 };
 
-pub(super) fn render(
-    summary: &RunSummary,
-    comparison: Option<&RunComparison>,
-) -> Result<String, ReportError> {
+pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -> Rendered {
     let mut suite = TestSuite::new("paymaster-loadtest");
     suite.set_time(summary.length());
     // A suite has no place for its verdict but its output.

@@ -12,7 +12,6 @@ mod phrases;
 mod plot;
 mod plots;
 mod tables;
-mod workers;
 mod wrong;
 
 use std::error::Error;
@@ -26,7 +25,8 @@ use crate::results::{compare::RunComparison, summary::RunSummary};
 /// Why a report could not be rendered or written.
 pub type ReportError = Box<dyn Error + Send + Sync>;
 
-type Render = fn(&RunSummary, Option<&RunComparison>) -> Result<String, ReportError>;
+type Rendered = Result<String, ReportError>;
+type Render = fn(&RunSummary, Option<&RunComparison>) -> Rendered;
 
 /// A format of report files.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use crate::{
     figures::series::TimeSlot,
     number::float,
     results::summary::{ModelName, RunSummary},
-    text::{duration, rate, seconds},
+    text::{rate, seconds, time},
 };
 
 /// The units of the time axis: up to this many seconds, the length of the unit and its name.
@@ -87,7 +87,7 @@ fn latency(summary: &RunSummary) -> Plot {
         title: "Latency over time",
         is_stepped: false,
         scale: Scale::Logarithmic,
-        shown: shown_latency,
+        shown: time,
         // The run ends in the last slot.
         ..over_time(
             summary,
@@ -120,7 +120,7 @@ fn distribution(summary: &RunSummary) -> Plot {
             .collect(),
         is_stepped: false,
         scale: Scale::Logarithmic,
-        shown: shown_latency,
+        shown: time,
         x: ticks.chain([(0.0, String::new())]).collect(),
     }
 }
@@ -183,10 +183,6 @@ fn time_axis(summary: &RunSummary) -> Vec<(f64, String)> {
         .collect();
     ticks.push((last, String::new()));
     ticks
-}
-
-fn shown_latency(value: f64) -> String {
-    duration(Duration::try_from_secs_f64(value).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Wrong answers, grouped: the kinds that one defect most likely causes stand together, with a few examples.
 
+use std::collections::BTreeSet;
+
 use crate::{
     figures::WrongAnswers,
     text::{count, share},
@@ -45,13 +47,9 @@ impl WrongGroup<'_> {
 
     /// The scenarios and steps, each once, in the order of the kinds.
     pub(super) fn labels(&self) -> Vec<&str> {
-        let mut labels = Vec::new();
-        for kind in &self.kinds {
-            if !labels.contains(&kind.key.label.as_str()) {
-                labels.push(&kind.key.label);
-            }
-        }
-        labels
+        let mut seen = BTreeSet::new();
+        let labels = self.kinds.iter().map(|kind| kind.key.label.as_str());
+        labels.filter(|label| seen.insert(*label)).collect()
     }
 }
 

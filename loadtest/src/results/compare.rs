@@ -5,8 +5,6 @@
 //! compared and shown are medians over the seconds. Wrong and failed requests are compared as shares, with the standard error of
 //! such counts.
 
-use std::{error::Error, time::Duration};
-
 use clap::Args;
 use serde::Serialize;
 
@@ -42,30 +40,19 @@ fn tolerance(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("`{text}` is not a share: write 5%"))
 }
 
-/// How a figure changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How a figure changed. What is worse for a verdict is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Change {
-    /// Worse, beyond noise and tolerance.
-    Worse,
     /// Better, beyond noise and tolerance.
     Better,
     /// No difference beyond noise and tolerance.
     Same,
     /// The runs are too short to decide.
     Unclear,
-}
-
-impl Change {
-    /// Its name in reports.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Better => "better",
-            Self::Same => "same",
-            Self::Unclear => "unclear",
-        }
-    }
+    /// Worse, beyond noise and tolerance.
+    Worse,
 }
 
 /// A figure of both runs. Values are text for people.
@@ -92,130 +79,99 @@ pub struct RunComparison {
 impl RunComparison {
     /// Compares a run with an earlier run, whose report has this name. `tolerance` is a share: 0.05 is 5 %. An error if scenarios,
     /// model, rate or users differ.
-    pub fn of(
-        name: &str,
-        before: &RunSummary,
-        after: &RunSummary,
-        tolerance: f64,
-    ) -> Result<Self, Box<dyn Error + Send + Sync>> {
+    pub fn of(name: &str, before: &RunSummary, after: &RunSummary, tolerance: f64) -> Result<Self, String> {
         if before.scenarios != after.scenarios {
             let [before, after] = [before, after].map(|run| run.scenarios.join(", "));
-            return Err(format!("{name}: it sent {before}, and this run sent {after}").into());
+            return Err(format!("{name}: it sent {before}, and this run sent {after}"));
         }
         let settings = |model: &LoadModel| (model.name, model.rate.clone(), model.users);
         if settings(&before.model) != settings(&after.model) {
             let [before, after] = [before, after].map(|run| described(&run.model));
             let rule = "only runs of the same model, rate and users can be compared";
-            return Err(format!("{name}: it {before}, and this run {after}: {rule}").into());
+            return Err(format!("{name}: it {before}, and this run {after}: {rule}"));
         }
+        let runs = [before, after];
         let rate = |run: &RunSummary, slot: &TimeSlot| Some(run.figures.series.rate(slot.counts.answered()));
-        let [old, new] = [before, after].map(|run| by_slot(run, rate));
-        let mut rows = vec![measured("answers a second", &old, &new, tolerance, true, text::rate)];
+        let mut rows = vec![measured("answers a second", runs, tolerance, true, rate, text::rate)];
         for percent in [50.0, 95.0, 99.0] {
             let latency = |_: &RunSummary, slot: &TimeSlot| Some(slot.percentile(percent)?.as_secs_f64());
-            let [old, new] = [before, after].map(|run| by_slot(run, latency));
-            let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-            rows.push(measured(&format!("p{percent} latency"), &old, &new, tolerance, false, shown));
+            rows.push(measured(&format!("p{percent} latency"), runs, tolerance, false, latency, text::time));
         }
         if before.figures.arrivals.due > 0 && after.figures.arrivals.due > 0 {
             // Late arrivals come in groups, so their share varies more than that of independent events.
-            rows.push(share("not served in time", before, after, tolerance, |summary| {
+            rows.push(share("not served in time", runs, tolerance, |summary| {
                 let arrivals = summary.figures.arrivals;
                 (arrivals.due.saturating_sub(arrivals.in_time), arrivals.due)
             }));
         }
-        rows.push(share("wrong answers", before, after, 0.0, |summary| {
+        rows.push(share("wrong answers", runs, 0.0, |summary| {
             let total = summary.figures.total(None);
             (total.counts.of(Outcome::Wrong), total.judged)
         }));
-        rows.push(share("failed requests", before, after, 0.0, |summary| {
+        rows.push(share("failed requests", runs, 0.0, |summary| {
             let counts = summary.figures.total(None).counts;
             (counts.failed(), counts.all())
         }));
         Ok(Self { before: name.to_owned(), rows })
     }
 
-    /// Whether anything became worse.
-    pub fn is_worse(&self) -> bool {
-        self.rows.iter().any(|row| row.direction == Change::Worse)
-    }
-
-    /// Whether the runs are too short to decide about a figure.
-    pub fn is_unclear(&self) -> bool {
-        self.rows.iter().any(|row| row.direction == Change::Unclear)
+    /// The change of the figure that changed for the worst.
+    pub fn worst(&self) -> Change {
+        self.rows.iter().map(|row| row.direction).max().unwrap_or(Change::Same)
     }
 }
 
 fn described(model: &LoadModel) -> String {
     let rate = model.rate.as_deref().map(|rate| format!(" at {rate}/s")).unwrap_or_default();
-    format!("was {}{rate} with {}", model.name.word(), text::count(model.users as u64, "user"))
+    format!("was {}{rate} with {}", model.name.into_str(), text::count(model.users as u64, "user"))
 }
 
-/// The values of the slots that lie completely in a run.
-fn by_slot(run: &RunSummary, value: impl Fn(&RunSummary, &TimeSlot) -> Option<f64>) -> Vec<f64> {
-    let slots = run.figures.series.whole(run.length()).iter();
-    slots.filter_map(|slot| value(run, slot)).collect()
-}
-
+/// Compares the medians of the values that the slots have which lie completely in a run. The first of the runs is the earlier one.
 fn measured(
     name: &str,
-    old: &[f64],
-    new: &[f64],
+    runs: [&RunSummary; 2],
     tolerance: f64,
     more_is_better: bool,
+    value: impl Fn(&RunSummary, &TimeSlot) -> Option<f64>,
     shown: impl Fn(f64) -> String,
 ) -> ComparedFigure {
-    let row = |before, after, direction, note| ComparedFigure {
-        name: format!("{name} (median)"),
-        before,
-        after,
-        direction,
-        note,
+    let [old, new] = runs.map(|run| {
+        let slots = run.figures.series.whole(run.length()).iter();
+        slots.filter_map(|slot| value(run, slot)).collect::<Vec<f64>>()
+    });
+    let unknown = || "-".to_owned();
+    let (before, after, direction, note) = if let Some((old, old_error)) = median_and_error(&old)
+        && let Some((new, new_error)) = median_and_error(&new)
+    {
+        let change = new - old;
+        let noise = STANDARD_ERRORS * old_error.hypot(new_error);
+        let scale = old.abs().max(f64::MIN_POSITIVE);
+        let share = change / scale;
+        let note = format!("{} (noise {:.1} %)", text::change(share), noise * 100.0 / scale);
+        let counts = change.abs() > noise && share.abs() > tolerance;
+        let direction = match (counts, (change > 0.0) == more_is_better) {
+            (false, _) => Change::Same,
+            (true, true) => Change::Better,
+            (true, false) => Change::Worse,
+        };
+        (shown(old), shown(new), direction, note)
+    } else {
+        let counts = format!("and there are {} and {}", old.len(), new.len());
+        let note = format!("too short: it takes {FEWEST_MEASUREMENTS} measurements, {counts}");
+        (unknown(), unknown(), Change::Unclear, note)
     };
-    let (seconds_before, seconds_after) = (old.len(), new.len());
-    let (Some(old), Some(new)) = (MedianEstimate::of(old), MedianEstimate::of(new)) else {
-        let note = format!(
-            "too short: it takes {FEWEST_MEASUREMENTS} measurements, and there are {seconds_before} and {seconds_after}"
-        );
-        return row("-".to_owned(), "-".to_owned(), Change::Unclear, note);
-    };
-    let change = new.median - old.median;
-    let noise = STANDARD_ERRORS * old.error.hypot(new.error);
-    let share = change / old.median.abs().max(f64::MIN_POSITIVE);
-    let note = format!(
-        "{} (noise {:.1} %)",
-        text::change(share),
-        noise * 100.0 / old.median.abs().max(f64::MIN_POSITIVE)
-    );
-    let counts = change.abs() > noise && share.abs() > tolerance;
-    let direction = match (counts, (change > 0.0) == more_is_better) {
-        (false, _) => Change::Same,
-        (true, true) => Change::Better,
-        (true, false) => Change::Worse,
-    };
-    row(shown(old.median), shown(new.median), direction, note)
+    ComparedFigure { name: format!("{name} (median)"), before, after, direction, note }
 }
 
-/// The median of measurements and its standard error, both robust against outliers.
-struct MedianEstimate {
-    median: f64,
-    error: f64,
-}
-
-impl MedianEstimate {
-    /// `None` for fewer than [`FEWEST_MEASUREMENTS`].
-    fn of(values: &[f64]) -> Option<Self> {
-        if values.len() < FEWEST_MEASUREMENTS {
-            return None;
-        }
-        let middle = median(values);
-        let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-        Some(Self {
-            median: middle,
-            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations)
-                / float(values.len() as u64).sqrt(),
-        })
+/// The median of measurements and its standard error, both robust against outliers; none for fewer than [`FEWEST_MEASUREMENTS`].
+fn median_and_error(values: &[f64]) -> Option<(f64, f64)> {
+    if values.len() < FEWEST_MEASUREMENTS {
+        return None;
     }
+    let middle = median(values);
+    let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    let deviation = MAD_TO_STANDARD_DEVIATION * median(&deviations);
+    Some((middle, MEAN_TO_MEDIAN * deviation / float(values.len() as u64).sqrt()))
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -228,12 +184,11 @@ fn median(values: &[f64]) -> f64 {
 /// Compares shares. `of` gives count and total of a run; a difference of at most `tolerance` does not count.
 fn share(
     name: &str,
-    before: &RunSummary,
-    after: &RunSummary,
+    runs: [&RunSummary; 2],
     tolerance: f64,
     of: impl Fn(&RunSummary) -> (u64, u64),
 ) -> ComparedFigure {
-    let ((old, old_all), (new, new_all)) = (of(before), of(after));
+    let [(old, old_all), (new, new_all)] = runs.map(of);
     let [x, n, y, m] = [old, old_all, new, new_all].map(float);
     let direction = if old_all == 0 || new_all == 0 {
         Change::Unclear
@@ -258,6 +213,8 @@ fn share(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::figures::{Figures, Sample};
 
@@ -310,7 +267,8 @@ mod tests {
     fn short_runs_are_unclear_and_different_ones_are_an_error() {
         let mut short = run(100, 10, 0);
         short.seconds = 3.0;
-        assert!(RunComparison::of("b", &short, &run(100, 10, 0), 0.05).unwrap().is_unclear());
+        let comparison = RunComparison::of("b", &short, &run(100, 10, 0), 0.05).unwrap();
+        assert_eq!(comparison.worst(), Change::Unclear);
         let mut other = run(100, 10, 0);
         other.scenarios = vec!["journey".to_owned()];
         assert!(RunComparison::of("b", &other, &run(100, 10, 0), 0.05).is_err());

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    error::Error,
+    slice,
 };
 
 use crate::text::count;
@@ -26,35 +26,32 @@ pub fn merge(
     runs: &[RunSummary],
     thresholds: &[Threshold],
     missing: &[String],
-) -> Result<RunSummary, Box<dyn Error + Send + Sync>> {
+) -> Result<RunSummary, String> {
     let usual = usual_setup(runs);
     let (left_out, runs): (Vec<_>, Vec<_>) =
         runs.iter().partition(|run| setup_of(run).is_some() && setup_of(run) != usual);
     let runs = &runs[..];
     let Some((first, others)) = runs.split_first() else {
-        return Err("there is nothing to merge".into());
+        return Err("there is nothing to merge".to_owned());
     };
     let mut figures = first.figures.clone();
     for other in others {
         if other.target != first.target {
             let (one, another) = (&first.target, &other.target);
-            return Err(format!("the runs loaded different targets: {one} and {another}").into());
+            return Err(format!("the runs loaded different targets: {one} and {another}"));
         }
         if other.model.name != first.model.name {
-            return Err("runs of a closed and of an open model cannot be merged".into());
+            return Err("runs of a closed and of an open model cannot be merged".to_owned());
         }
         figures.merge(&other.figures);
     }
     // Runs of different lengths overlap for the longest at most. A shorter time would give a rate that is too high.
     let length = runs.iter().map(|run| run.length()).max().unwrap_or_default();
-    let results = if thresholds.is_empty() {
-        judge_all(&thresholds_of(runs), &figures, length)
-    } else {
-        judge_all(thresholds, &figures, length)
-    };
-    let names = |of: fn(&RunSummary) -> &Vec<String>| -> Vec<String> {
-        let unique: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
-        unique.into_iter().cloned().collect()
+    let of_runs = thresholds_of(runs);
+    let results = judge_all(if thresholds.is_empty() { &of_runs } else { thresholds }, &figures, length);
+    let unique = |of: fn(&RunSummary) -> &[String]| {
+        let names: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
+        names.into_iter().cloned()
     };
     let mut model = first.model.clone();
     let of_workers = || runs.iter().flat_map(|run| &run.workers);
@@ -83,20 +80,19 @@ pub fn merge(
         worker.setup = usual.filter(|_| place == 0).cloned().unwrap_or_default();
     }
     let cut_short = cut_short(runs, &workers);
-    let commands: BTreeSet<&String> = runs.iter().map(|run| &run.command).collect();
-    let commands = commands.into_iter().filter(|command| !command.is_empty());
+    let commands = unique(|run| slice::from_ref(&run.command)).filter(|command| !command.is_empty());
     let merged = RunSummary {
         began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
-        merged_commands: commands.take(COMMANDS).cloned().collect(),
+        merged_commands: commands.take(COMMANDS).collect(),
         target: first.target.clone(),
         curl: first.curl.clone(),
         embedded: runs.iter().any(|run| run.embedded),
         scenarios: if others.iter().all(|other| other.scenarios == first.scenarios) {
             first.scenarios.clone()
         } else {
-            names(|run| &run.scenarios)
+            unique(|run| &run.scenarios).collect()
         },
-        left_out: names(|run| &run.left_out),
+        left_out: unique(|run| &run.left_out).collect(),
         seed: first.seed,
         model,
         judge_share: runs.iter().map(|run| run.judge_share).fold(1.0, f64::min),
@@ -131,9 +127,7 @@ fn cut_short(runs: &[&RunSummary], workers: &[WorkerShare]) -> Option<String> {
     reasons.extend(workers.iter().filter_map(WorkerShare::problem));
     let more = reasons.len().saturating_sub(REASONS) as u64;
     let mut shown: Vec<String> = reasons.into_iter().take(REASONS).collect();
-    if more > 0 {
-        shown.push(format!("{} more", count(more, "reason")));
-    }
+    shown.extend((more > 0).then(|| format!("{} more", count(more, "reason"))));
     (!shown.is_empty()).then(|| shown.join("; "))
 }
 

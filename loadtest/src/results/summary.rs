@@ -31,24 +31,15 @@ pub enum RunVerdict {
 }
 
 /// When requests are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum ModelName {
     /// Each user sends its next request after the previous answer.
     #[default]
     Closed,
     /// Requests arrive by a schedule, independent of answers.
     Open,
-}
-
-impl ModelName {
-    /// The word in reports.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Open => "open",
-        }
-    }
 }
 
 /// How a run makes requests arrive.
@@ -135,15 +126,15 @@ pub struct RateShortfall {
 
 impl RunSummary {
     /// A summary of these figures, without a verdict and without facts about the run. `length` is the measured time.
-    pub fn new(mut figures: Figures, length: Duration) -> Self {
+    pub fn new(figures: Figures, length: Duration) -> Self {
+        Self { judge_share: 1.0, ..Self::default() }.with_figures(figures, length)
+    }
+
+    /// The same facts about a run with these figures. `length` is the measured time.
+    #[must_use]
+    pub fn with_figures(self, mut figures: Figures, length: Duration) -> Self {
         figures.wrong.sort_by(|left, right| (right.times, &left.key).cmp(&(left.times, &right.key)));
-        Self {
-            format: FORMAT.to_owned(),
-            seconds: length.as_secs_f64(),
-            judge_share: 1.0,
-            figures,
-            ..Self::default()
-        }
+        Self { format: FORMAT.to_owned(), seconds: length.as_secs_f64(), figures, ..self }
     }
 
     /// The measured time.

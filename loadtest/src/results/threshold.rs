@@ -51,20 +51,22 @@ impl Metric {
     }
 }
 
-/// Metrics with a fixed name.
+/// The metrics that are no share of an outcome.
 const METRICS: &[(&str, Metric)] = &[
     ("avg", Metric::Average),
     ("max", Metric::Maximum),
     ("rps", Metric::Rate),
     ("reached-rate", Metric::ReachedRate),
     ("error-rate", Metric::Failed),
-    ("wrong-rate", Metric::Share(Outcome::Wrong)),
-    ("rpc-error-rate", Metric::Share(Outcome::RpcError)),
-    ("rate-limited-rate", Metric::Share(Outcome::RateLimited)),
-    ("refused-rate", Metric::Share(Outcome::Refused)),
-    ("transport-rate", Metric::Share(Outcome::Transport)),
-    ("timeout-rate", Metric::Share(Outcome::Timeout)),
 ];
+
+/// The metrics with a name: those of [`METRICS`], and the share of each outcome but the good one, as `wrong-rate`.
+fn named() -> impl Iterator<Item = (String, Metric)> {
+    let fixed = METRICS.iter().map(|(name, metric)| ((*name).to_owned(), *metric));
+    fixed.chain(
+        Outcome::all().skip(1).map(|outcome| (format!("{}-rate", outcome.key()), Metric::Share(outcome))),
+    )
+}
 
 /// Thresholds that apply unless the user gives one with the same metric.
 const DEFAULTS: [&str; 3] = ["wrong-rate<=0%", "error-rate<1%", "reached-rate>=95%"];
@@ -72,14 +74,15 @@ const DEFAULTS: [&str; 3] = ["wrong-rate<=0%", "error-rate<1%", "reached-rate>=9
 /// A run that goes on is not aborted before so many requests of a threshold's scope ended; of judged answers for the share of wrong ones.
 const FEWEST_TO_ABORT: u64 = 100;
 
-/// The signs of operators: the side of the limit on which a value must be, and whether it may also be the limit. Longer signs come first,
-/// so that `<=` is not read as `<`.
-const OPERATORS: [(&str, Ordering, bool); 4] = [
-    ("<=", Ordering::Less, true),
-    (">=", Ordering::Greater, true),
-    ("<", Ordering::Less, false),
-    (">", Ordering::Greater, false),
+/// The signs of operators, and how a value may compare with the limit. Longer signs come first, so that `<=` is not read as `<`.
+const OPERATORS: [(&str, &[Ordering]); 4] = [
+    ("<=", &[Ordering::Less, Ordering::Equal]),
+    (">=", &[Ordering::Greater, Ordering::Equal]),
+    ("<", BELOW),
+    (">", ABOVE),
 ];
+const BELOW: &[Ordering] = &[Ordering::Less];
+const ABOVE: &[Ordering] = &[Ordering::Greater];
 
 /// A limit for a metric of a run, for example `p95<200ms for journey`.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,10 +90,8 @@ pub struct Threshold {
     /// As it was given, with the unit of its value and without superfluous spaces.
     text: String,
     metric: Metric,
-    /// The side of the limit on which the value must be.
-    side: Ordering,
-    /// Whether the value may be the limit itself.
-    or_equal: bool,
+    /// How the value may compare with the limit.
+    allowed: &'static [Ordering],
     /// In seconds, percent or answers per second, depending on the metric.
     limit: f64,
     scope: Option<String>,
@@ -134,10 +135,8 @@ impl Threshold {
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
     pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
         let observed = observe(self.metric, figures, self.scope(), length);
-        let is_met = |value: f64| {
-            let side = value.partial_cmp(&self.limit);
-            side == Some(self.side) || self.or_equal && side == Some(Ordering::Equal)
-        };
+        let is_met =
+            |value: f64| value.partial_cmp(&self.limit).is_some_and(|side| self.allowed.contains(&side));
         ThresholdResult {
             threshold: self.clone(),
             observed: observed
@@ -202,7 +201,7 @@ fn observe(metric: Metric, figures: &Figures, scope: Option<&str>, length: Durat
 
 fn shown(metric: Metric, value: f64) -> String {
     match metric.unit() {
-        Unit::Time => text::duration(Duration::try_from_secs_f64(value).unwrap_or_default()),
+        Unit::Time => text::time(value),
         Unit::PerSecond => format!("{value:.1}/s"),
         Unit::Percent => text::percent(value),
     }
@@ -226,33 +225,32 @@ impl Threshold {
             let known: Vec<_> = scenarios().map(|scenario| scenario.id).collect();
             return Err(format!("there is no scenario `{scope}`: {}", known.join(", ")));
         }
-        let found = OPERATORS.into_iter().find_map(|(sign, side, or_equal)| {
+        let found = OPERATORS.into_iter().find_map(|(sign, allowed)| {
             let (name, value) = rule.split_once(sign)?;
-            Some((name.trim(), sign, side, or_equal, value.trim()))
+            Some((name.trim(), sign, allowed, value.trim()))
         });
-        let (name, sign, side, or_equal, value) =
-            found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
+        let (name, sign, allowed, value) = found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
         let metric = read_metric(name)?;
         let (limit, value) = read_limit(metric.unit(), value)?;
-        if side == Ordering::Less && !or_equal && limit <= 0.0 {
+        if allowed == BELOW && limit <= 0.0 {
             return Err("nothing is less than 0, so it can never be met".to_owned());
         }
         if metric == Metric::ReachedRate && scope.is_some() {
             return Err("the requested rate is that of all scenarios together: leave out `for`".to_owned());
         }
-        let is_above_all = limit > 100.0 || side == Ordering::Greater && !or_equal && limit >= 100.0;
+        let is_above_all = limit > 100.0 || allowed == ABOVE && limit >= 100.0;
         if metric.unit() == Unit::Percent && is_above_all {
             return Err("a share is at most 100 %".to_owned());
         }
         let of = scope.map(|scope| format!(" for {scope}")).unwrap_or_default();
         let text = format!("{name}{sign}{value}{of}");
-        Ok(Self { text, metric, side, or_equal, limit, scope: scope.map(str::to_owned) })
+        Ok(Self { text, metric, allowed, limit, scope: scope.map(str::to_owned) })
     }
 }
 
 fn read_metric(name: &str) -> Result<Metric, String> {
-    if let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name) {
-        return Ok(*metric);
+    if let Some((_, metric)) = named().find(|(known, _)| known == name) {
+        return Ok(metric);
     }
     if let Some(digits) = name.strip_prefix('p')
         && let Ok(percent) = digits.parse::<f64>()
@@ -263,8 +261,7 @@ fn read_metric(name: &str) -> Result<Metric, String> {
             Err(format!("`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"))
         };
     }
-    let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", known.join(", ")))
+    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", names()))
 }
 
 /// The limit, and its text with its unit.
@@ -302,8 +299,11 @@ impl<'de> Deserialize<'de> for Threshold {
 
 /// The names of all metrics, for the help.
 pub fn metric_names() -> String {
-    let names: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-    format!("pNN, {}", names.join(", "))
+    format!("pNN, {}", names())
+}
+
+fn names() -> String {
+    named().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -337,8 +337,8 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_value() {
-        for (name, metric) in METRICS {
-            let measured = observe(*metric, &figures(), None, SECOND * 10);
+        for (name, metric) in named() {
+            let measured = observe(metric, &figures(), None, SECOND * 10);
             assert!(measured.is_some_and(f64::is_finite), "{name}");
         }
     }

@@ -65,7 +65,7 @@ pub(crate) async fn discover(
     let (known, access) = discovery.finish();
     let silence = || is_silent.then(|| failure.unwrap_or_else(|| "nothing was sent".to_owned()));
     match access.denied().or_else(silence) {
-        Some(cause) => Err(RunError::NoAnswer { target: target.shown_target.clone(), cause }),
+        Some(cause) => Err(RunError::Untested(format!("{}: {cause}", target.shown_target))),
         None => Ok((known, DiscoveryCost { requests, seconds })),
     }
 }

@@ -5,22 +5,18 @@ pub mod target_check;
 
 pub(crate) mod discover;
 
-use std::{
-    pin::pin,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use paymaster_client::http::transport::PooledConnection;
 use paymaster_settings::{RunSetup, settings::Settings as TargetSettings};
 
 use self::{
     discover::discover,
-    options::{Arrivals, Rate, RunOptions},
+    options::{Arrivals, JudgingOptions, Rate, RunOptions},
 };
 use crate::{
     engine::{
-        EndReason, LiveView, Pacing, RunClock, RunSettings, RunState,
+        EndReason, Pacing, RunClock, RunSettings, RunState,
         arrivals::schedule::Schedule,
         execute,
         plan::{self, MOST_USERS},
@@ -28,6 +24,7 @@ use crate::{
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
     metrics::LiveFigures,
+    number::{epoch, whole},
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::{Threshold, ThresholdResult, first_broken, judge_all},
@@ -45,23 +42,15 @@ const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 
-/// Why a run has no summary. All but [`RunError::NoAnswer`] and [`RunError::Interrupted`] are errors of usage or configuration.
+/// Why a run has no summary, or why a worker ends before its master tells it to.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// goose could not execute the run.
+    /// The usage or the configuration is wrong, goose could not execute the run, or the master of a worker is too old.
     #[error("{0}")]
     Refused(String),
-    /// The target did not answer the requests of discovery, or is another service.
-    #[error("{target}: {cause}")]
-    NoAnswer {
-        /// The URL of the target, with secrets redacted.
-        target: String,
-        /// The last failure or the HTTP status, or what shows that it is another service.
-        cause: String,
-    },
-    /// The signal came before the load.
-    #[error("interrupted before anything was measured")]
-    Interrupted,
+    /// The target or the master did not answer or is another service, or the signal came before the load.
+    #[error("{0}")]
+    Untested(String),
 }
 
 /// Executes a load test and returns its summary. `live` gets the figures while it goes on. If `signal` ends, the run ends with its figures
@@ -75,35 +64,33 @@ pub async fn run(
     let mut signal = pin!(signal);
     let RunSetup { settings: target, redactor, shown_target, .. } = setup;
     let limit = target.rate;
-    let timing = Timing::of(options, &target)?;
+    let (clock, mut model) = planned(options, &target).map_err(RunError::Refused)?;
     let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
     let (known, discovery) = tokio::select! {
         discovered = discover(&target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
-        () = signal.as_mut() => return Err(RunError::Interrupted),
+        () = signal.as_mut() => {
+            return Err(RunError::Untested("interrupted before anything was measured".to_owned()));
+        }
     };
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
     let weights = options.weights.iter().cloned().collect();
     let mix = Mix::new(&options.scenario, &weights, &mut generator).map_err(RunError::Refused)?;
-    let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
-    let clock = RunClock::new(timing.unmeasured, timing.length);
-    let model = load_model(options, &pacing, limit, &timing);
+    let pacing = pacing(options, limit, clock.length, &mix, target.seed).map_err(RunError::Refused)?;
+    model.arrivals_asked = pacing.open().map(|all| all.total() - all.due_before(clock.warm_up));
+    let facts = facts(&target, &mix, options.judging, model);
     let run = Arc::new(RunState::new(
         RunSettings {
-            shown_host: target.transport.target.origin(),
             transport: target.transport,
             mix,
-            judge: AnswerJudge::new(Arc::clone(&known), options.judging.judge, options.judging.strict),
+            judge: AnswerJudge::new(&known, options.judging),
             pacing,
-            users: timing.users,
-            plan: timing.plan,
             max_requests: options.max_requests,
             respect_retry_after: options.sending.respect_retry_after,
             redactor,
-            goose_options: options.goose_options.clone(),
         },
         clock,
     ));
-    let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let began = whole(epoch());
     let cpu_times = CpuTimes::now();
     live.begin(&run, cpu_times);
     let mut broken = None;
@@ -111,7 +98,8 @@ pub async fn run(
         broken = broken_so_far(run, &options.abort_on);
         broken.is_some()
     };
-    execute(&run, LiveView::default(), abort, signal.as_mut()).await.map_err(RunError::Refused)?;
+    let ended = execute(&run, &facts.model.plan, &options.goose_options, abort, signal.as_mut());
+    ended.await.map_err(RunError::Refused)?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
@@ -119,19 +107,13 @@ pub async fn run(
     {
         run.end_now(EndReason::TargetStopped);
     }
-    let mix = &run.settings.mix;
+    let stopped_answering = run.ended() == Some(EndReason::TargetStopped);
     let summary = RunSummary {
-        began: began.as_secs(),
-        target: target.shown_target,
+        began,
         embedded: shown_target.embedded,
-        scenarios: mix.names().into_iter().map(str::to_owned).collect(),
-        left_out: mix.left_out.clone(),
-        seed: target.seed,
-        model,
-        judge_share: options.judging.judge.value(),
         discovery,
         generators: vec![generator],
-        ..measured(&run, run.ran_for(), run.ended() == Some(EndReason::TargetStopped))
+        ..measured(&run, run.ran_for(), stopped_answering, facts)
     };
     live.end(&summary);
     Ok(judged(summary, options, &run, broken.as_ref()))
@@ -144,12 +126,39 @@ fn broken_so_far(run: &RunState, abort_on: &[Threshold]) -> Option<ThresholdResu
     first_broken(abort_on, &run.figures_until(elapsed), measured)
 }
 
-/// The figures of what a run measured, with its length, once new iterations were started for `ran_for`.
-pub(crate) fn measured(run: &RunState, ran_for: Duration, stopped_answering: bool) -> RunSummary {
-    let mut figures = run.figures_over_time(ran_for);
-    let length = run.measured_until(ran_for, stopped_answering).saturating_sub(run.clock.warm_up);
+/// What a summary says of a run from its beginning on.
+pub(crate) fn facts(
+    target: &TargetSettings,
+    mix: &Mix,
+    judging: JudgingOptions,
+    model: LoadModel,
+) -> RunSummary {
+    RunSummary {
+        target: target.shown_target.clone(),
+        scenarios: mix.names().into_iter().map(str::to_owned).collect(),
+        left_out: mix.left_out.clone(),
+        seed: target.seed,
+        model,
+        judge_share: judging.judge.value(),
+        ..RunSummary::default()
+    }
+}
+
+/// The figures of what a run measured, with its length and its facts, once new iterations were started for `ran_for`.
+pub(crate) fn measured(
+    run: &RunState,
+    ran_for: Duration,
+    stopped_answering: bool,
+    facts: RunSummary,
+) -> RunSummary {
+    let mut figures = run.figures_until(ran_for);
+    // The measured time ends with the last answer if that is later than `ran_for`, because a target that is slower than the arrivals
+    // answers after the end. If the target stopped answering, it ends with the last answer in any case.
+    let last = run.last_answer();
+    let end = if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) };
+    let length = end.saturating_sub(run.clock.warm_up);
     figures.series.cover(length);
-    RunSummary { stopped_answering, ..RunSummary::new(figures, length) }
+    RunSummary { stopped_answering, ..facts.with_figures(figures, length) }
 }
 
 /// Adds the end of the run, the results of the thresholds and the verdict. `broken` is the result that ended the run: it stays, although
@@ -193,99 +202,76 @@ async fn still_answers(run: &RunState) -> bool {
     exchange.outcome.is_ok()
 }
 
-/// Users and times of a run.
-struct Timing {
-    /// Most users at a time.
-    users: usize,
-    /// Users over time, as a test plan of goose.
-    plan: String,
-    /// Ramp and warm-up.
-    unmeasured: Duration,
-    /// The time in which iterations start, with ramp and warm-up.
-    length: Duration,
-}
-
-impl Timing {
-    fn of(options: &RunOptions, target: &TargetSettings) -> Result<Self, RunError> {
-        // An exchange that begins before the end takes one timeout at most, and an arrival that waits for it another one.
-        let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
-        let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
-        let timing = if let Some(plan) = &options.test_plan {
-            let (users, text) =
-                plan.users(slack).map_err(|cause| refused(format!("--test-plan: {cause}")))?;
-            Self { users, plan: text, unmeasured: warm_up, length: plan.length() }
-        } else {
-            let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
-            let users = options.users.unwrap_or(default);
-            if !(1..=MOST_USERS).contains(&users) {
-                return Err(refused(format!("the number of users must be from 1 to {MOST_USERS}")));
-            }
-            if !ramp.is_zero() && users < 2 {
-                return Err(refused("--ramp needs at least 2 users"));
-            }
-            let length = match &options.rate {
-                Some(Rate::Steps(steps)) => steps.length(),
-                _ => ramp + warm_up + options.duration,
-            };
-            Self {
-                users,
-                plan: plan::constant(users, ramp, length + slack),
-                unmeasured: ramp + warm_up,
-                length,
-            }
-        };
-        if timing.unmeasured >= timing.length {
-            return Err(refused("the warm-up leaves no time to measure"));
+/// The times of a run, and the model with its users.
+fn planned(options: &RunOptions, target: &TargetSettings) -> Result<(RunClock, LoadModel), String> {
+    // An exchange that begins before the end takes one timeout at most, and an arrival that waits for it another one.
+    let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
+    let (ramp, warm_up) = (options.ramp.unwrap_or_default(), options.warm_up.unwrap_or_default());
+    let unmeasured = ramp + warm_up;
+    let (users, plan, length) = if let Some(plan) = &options.test_plan {
+        let (users, text) = plan.users(slack).map_err(|cause| format!("--test-plan: {cause}"))?;
+        (users, text, plan.length())
+    } else {
+        let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
+        let users = options.users.unwrap_or(default);
+        if !(1..=MOST_USERS).contains(&users) {
+            return Err(format!("the number of users must be from 1 to {MOST_USERS}"));
         }
-        Ok(timing)
+        if !ramp.is_zero() && users < 2 {
+            return Err("--ramp needs at least 2 users".to_owned());
+        }
+        let length = match &options.rate {
+            Some(Rate::Steps(steps)) => steps.length(),
+            _ => unmeasured + options.duration,
+        };
+        (users, plan::constant(users, ramp, length + slack), length)
+    };
+    if unmeasured >= length {
+        return Err("the warm-up leaves no time to measure".to_owned());
     }
+    let model = model(options.rate.as_ref(), target.rate, options.arrivals);
+    Ok((RunClock::new(unmeasured, length), LoadModel { users, plan, ..model }))
 }
 
-fn refused(why: impl Into<String>) -> RunError {
-    RunError::Refused(why.into())
+/// The model of a load with this rate, or else with this limit of the profile.
+pub(crate) fn model(rate: Option<&Rate>, limit: Option<f64>, arrivals: Arrivals) -> LoadModel {
+    LoadModel {
+        name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },
+        rate: rate.map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
+        poisson: arrivals == Arrivals::Poisson,
+        ..LoadModel::default()
+    }
 }
 
 /// When users send. `limit` is that of the profile, in requests per second.
 fn pacing(
     options: &RunOptions,
     limit: Option<f64>,
-    timing: &Timing,
+    length: Duration,
     mix: &Mix,
     seed: u64,
-) -> Result<Pacing, RunError> {
+) -> Result<Pacing, String> {
     let spread = |schedule: Schedule| match options.arrivals {
         Arrivals::Regular => schedule,
         Arrivals::Poisson => schedule.poisson(seed),
     };
     check_limit(options.rate.as_ref(), limit, mix)?;
     Ok(match (&options.rate, limit) {
-        (Some(rate), _) => Pacing::Open(spread(rate.schedule(timing.length)).into()),
-        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length).into()),
+        (Some(rate), _) => Pacing::Open(spread(rate.schedule(length)).into()),
+        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, length).into()),
         (None, None) => Pacing::Closed,
     })
 }
 
 /// Refuses a rate above the limit of the profile, in requests per second.
-pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) -> Result<(), RunError> {
+pub(crate) fn check_limit(rate: Option<&Rate>, limit: Option<f64>, mix: &Mix) -> Result<(), String> {
     if let (Some(rate), Some(limit)) = (rate, limit) {
         let requests = rate.highest() * mix.requests_per_iteration();
         if requests > limit {
-            return Err(refused(format!(
+            return Err(format!(
                 "the profile limits the target to {limit} requests a second (target.requests-per-second), and --rate {rate} means {requests:.1}"
-            )));
+            ));
         }
     }
     Ok(())
-}
-
-fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing: &Timing) -> LoadModel {
-    let schedule = pacing.open();
-    LoadModel {
-        name: if schedule.is_some() { ModelName::Open } else { ModelName::Closed },
-        users: timing.users,
-        rate: options.rate.as_ref().map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
-        poisson: options.arrivals == Arrivals::Poisson,
-        arrivals_asked: schedule.map(|all| all.total() - all.due_before(timing.unmeasured)),
-        plan: timing.plan.clone(),
-    }
 }

@@ -168,11 +168,9 @@ impl std::fmt::Display for Rate {
         match self {
             Self::Constant(rate) => write!(f, "{rate}"),
             Self::Steps(steps) => {
-                for (place, (rate, time)) in steps.as_slice().iter().enumerate() {
-                    let separator = if place > 0 { ";" } else { "" };
-                    write!(f, "{separator}{rate},{}s", time.as_secs())?;
-                }
-                Ok(())
+                let steps = steps.as_slice().iter();
+                let steps = steps.map(|(rate, time)| format!("{rate},{}s", time.as_secs()));
+                f.write_str(&steps.collect::<Vec<_>>().join(";"))
             }
         }
     }

@@ -2,9 +2,7 @@
 
 use std::sync::OnceLock;
 
-use paymaster_engine::load::ValueForm;
-
-use crate::judging::skeleton::{AnswerSkeleton, ReadAnswer};
+use crate::judging::skeleton::{AnswerSkeleton, ReadAnswer, Varying};
 
 /// Most answers that a cache keeps. A target whose answers never look alike gains nothing from more.
 const MOST: usize = 8;
@@ -31,12 +29,7 @@ impl AnswerCache {
 
     /// Keeps the skeleton of an answer, unless it has none, the cache is full, or the answer is an error without an integer code.
     /// `varying` are the members of answers whose values vary.
-    pub(crate) fn keep(
-        &self,
-        answer: &ReadAnswer<'_>,
-        content: AnswerContent,
-        varying: &'static [(&'static str, ValueForm)],
-    ) {
+    pub(crate) fn keep(&self, answer: &ReadAnswer<'_>, content: AnswerContent, varying: Varying) {
         if content == AnswerContent::Error(None) {
             return;
         }

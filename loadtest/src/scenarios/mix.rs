@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use paymaster_engine::load::Scenario;
 
 use super::{
-    MIXED,
+    MIXED, check_name,
     generator::{RequestGenerator, RequestSequence},
-    is_known, unknown, unknown_name,
+    unknown,
 };
-use crate::{number::float, random};
+use crate::number::{float, random_part};
 
 /// Weights by the name of the scenario.
 pub type Weights = BTreeMap<String, u32>;
@@ -20,74 +20,73 @@ const DRAWS: u64 = 0x5ce7_a105;
 /// The request sequences of the chosen scenarios, and the weights by which scenarios are drawn.
 #[derive(Debug)]
 pub struct Mix {
-    scenarios: Vec<(&'static Scenario, Arc<Vec<RequestSequence>>)>,
-    /// For each scenario: the sum of its weight and of the weights before it.
-    bounds: Vec<u64>,
+    scenarios: Vec<DrawnScenario>,
     seed: u64,
     /// Why scenarios of `mixed` are not sent.
     pub left_out: Vec<String>,
+}
+
+#[derive(Debug)]
+struct DrawnScenario {
+    scenario: &'static Scenario,
+    sequences: Arc<Vec<RequestSequence>>,
+    /// The sum of its weight and of the weights before it.
+    bound: u64,
 }
 
 impl Mix {
     /// Makes the requests of one scenario, or of all of them for the name `mixed`. `mixed` leaves a scenario out if the profile
     /// does not allow its requests and the user gave it no weight.
     pub fn new(name: &str, weights: &Weights, generator: &mut RequestGenerator<'_>) -> Result<Self, String> {
-        let (mut scenarios, mut weights_used, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut scenarios, mut left_out) = (Vec::new(), Vec::new());
         for (scenario, weight) in chosen(generator.scenarios(), name, weights)? {
             match generator.sequences(scenario) {
-                Ok(sequences) => {
-                    scenarios.push((scenario, Arc::new(sequences)));
-                    weights_used.push(weight);
-                }
+                Ok(sequences) => scenarios.push((scenario, Arc::new(sequences), weight)),
                 Err(cause) if name == MIXED && !weights.contains_key(scenario.id) => left_out.push(cause),
                 Err(cause) => return Err(cause),
             }
         }
-        if scenarios.is_empty() {
-            return Err(left_out.join("; "));
-        }
-        Ok(Self::assemble(scenarios, &weights_used, generator.seed, left_out))
+        let mix = Self::of(scenarios, generator.seed).ok_or_else(|| left_out.join("; "))?;
+        Ok(Self { left_out, ..mix })
     }
 
-    fn assemble(
-        scenarios: Vec<(&'static Scenario, Arc<Vec<RequestSequence>>)>,
-        weights: &[u32],
+    /// A mix of these scenarios, each with its weight. Those without a weight are left out; none if no scenario remains.
+    fn of(
+        scenarios: impl IntoIterator<Item = (&'static Scenario, Arc<Vec<RequestSequence>>, u32)>,
         seed: u64,
-        left_out: Vec<String>,
-    ) -> Self {
-        let mut sum = 0;
-        let bounds = weights.iter().map(|weight| {
-            sum += u64::from(*weight);
-            sum
+    ) -> Option<Self> {
+        let mut bound = 0;
+        let weighted = scenarios.into_iter().filter(|(.., weight)| *weight > 0);
+        let drawn = weighted.map(|(scenario, sequences, weight)| {
+            bound += u64::from(weight);
+            DrawnScenario { scenario, sequences, bound }
         });
-        Self { scenarios, bounds: bounds.collect(), seed, left_out }
+        let scenarios: Vec<_> = drawn.collect();
+        (!scenarios.is_empty()).then_some(Self { scenarios, seed, left_out: Vec::new() })
     }
 
     /// A mix of the same requests with other weights. Scenarios without a weight are left out; none if no scenario remains.
     #[must_use]
     pub fn reweighted(&self, weight: impl Fn(&str) -> u32) -> Option<Self> {
-        let weighted = self
-            .scenarios
-            .iter()
-            .map(|(scenario, sequences)| ((*scenario, Arc::clone(sequences)), weight(scenario.id)));
-        let (scenarios, weights): (Vec<_>, Vec<_>) = weighted.filter(|(_, weight)| *weight > 0).unzip();
-        (!scenarios.is_empty()).then(|| Self::assemble(scenarios, &weights, self.seed, Vec::new()))
+        let reweighted =
+            |drawn: &DrawnScenario| (drawn.scenario, Arc::clone(&drawn.sequences), weight(drawn.scenario.id));
+        Self::of(self.scenarios.iter().map(reweighted), self.seed)
     }
 
     /// The request sequence of iteration `number` (from 0). Scenarios are drawn by their weights, and not in a rotation: a target that
     /// answers every 7th request wrongly, or replicas that take turns, then meet every scenario.
     pub fn sequence(&self, number: u64) -> &RequestSequence {
-        let mut random = random::part(self.seed ^ DRAWS, number);
+        let mut random = random_part(self.seed ^ DRAWS, number);
         let drawn = random.u64(..self.sum_of_weights());
-        let scenario = self.bounds.partition_point(|bound| *bound <= drawn);
-        let (_, sequences) = &self.scenarios[scenario];
+        let place = self.scenarios.partition_point(|scenario| scenario.bound <= drawn);
+        let sequences = &self.scenarios[place].sequences;
         &sequences[random.usize(..sequences.len())]
     }
 
     /// The mean number of requests of an iteration.
     pub fn requests_per_iteration(&self) -> f64 {
         let (mut requests, mut before) = (0, 0);
-        for ((scenario, _), bound) in self.scenarios.iter().zip(&self.bounds) {
+        for DrawnScenario { scenario, bound, .. } in &self.scenarios {
             requests += (bound - before) * scenario.labels.len() as u64;
             before = *bound;
         }
@@ -95,12 +94,12 @@ impl Mix {
     }
 
     fn sum_of_weights(&self) -> u64 {
-        self.bounds.last().copied().unwrap_or(1)
+        self.scenarios.last().map_or(1, |last| last.bound)
     }
 
     /// The names of the scenarios that are sent.
     pub fn names(&self) -> Vec<&'static str> {
-        self.scenarios.iter().map(|(scenario, _)| scenario.id).collect()
+        self.scenarios.iter().map(|drawn| drawn.scenario.id).collect()
     }
 }
 
@@ -141,9 +140,7 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
     let (name, weight) =
         parts.ok_or_else(|| format!("`{text}`: write a weight as SCENARIO=NUMBER, for example journey=3"))?;
     let name = name.trim();
-    if !is_known(name) {
-        return Err(unknown_name(name));
-    }
+    check_name(name)?;
     let weight = weight.trim().parse();
     Ok((name.to_owned(), weight.map_err(|_| format!("`{text}`: the weight is not a whole number from 0"))?))
 }

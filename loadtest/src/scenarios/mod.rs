@@ -18,27 +18,22 @@ pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
 /// The name that stands for all scenarios, by their weights.
 pub const MIXED: &str = "mixed";
 
-/// Whether a specification has a scenario of that name.
-pub(crate) fn is_known(id: &str) -> bool {
-    scenarios().any(|scenario| scenario.id == id)
-}
-
-/// The error for a name that is not that of a scenario.
-pub(crate) fn unknown_name(name: &str) -> String {
-    unknown(name, names().into_iter().filter(|known| *known != MIXED))
+/// An error if no specification has a scenario of that name.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    let known: Vec<_> = names().into_iter().filter(|known| *known != MIXED).collect();
+    if known.contains(&name) { Ok(()) } else { Err(unknown(name, known)) }
 }
 
 /// Every name that a user may give: those of [`scenarios`] and [`MIXED`].
 pub fn names() -> Vec<&'static str> {
-    let mut names: Vec<_> = scenarios().map(|scenario| scenario.id).chain([MIXED]).collect();
     let mut seen = BTreeSet::new();
-    names.retain(|name| seen.insert(*name));
-    names
+    let names = scenarios().map(|scenario| scenario.id).chain([MIXED]);
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// The error for a name that is none of the known ones.
-pub(crate) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> String {
-    let known: Vec<_> = known.chain([MIXED]).collect();
+pub(crate) fn unknown(name: &str, known: impl IntoIterator<Item = &'static str>) -> String {
+    let known: Vec<_> = known.into_iter().chain([MIXED]).collect();
     format!("there is no scenario `{name}`: {}", known.join(", "))
 }
 

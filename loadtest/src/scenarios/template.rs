@@ -30,9 +30,9 @@ pub struct RequestTemplate {
     /// What it takes from the answer before; none if nothing.
     pub(crate) taken: Option<Taken>,
     /// Answers that were judged and broke no rule.
-    pub(crate) judged: AnswerCache,
+    judged: AnswerCache,
     /// Answers that were not judged.
-    pub(crate) unjudged: AnswerCache,
+    unjudged: AnswerCache,
 }
 
 impl RequestTemplate {
@@ -58,6 +58,11 @@ impl RequestTemplate {
             judged: AnswerCache::default(),
             unjudged: AnswerCache::default(),
         }
+    }
+
+    /// The answers that are remembered of those that were judged, or of the others.
+    pub(crate) fn answers(&self, judged: bool) -> &AnswerCache {
+        if judged { &self.judged } else { &self.unjudged }
     }
 
     /// The number of bytes to send.

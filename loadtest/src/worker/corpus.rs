@@ -3,6 +3,7 @@
 
 use paymaster_engine::knowledge::Knowledge;
 
+use super::random;
 use crate::{
     number::float,
     run::SEQUENCES,
@@ -23,14 +24,11 @@ pub(super) const MOST_WORKERS: u64 = 4_500;
 pub(super) struct Shard(u64);
 
 impl Shard {
-    /// The part of the worker with this index; none if there are too many workers.
-    pub(super) fn new(index: u64) -> Option<Self> {
+    /// The part of the worker with this index; none if there are too many workers. A master that numbers no workers (before Locust 2.10.2)
+    /// gives no index: the part is then one by chance.
+    pub(super) fn new(index: Option<u64>) -> Option<Self> {
+        let index = index.unwrap_or_else(|| random() % MOST_WORKERS);
         (index < MOST_WORKERS).then_some(Self(index))
-    }
-
-    /// A part for a worker of a master that numbers no workers (before Locust 2.10.2), by chance.
-    pub(super) fn by_chance(random: u64) -> Self {
-        Self(random % MOST_WORKERS)
     }
 
     pub(super) fn index(self) -> u64 {
@@ -97,7 +95,7 @@ mod tests {
         let (mut ids, mut operations) = (BTreeSet::new(), BTreeSet::new());
         let mut templates = BTreeSet::new();
         for index in [0, 1, MOST_WORKERS - 1] {
-            let shard = Shard::new(index).unwrap();
+            let shard = Shard::new(Some(index)).unwrap();
             let corpus = Corpus::draw(&*known, "sponsor-sponsored", 1, shard).unwrap();
             for number in [0, 1, 2, REQUESTS - 1] {
                 let number = shard.first_number() + number;
@@ -111,8 +109,8 @@ mod tests {
         }
         // With the same number, the requests of the workers differ as well, because they are drawn with other seeds.
         assert!(templates.len() > 8, "{}", templates.len());
-        assert_eq!(Shard::new(MOST_WORKERS), None);
-        assert_eq!(Shard::new(0).unwrap().seed(7), 7);
+        assert_eq!(Shard::new(Some(MOST_WORKERS)), None);
+        assert_eq!(Shard::new(Some(0)).unwrap().seed(7), 7);
     }
 
     #[test]

@@ -6,10 +6,11 @@
 
 use std::io::Write as _;
 
+use bytes::Bytes;
 use flate2::{Compression, write::ZlibEncoder};
 use serde_json::Value;
 
-use crate::{figures::series::TimeSeries, results::summary::RunSummary, worker::protocol::message::Binary};
+use crate::{figures::series::TimeSeries, results::summary::RunSummary};
 
 /// Encodes the reports of one run.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub(super) struct ExactReports {
 
 impl ExactReports {
     /// The next report.
-    pub(super) fn encode(&mut self, summary: &RunSummary) -> Option<Binary> {
+    pub(super) fn encode(&mut self, summary: &RunSummary) -> Option<Bytes> {
         let from = self.unchanged(&summary.figures.series);
         let mut report = serde_json::to_value(summary).ok()?;
         if let Some(slots) = report["series"]["slots"].as_array_mut() {
@@ -30,7 +31,7 @@ impl ExactReports {
         self.sent = summary.figures.series.clone();
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
         zlib.write_all(report.to_string().as_bytes()).ok()?;
-        zlib.finish().ok().map(Binary)
+        zlib.finish().ok().map(Bytes::from)
     }
 
     /// How many slots at the beginning are as they were sent.
@@ -53,9 +54,9 @@ mod tests {
         report::fixtures,
     };
 
-    fn decode(binary: &Binary) -> Value {
+    fn decode(binary: &Bytes) -> Value {
         let mut text = String::new();
-        let mut zlib = flate2::read::ZlibDecoder::new(&binary.0[..]);
+        let mut zlib = flate2::read::ZlibDecoder::new(&binary[..]);
         zlib.read_to_string(&mut text).unwrap();
         serde_json::from_str(&text).unwrap()
     }

@@ -3,10 +3,10 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
-use super::{corpus::Corpus, exact::ExactReports, shares::Shares, state::Worker};
+use super::{Worker, corpus::Corpus, exact::ExactReports, shares::Shares};
 use crate::{
     engine::{
         Pacing, RunClock, RunSettings, RunState,
@@ -16,15 +16,14 @@ use crate::{
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
-    metrics::LiveFigures,
-    number::{float, whole},
+    number::{epoch, float, whole},
     results::{
-        summary::{LoadModel, ModelName, RunSummary},
+        summary::{LoadModel, RunSummary},
         threshold::{Threshold, judge_all},
         workers::WorkerShare,
     },
     run::{
-        measured,
+        facts, measured, model,
         options::{Arrivals, Rate},
     },
     worker::protocol::{
@@ -56,10 +55,9 @@ pub(super) struct Load {
     lanes: BTreeMap<String, Arc<Lane>>,
     /// Open model: what all users send.
     arrivals: Option<Arc<Lane>>,
-    /// The classes that the master named.
-    classes: BTreeMap<String, usize>,
     asked: AskedLoad,
-    limit: Option<f64>,
+    /// What all workers together send in a second: arrivals, or in the closed model the requests that the profile allows.
+    divided: Option<Rate>,
     shares: Shares,
     most_users: usize,
     /// When it was stopped, after its start.
@@ -83,29 +81,21 @@ impl Load {
         corpus: &Arc<Corpus>,
     ) -> std::io::Result<Self> {
         let (target, options) = (&worker.target, &worker.options);
-        let rate = asked.rate.as_ref();
-        let limit = target.rate;
-        let pacing = match (rate, limit) {
-            (Some(_), _) => Pacing::Open(Timetable::replaceable()),
-            (None, Some(_)) => Pacing::Capped(Timetable::replaceable()),
-            (None, None) => Pacing::Closed,
+        let is_open = asked.rate.is_some();
+        let divided = asked.rate.clone().or(target.rate.map(Rate::Constant));
+        let pacing = match (is_open, &divided) {
+            (true, _) => Pacing::Open(Timetable::empty()),
+            (false, Some(_)) => Pacing::Capped(Timetable::empty()),
+            (false, None) => Pacing::Closed,
         };
+        let model = model(asked.rate.as_ref(), target.rate, asked.arrivals);
+        let model = LoadModel { plan: "by the Locust master".to_owned(), ..model };
+        let began = epoch();
         let facts = RunSummary {
+            began: whole(began),
             command: worker.command.clone(),
             curl: worker.curl.clone(),
-            target: target.shown_target.clone(),
-            scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
-            left_out: corpus.mix.left_out.clone(),
-            seed: target.seed,
-            model: LoadModel {
-                name: if rate.is_some() { ModelName::Open } else { ModelName::Closed },
-                rate: rate.map(Rate::to_string).or(limit.map(|limit| limit.to_string())),
-                poisson: asked.arrivals == Arrivals::Poisson,
-                plan: "by the Locust master".to_owned(),
-                ..LoadModel::default()
-            },
-            judge_share: options.judging.judge.value(),
-            ..RunSummary::new(crate::figures::Figures::default(), Duration::ZERO)
+            ..facts(target, &corpus.mix, options.judging, model)
         };
         // The settings have a mix for users of goose. Here every user has a lane.
         let mix = corpus.mix.reweighted(|_| 1).unwrap_or_else(|| unreachable!("a corpus has a scenario"));
@@ -113,38 +103,30 @@ impl Load {
             RunSettings {
                 transport: target.transport.clone(),
                 mix,
-                judge: AnswerJudge::new(
-                    Arc::clone(&worker.known),
-                    options.judging.judge,
-                    options.judging.strict,
-                ),
+                judge: AnswerJudge::new(&worker.known, options.judging),
                 pacing,
-                users: MOST_USERS,
-                plan: String::new(),
                 max_requests: None,
                 respect_retry_after: options.sending.respect_retry_after,
                 redactor: worker.redactor.clone(),
-                shown_host: String::new(),
-                goose_options: Vec::new(),
             },
             RunClock::new(Duration::ZERO, FOREVER),
         ));
         run.sent.store(worker.first_number(corpus.shard), Ordering::Release);
         pacer::start(&run)?;
-        let began = epoch();
+        let cpu = CpuTimes::now();
+        worker.live.begin(&run, cpu);
         Ok(Self {
             tasks: UserTasks::new(&run),
             run,
             corpus: Arc::clone(corpus),
             lanes: BTreeMap::new(),
             arrivals: None,
-            classes: BTreeMap::new(),
             asked,
-            limit,
+            divided,
             shares: Shares::default(),
             most_users: 0,
             stopped: None,
-            cpu: CpuTimes::now(),
+            cpu,
             began,
             facts,
             worker: WorkerShare {
@@ -157,11 +139,6 @@ impl Load {
         })
     }
 
-    /// Shows the figures while the load goes on.
-    pub(super) fn show(&self, live: &LiveFigures) {
-        live.begin(&self.run, self.cpu);
-    }
-
     /// Starts and stops users until every class has its number. Classes that cannot be started stay without users, and are an error
     /// after the others are started.
     pub(super) fn set_users(&mut self, classes: &BTreeMap<String, u64>) -> Result<(), String> {
@@ -171,7 +148,8 @@ impl Load {
             return Err(format!("{most}, and the master asked for {total}: start more workers"));
         }
         let mut unknown = None;
-        let mut counts = BTreeMap::new();
+        // A class that the master names no longer has no users.
+        let mut counts: BTreeMap<_, _> = self.tasks.by_class().into_keys().map(|class| (class, 0)).collect();
         for (class, count) in classes {
             let count = usize::try_from(*count).unwrap_or_default();
             let is_known = self.corpus.mix.names().contains(&class.as_str());
@@ -180,17 +158,11 @@ impl Load {
             }
             counts.insert(class.clone(), if is_known { count } else { 0 });
         }
-        // A class that the master names no longer has no users.
-        for class in self.classes.keys() {
-            counts.entry(class.clone()).or_default();
-        }
         self.set_arrivals(&counts);
         for (class, count) in &counts {
-            if let Some(lane) = self.lane(class) {
-                self.tasks.set(class, &lane, *count);
-            }
+            let lane = self.lane(class);
+            self.tasks.set(class, lane.as_ref(), *count);
         }
-        self.classes = counts;
         self.most_users = self.most_users.max(self.tasks.total());
         if self.asked.rate.is_none() {
             self.run.clock.start();
@@ -216,7 +188,7 @@ impl Load {
         };
         match &self.arrivals {
             Some(lane) => lane.replace(mix),
-            None => self.arrivals = Some(Arc::new(Lane::of_arrivals(mix))),
+            None => self.arrivals = Some(Arc::new(Lane::new(mix, true))),
         }
     }
 
@@ -226,7 +198,7 @@ impl Load {
         }
         if !self.lanes.contains_key(class) {
             let mix = self.corpus.mix.reweighted(|name| u32::from(name == class))?;
-            self.lanes.insert(class.to_owned(), Arc::new(Lane::of_class(mix)));
+            self.lanes.insert(class.to_owned(), Arc::new(Lane::new(mix, false)));
         }
         self.lanes.get(class).cloned()
     }
@@ -241,10 +213,8 @@ impl Load {
     /// Sets the share of the rate, or of the limit of the profile: own users of so many. In the open model, the first call starts
     /// the arrivals.
     pub(super) fn set_share(&mut self, all_users: f64) {
-        let rate = match (&self.asked.rate, self.limit) {
-            (Some(rate), _) => rate.clone(),
-            (None, Some(limit)) => Rate::Constant(limit),
-            (None, None) => return,
+        let Some(rate) = &self.divided else {
+            return;
         };
         let own = float(self.tasks.total() as u64);
         let share = if own > 0.0 { own / all_users.max(own) } else { 0.0 };
@@ -254,7 +224,7 @@ impl Load {
         self.shares.set(self.run.clock.elapsed(), share);
         if let Some(timetable) = self.run.settings.pacing.timetable() {
             let shard = self.corpus.shard;
-            let schedule = self.shares.schedule(&rate);
+            let schedule = self.shares.schedule(rate);
             timetable.replace(match self.asked.arrivals {
                 // The arrivals of two workers do not coincide.
                 Arrivals::Regular => schedule.shifted(shard.part()),
@@ -272,14 +242,7 @@ impl Load {
 
     /// The users of each class.
     pub(super) fn users(&self) -> UserCounts {
-        UserCounts {
-            user_classes_count: self
-                .classes
-                .keys()
-                .map(|class| (class.clone(), self.tasks.count(class)))
-                .collect(),
-            user_count: self.tasks.total(),
-        }
+        UserCounts { user_classes_count: self.tasks.by_class(), user_count: self.tasks.total() }
     }
 
     /// The number of the next request.
@@ -298,8 +261,9 @@ impl Load {
         self.run.busy.load(Ordering::Acquire) == 0
     }
 
-    /// Drops the requests in progress and ends every user.
-    pub(super) async fn close(&mut self) {
+    /// Drops the requests in progress and ends every user. If a signal ends the worker, the summary has that as the reason of an early end.
+    pub(super) async fn close(&mut self, by_signal: bool) {
+        self.worker.interrupted = by_signal;
         self.stop();
         self.tasks.shut_down().await;
     }
@@ -325,17 +289,12 @@ impl Load {
         }
     }
 
-    /// Notes that a signal ends the worker, which the summary then has as the reason of an early end.
-    pub(super) fn interrupt(&mut self) {
-        self.worker.interrupted = true;
-    }
-
     /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
     pub(super) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
         let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
         let timeout = self.run.settings.transport.limits.timeout;
         let stopped_answering = self.run.liveness.has_stopped(ran_for, timeout);
-        let measured = measured(&self.run, ran_for, stopped_answering);
+        let measured = measured(&self.run, ran_for, stopped_answering, self.facts.clone());
         let results = judge_all(&self.asked.thresholds, &measured.figures, measured.length());
         let worker = WorkerShare {
             users: self.most_users,
@@ -348,26 +307,12 @@ impl Load {
         let cut_short = cut_short
             .or_else(|| worker.problem().filter(|_| worker.interrupted))
             .or_else(|| stopped_answering.then(stopped));
-        let summary = RunSummary {
-            began: whole(self.began),
-            model: LoadModel {
-                users: self.most_users,
-                arrivals_asked: self.asked.rate.is_some().then_some(measured.figures.arrivals.due),
-                ..self.facts.model.clone()
-            },
-            stopped_answering,
-            cut_short,
-            generators: vec![self.cpu.since()],
-            workers: vec![worker],
-            seconds: measured.seconds,
-            figures: measured.figures,
-            ..self.facts.clone()
+        let model = LoadModel {
+            users: self.most_users,
+            arrivals_asked: self.asked.rate.is_some().then_some(measured.figures.arrivals.due),
+            ..measured.model
         };
-        summary.judged(results)
+        let (generators, workers) = (vec![self.cpu.since()], vec![worker]);
+        RunSummary { model, cut_short, generators, workers, ..measured }.judged(results)
     }
-}
-
-/// The time in seconds since 1970.
-pub(super) fn epoch() -> f64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -14,35 +14,53 @@ pub mod locustfile;
 pub mod protocol;
 mod session;
 mod shares;
-mod state;
 
-use std::{collections::BTreeSet, future::Future, pin::pin, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
 
-use clap::Args;
-use paymaster_settings::{RunSetup, duration, output::curl::CurlCommand};
+use clap::{Args, ValueEnum as _};
+use paymaster_client::redact::Redactor;
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_settings::{
+    RunSetup, duration,
+    output::{self as out, curl::CurlCommand, terminal::escape_controls},
+    settings::Settings as TargetSettings,
+};
 use tokio::time::Instant;
 
 use self::{
-    protocol::connection::{Connection, ConnectionError},
+    corpus::{Corpus, Shard},
+    load::{AskedLoad, Load},
+    protocol::{connection::Connection, message::MasterOptions},
     session::{Leaving, Session},
-    state::{Worker, node_id, say},
 };
 use crate::{
+    figures::outcome::Outcome,
     metrics::LiveFigures,
     report::RequestedReport,
+    results::summary::RunSummary,
     run::{
-        RunError,
+        RunError, check_limit,
         discover::discover,
-        options::{JudgingOptions, SendingOptions},
+        options::{Arrivals, JudgingOptions, Rate, SendingOptions},
     },
     scenarios::MIXED,
-    text::seconds,
+    text::{self, count, seconds},
 };
 
 /// The port of a Locust master.
 const PORT: u16 = 5557;
 /// The pause before a connection is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long requests in progress may take at the end of a run, unless their timeout is shorter.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The options of a worker as the command line has them. Users, their number and the rate are those of the master.
 #[derive(Clone, Debug, Args)]
@@ -56,41 +74,13 @@ pub struct WorkerOptions {
     pub patience: Duration,
 
     /// The only scenario to send. By default every user sends the scenario of its class.
-    #[arg(short, long, value_name = "NAME", default_value = BY_CLASS, help_heading = "Load")]
+    #[arg(short, long, value_name = "NAME", default_value = MIXED, help_heading = "Load")]
     pub scenario: String,
 
     #[command(flatten)]
     pub judging: JudgingOptions,
     #[command(flatten)]
     pub sending: SendingOptions,
-}
-
-/// Why a worker ends with an error.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// The target cannot be loaded.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// There was no master, or none that serves the worker, for too long.
-    #[error("no Locust master at {master} for {}: {cause}", seconds(patience.as_secs_f64()))]
-    NoMaster {
-        /// Its address.
-        master: String,
-        /// How long the worker tried.
-        patience: Duration,
-        /// The last failure.
-        cause: ConnectionError,
-    },
-    /// The master does not answer `client_ready`, as masters before Locust 2.10.
-    #[error(
-        "the master starts users of a worker that it did not acknowledge: it is older than Locust 2.10; use 2.15 or newer there"
-    )]
-    MasterTooOld,
-    /// The master has too many workers.
-    #[error(
-        "the master has given {0} indexes to workers, and the ids of requests suffice for no more: restart the master"
-    )]
-    TooManyWorkers(u64),
 }
 
 /// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
@@ -104,7 +94,7 @@ pub async fn serve(
     setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
-) -> Result<(), WorkerError> {
+) -> Result<(), RunError> {
     let RunSetup { settings: target, shown_target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
@@ -124,7 +114,6 @@ pub async fn serve(
         next_number: 0,
         runs: 0,
         served: Instant::now(),
-        failed: None,
         noted: BTreeSet::new(),
     };
     loop {
@@ -137,16 +126,17 @@ pub async fn serve(
         };
         let cause = match opened {
             Ok(connection) => {
-                let session = Session::new(&mut worker, connection, node_id);
-                match session.serve(signal.as_mut()).await? {
-                    Leaving::Quit | Leaving::Interrupted => return Ok(()),
+                match Session::new(&mut worker, connection, node_id).serve(signal.as_mut()).await {
+                    Leaving::Done => return Ok(()),
                     Leaving::Lost(cause) => cause,
+                    Leaving::Failed(error) => return Err(error),
                 }
             }
             Err(cause) => cause,
         };
         if worker.patience_left().is_zero() {
-            return Err(WorkerError::NoMaster { master, patience: worker.options.patience, cause });
+            let patience = seconds(worker.options.patience.as_secs_f64());
+            return Err(RunError::Untested(format!("no Locust master at {master} for {patience}: {cause}")));
         }
         if worker.served == served {
             worker.note_once(&format!("no Locust master at {master} yet: {cause}; trying again"));
@@ -158,6 +148,136 @@ pub async fn serve(
             () = signal.as_mut() => return Ok(()),
         }
     }
+}
+
+/// A worker, from its start to its end.
+struct Worker {
+    options: WorkerOptions,
+    /// The command line of the worker, without secrets: its reports name it.
+    command: String,
+    /// What sends a request to the target again, for its reports.
+    curl: CurlCommand,
+    /// Where the worker writes its own report at the end of each run.
+    reports: Vec<RequestedReport>,
+    target: TargetSettings,
+    redactor: Redactor,
+    known: Arc<dyn Knowledge>,
+    /// Gets the figures of each run while it goes on.
+    live: LiveFigures,
+    /// The number of the next request within the part of this worker, so that later runs repeat no id.
+    next_number: u64,
+    /// The runs that have ended.
+    runs: u64,
+    /// When a master last served the worker: it sent a message of Locust in a run, or 10 s or more after it acknowledged the worker. At first, the start of the worker. A master that only accepts connections, or fails soon after it acknowledged the
+    /// worker, does not serve it.
+    served: Instant,
+    /// What was noted already.
+    noted: BTreeSet<String>,
+}
+
+impl Worker {
+    /// The load of a run that begins with these options of the master; or why it cannot begin.
+    fn begin(&self, options: &MasterOptions, corpus: &Arc<Corpus>, name: &str) -> Result<Load, String> {
+        let rate = options.rate().map(Rate::parse).transpose().map_err(|cause| format!("--rate: {cause}"))?;
+        let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
+            "" => Arrivals::default(),
+            name => Arrivals::from_str(name, false).map_err(|cause| format!("--arrivals: {cause}"))?,
+        };
+        if arrivals == Arrivals::Poisson && rate.is_none() {
+            return Err("--arrivals poisson is for the arrivals of --rate: give a rate".to_owned());
+        }
+        check_limit(rate.as_ref(), self.target.rate, &corpus.mix)?;
+        let thresholds = options.paymaster_thresholds.iter().flatten().map(|text| text.parse());
+        let asked = AskedLoad { rate, arrivals, thresholds: thresholds.collect::<Result<_, _>>()? };
+        Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))
+    }
+
+    /// The number of the first request of a run. The counter goes on over the runs of one master. Another index begins its own part.
+    fn first_number(&self, shard: Shard) -> u64 {
+        let first = shard.first_number();
+        if (first..first + corpus::REQUESTS).contains(&self.next_number) { self.next_number } else { first }
+    }
+
+    /// What must be equal for all workers of a run, because it decides what their figures mean.
+    fn setup(&self) -> BTreeMap<String, String> {
+        // Headers may differ, and the URL is compared as reports show it.
+        let profile = (self.target.profile.saved(), self.target.rate);
+        let mut sum = flate2::Crc::new();
+        sum.update(serde_json::to_string(&profile).unwrap_or_default().as_bytes());
+        let options = &self.options;
+        [
+            ("target", self.target.shown_target.clone()),
+            ("profile", format!("{:08x}", sum.sum())),
+            ("--judge", text::percent(options.judging.judge.value() * 100.0)),
+            ("--strict", options.judging.strict.to_string()),
+            ("--timeout", text::duration(self.target.transport.limits.timeout)),
+            ("--respect-retry-after", options.sending.respect_retry_after.to_string()),
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+
+    /// Writes the reports of the worker about a run that ended, each run into files of its own, and one line to standard error.
+    /// `next_number` is the number of the next request.
+    fn publish(&mut self, summary: &RunSummary, next_number: u64) {
+        self.next_number = next_number;
+        self.live.end(summary);
+        self.runs += 1;
+        let counts = summary.figures.total(None).counts;
+        let wrong = counts.of(Outcome::Wrong);
+        say(&format!(
+            "a run ended: {} in {}, {wrong} wrong",
+            count(counts.all(), "request"),
+            seconds(summary.seconds)
+        ));
+        for report in &self.reports {
+            if let Err(cause) = report.of_run(self.runs).write(summary, None) {
+                out::error(&format!("a report could not be written: {cause}"));
+            }
+        }
+    }
+
+    /// How long the worker still waits for a master that serves it.
+    fn patience_left(&self) -> Duration {
+        self.options.patience.saturating_sub(self.served.elapsed())
+    }
+
+    fn note_once(&mut self, text: &str) {
+        if self.noted.len() < 100 && self.noted.insert(text.to_owned()) {
+            say(text);
+        }
+    }
+
+    fn grace(&self) -> Duration {
+        self.target.transport.limits.timeout.min(GRACE)
+    }
+}
+
+/// Writes a line to standard error.
+fn say(text: &str) {
+    out::eprint(&format!("{}\n", escape_controls(text)));
+}
+
+/// A random number. The standard library draws the keys of its hash maps from the random numbers of the system.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Host and a random number, as workers of Locust call themselves.
+fn node_id() -> String {
+    let host: String = host().chars().filter(char::is_ascii_graphic).take(100).collect();
+    format!("{host}_{:016x}{:016x}", random(), random())
+}
+
+#[cfg(unix)]
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
 }
 
 /// The address with the port of Locust, if it has none.
@@ -173,9 +293,6 @@ fn with_port(master: &str) -> String {
         format!("{master}:{PORT}")
     }
 }
-
-/// The scenario that stands for the class of each user.
-pub const BY_CLASS: &str = MIXED;
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     future::Future,
     pin::{Pin, pin},
     sync::Arc,
@@ -13,18 +14,20 @@ use serde::Serialize;
 use tokio::{task::JoinHandle, time::Instant};
 
 use super::{
-    WorkerError,
+    Worker,
     corpus::{Corpus, MOST_WORKERS, Shard},
     load::Load,
-    state::{Worker, random, say},
+    say,
 };
 use crate::worker::protocol::{
-    connection::{Connection, ConnectionError, Incoming, SILENCE},
-    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts, WorkerState},
+    connection::{Connection, ConnectionError, Incoming},
+    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts},
     zmtp,
 };
 use crate::{figures::cpu::CpuTimes, run::RunError};
 
+/// A master that sends no message of Locust for this long is lost.
+const SILENCE: Duration = Duration::from_secs(10);
 /// How often heartbeats are sent.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Heartbeats from one `stats` message to the next.
@@ -39,15 +42,21 @@ const POLL: Duration = Duration::from_millis(5);
 /// How long requests in progress may take at `quit`: the master listens for half a second more.
 const QUIT_GRACE: Duration = Duration::from_millis(250);
 
-/// How a connection ended.
+/// Why a peer is lost that completes the handshake and never answers `client_ready`.
+const UNACKNOWLEDGED: &str =
+    "it accepts the connection and does not acknowledge this worker: is it a Locust master?";
+/// Why masters before Locust 2.10 are refused, which do not answer `client_ready`.
+const TOO_OLD: &str = "the master starts users of a worker that it did not acknowledge: it is older than Locust 2.10; use 2.15 or newer there";
+
+/// Why a connection ends.
 #[derive(Debug)]
 pub(super) enum Leaving {
-    /// The master said `quit`.
-    Quit,
-    /// A signal ended the worker.
-    Interrupted,
+    /// The master said `quit`, or a signal ended the worker.
+    Done,
     /// The connection or the master was lost.
     Lost(ConnectionError),
+    /// The worker must end.
+    Failed(RunError),
 }
 
 /// What follows when a load has ended.
@@ -61,13 +70,6 @@ enum Then {
     Quit,
     /// Report, say `quit` and leave.
     Interrupted,
-}
-
-/// A load whose requests in progress may finish.
-#[derive(Clone, Copy, Debug)]
-struct Ending {
-    then: Then,
-    deadline: Instant,
 }
 
 /// A future that ends when the worker is told to by a signal.
@@ -96,7 +98,10 @@ pub(super) struct Session<'a> {
     load: Option<Load>,
     /// A run that was refused: its users are not started.
     refused: Option<String>,
-    ending: Option<Ending>,
+    /// What follows the end of the load, and until when its requests in progress may finish.
+    ending: Option<(Then, Instant)>,
+    /// Whether a signal told the worker to end: its future must not be polled again.
+    signalled: bool,
     ticks: u32,
     meter: CpuTimes,
 }
@@ -122,107 +127,90 @@ impl<'a> Session<'a> {
             load: None,
             refused: None,
             ending: None,
+            signalled: false,
             ticks: 0,
             meter: CpuTimes::now(),
         }
     }
 
     /// Serves the master until the connection ends. A load that still runs then is ended and reported to the files of the worker.
-    pub(super) async fn serve(mut self, signal: Signal<'_>) -> Result<Leaving, WorkerError> {
-        let leaving = self.exchange(signal).await;
+    pub(super) async fn serve(mut self, signal: Signal<'_>) -> Leaving {
+        let Err(leaving) = self.exchange(signal).await;
+        let leaving = match leaving {
+            Leaving::Lost(_) if self.signalled => Leaving::Done,
+            leaving => leaving,
+        };
         if let Some(drawing) = self.drawing.take() {
             drawing.abort();
         }
         if let Some(mut load) = self.load.take() {
-            load.close().await;
-            let why = if let Ok(Leaving::Lost(cause)) = &leaving {
-                Some(format!("the Locust master was lost: {cause}"))
-            } else {
-                load.interrupt();
-                None
+            let why = match &leaving {
+                Leaving::Lost(cause) => Some(format!("the Locust master was lost: {cause}")),
+                Leaving::Done | Leaving::Failed(_) => None,
             };
-            self.worker.next_number = load.next_number();
-            self.worker.publish(&load.summary(true, why));
+            load.close(why.is_none()).await;
+            self.worker.publish(&load.summary(true, why), load.next_number());
         }
         leaving
     }
 
-    async fn exchange(&mut self, mut signal: Signal<'_>) -> Result<Leaving, WorkerError> {
-        if let Err(cause) = self.send(READY.0, &READY.1).await {
-            return Ok(Leaving::Lost(cause));
-        }
+    async fn exchange(&mut self, mut signal: Signal<'_>) -> Result<Infallible, Leaving> {
+        self.send(READY.0, &READY.1).await?;
         let mut tick = tokio::time::interval(HEARTBEAT);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut signalled = false;
         let mut out_of_patience = pin!(tokio::time::sleep(self.worker.patience_left()));
         loop {
-            let ending = self.ending.is_some();
-            let step = tokio::select! {
-                () = out_of_patience.as_mut(), if self.acknowledged.is_none() => Err(ConnectionError::Unacknowledged),
-                incoming = self.connection.receive() => match incoming {
-                    Ok(incoming) => self.receive(incoming).await,
-                    Err(cause) => Err(cause),
-                },
-                _ = tick.tick() => self.tick().await,
+            tokio::select! {
+                () = out_of_patience.as_mut(), if self.acknowledged.is_none() => {
+                    return Err(Leaving::Lost(UNACKNOWLEDGED.into()));
+                }
+                incoming = self.connection.receive() => self.receive(incoming.map_err(Leaving::Lost)?).await?,
+                _ = tick.tick() => self.tick().await?,
                 drawn = drawn(&mut self.drawing) => {
-                    let corpus = drawn.map_err(RunError::Refused)?;
+                    let corpus = drawn.map_err(|cause| Leaving::Failed(RunError::Refused(cause)))?;
                     say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
-                    match self.waiting.take() {
-                        Some(spawn) => self.spawn(&spawn).await,
-                        None => Ok(()),
-                    }
+                    self.spawn().await?;
                 },
-                () = tokio::time::sleep(POLL), if ending => Ok(()),
-                () = signal.as_mut(), if !signalled => {
-                    signalled = true;
+                () = tokio::time::sleep(POLL), if self.ending.is_some() => {}
+                () = signal.as_mut(), if !self.signalled => {
+                    self.signalled = true;
                     self.begin_end(Then::Interrupted, self.worker.grace());
-                    Ok(())
                 },
-            };
-            let step = match step {
-                Ok(()) => self.check_end().await,
-                Err(cause) => Err(cause),
-            };
-            match step {
-                Ok(None) => {}
-                Ok(Some(leaving)) => return Ok(leaving),
-                // The future of the signal must not be polled again.
-                Err(_) if signalled => return Ok(Leaving::Interrupted),
-                Err(cause) => return Ok(Leaving::Lost(cause)),
             }
-            if let Some(error) = self.worker.failed.take() {
-                return Err(error);
-            }
+            self.check_end().await?;
         }
     }
 
-    async fn send(&mut self, kind: &str, data: &impl Serialize) -> Result<(), ConnectionError> {
-        self.connection.send(&zmtp::message(&message::from_worker(kind, data, &self.node_id))).await
+    async fn send(&mut self, kind: &str, data: &impl Serialize) -> Result<(), Leaving> {
+        self.send_frame(&zmtp::message(&message::from_worker(kind, data, &self.node_id))).await
     }
 
-    async fn receive(&mut self, incoming: Incoming) -> Result<(), ConnectionError> {
-        match incoming {
-            Incoming::Ping(context) => self.connection.send(&zmtp::pong(&context)).await,
+    async fn send_frame(&mut self, frame: &[u8]) -> Result<(), Leaving> {
+        self.connection.send(frame).await.map_err(Leaving::Lost)
+    }
+
+    async fn receive(&mut self, incoming: Incoming) -> Result<(), Leaving> {
+        let bytes = match incoming {
+            Incoming::Ping(context) => return self.send_frame(&zmtp::pong(&context)).await,
             Incoming::Ignored => {
                 self.worker.note_once("the master sent a frame that Locust does not use; it is ignored");
-                Ok(())
+                return Ok(());
             }
-            Incoming::Message(bytes) => match message::read(&bytes) {
-                Ok(message) => {
-                    if !matches!(message, FromMaster::Other(_)) {
-                        self.note_received();
-                    }
-                    self.handle(message).await
-                }
-                Err(cause) => {
-                    self.worker.note_once(&format!(
-                        "the master sent a message cannot be read: {cause}; it is ignored"
-                    ));
-                    Ok(())
-                }
-            },
+            Incoming::Message(bytes) => bytes,
+        };
+        let message = match message::read(&bytes) {
+            Ok(message) => message,
+            Err(cause) => {
+                let what = format!("the master sent a message cannot be read: {cause}; it is ignored");
+                self.worker.note_once(&what);
+                return Ok(());
+            }
+        };
+        if !matches!(message, FromMaster::Other(_)) {
+            self.note_received();
         }
+        self.handle(message).await
     }
 
     /// Notes that the master sent a message of Locust.
@@ -236,7 +224,7 @@ impl<'a> Session<'a> {
     }
 
     /// What happens every second.
-    async fn tick(&mut self) -> Result<(), ConnectionError> {
+    async fn tick(&mut self) -> Result<(), Leaving> {
         if self.acknowledged.is_none() {
             if self.ready_sent.elapsed() >= READY_AGAIN {
                 self.ready_sent = Instant::now();
@@ -245,15 +233,16 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         if self.received.elapsed() >= SILENCE {
-            return Err(ConnectionError::Silent);
+            let silence = format!("it sent no heartbeat for {} s", SILENCE.as_secs());
+            return Err(Leaving::Lost(silence.into()));
         }
         self.ticks += 1;
         let usage = std::mem::replace(&mut self.meter, CpuTimes::now()).since();
         let state = match &self.load {
-            None if self.waiting.is_some() => WorkerState::Spawning,
+            None if self.waiting.is_some() => "spawning",
             // A refused run is one too: the master must miss its figures.
-            None if self.refused.is_none() => WorkerState::Ready,
-            _ => WorkerState::Running,
+            None if self.refused.is_none() => "ready",
+            _ => "running",
         };
         let heartbeat = Heartbeat {
             state,
@@ -269,18 +258,26 @@ impl<'a> Session<'a> {
             load.set_share(self.all_users);
         }
         if self.ticks.is_multiple_of(STATS_EVERY) && self.ending.is_none() {
-            let stats = load.report(&load.summary(false, None));
-            self.send("stats", &stats).await?;
+            self.send_stats().await?;
         }
         Ok(())
     }
 
-    async fn handle(&mut self, message: FromMaster) -> Result<(), ConnectionError> {
+    /// Reports the load so far.
+    async fn send_stats(&mut self) -> Result<(), Leaving> {
+        let Some(load) = &mut self.load else {
+            return Ok(());
+        };
+        let stats = load.report(&load.summary(false, None));
+        self.send("stats", &stats).await
+    }
+
+    async fn handle(&mut self, message: FromMaster) -> Result<(), Leaving> {
         match message {
-            FromMaster::Ack(index) => self.acknowledge(index),
+            FromMaster::Ack(index) => self.acknowledge(index)?,
             // Without an index, the requests of two workers could be the same.
             FromMaster::Spawn(_) if self.acknowledged.is_none() => {
-                self.worker.failed = Some(WorkerError::MasterTooOld);
+                return Err(Leaving::Failed(RunError::Refused(TOO_OLD.to_owned())));
             }
             FromMaster::Spawn(spawn) => {
                 self.send("spawning", &()).await?;
@@ -288,11 +285,8 @@ impl<'a> Session<'a> {
                     return Ok(());
                 }
                 self.last_spawn = spawn.timestamp;
-                if self.corpus.is_some() {
-                    self.spawn(&spawn).await?;
-                } else {
-                    self.waiting = Some(spawn);
-                }
+                self.waiting = Some(spawn);
+                self.spawn().await?;
             }
             FromMaster::SpawningComplete(users) => {
                 self.all_users = users.unwrap_or(self.all_users);
@@ -304,7 +298,7 @@ impl<'a> Session<'a> {
             FromMaster::Stop => self.begin_end(Then::Ready, self.stop_timeout.max(self.worker.grace())),
             FromMaster::Finish => self.begin_end(Then::Wait, self.worker.grace()),
             FromMaster::Quit => self.begin_end(Then::Quit, QUIT_GRACE),
-            FromMaster::Reconnect => return Err(ConnectionError::Reconnect),
+            FromMaster::Reconnect => return Err(Leaving::Lost("it asked to connect anew".into())),
             FromMaster::Heartbeat => {}
             FromMaster::Other(kind) => {
                 let kind = kind.escape_default();
@@ -315,28 +309,29 @@ impl<'a> Session<'a> {
     }
 
     /// Takes the index that the master gave, and draws the requests of that index.
-    fn acknowledge(&mut self, index: Option<u64>) {
+    fn acknowledge(&mut self, index: Option<u64>) -> Result<(), Leaving> {
         if self.acknowledged.is_some() {
-            return;
+            return Ok(());
         }
         self.acknowledged = Some(Instant::now());
-        let shard = match index {
-            Some(index) => Shard::new(index),
-            None => Some(Shard::by_chance(random())),
+        let too_many = || {
+            let given = format!("the master has given {MOST_WORKERS} indexes to workers");
+            let why = format!("{given}, and the ids of requests suffice for no more: restart the master");
+            Leaving::Failed(RunError::Refused(why))
         };
-        let Some(shard) = shard else {
-            self.worker.failed = Some(WorkerError::TooManyWorkers(MOST_WORKERS));
-            return;
-        };
+        let shard = Shard::new(index).ok_or_else(too_many)?;
         let (known, scenario, seed) =
             (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed);
         self.drawing =
             Some(tokio::task::spawn_blocking(move || Corpus::draw(&*known, &scenario, seed, shard)));
+        Ok(())
     }
 
-    /// Starts and stops users as the master says. The first `spawn` of a run begins it.
-    async fn spawn(&mut self, spawn: &Spawn) -> Result<(), ConnectionError> {
-        let options = spawn.parsed_options.clone().unwrap_or_default();
+    /// Starts and stops users as the master said, once the requests are drawn. The first `spawn` of a run begins it.
+    async fn spawn(&mut self) -> Result<(), Leaving> {
+        let Some(corpus) = &self.corpus else { return Ok(()) };
+        let Some(spawn) = self.waiting.take() else { return Ok(()) };
+        let options = spawn.parsed_options.unwrap_or_default();
         let seconds = spawn.stop_timeout.unwrap_or_default().clamp(0.0, 3_600.0);
         self.stop_timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         self.spawned = Instant::now();
@@ -345,46 +340,39 @@ impl<'a> Session<'a> {
         }
         let is_new = self.load.is_none() && self.refused.is_none();
         if is_new {
-            let begun = match &self.corpus {
-                Some(corpus) => self.worker.begin(&options, corpus, &self.node_id),
-                None => return Ok(()),
-            };
-            match begun {
+            match self.worker.begin(&options, corpus, &self.node_id) {
                 Ok(load) => self.load = Some(load),
-                Err(cause) => self.refuse(cause.to_string()).await?,
+                Err(cause) => self.refuse(cause).await?,
             }
         }
-        let refusal = self.load.as_mut().and_then(|load| {
+        if let Some(load) = &mut self.load {
             let set = load.set_users(&spawn.user_classes_count);
-            if load.is_started() {
-                // The limit of a profile is divided at once; a rate that runs is divided when all users are up.
-                if self.worker.target.rate.is_some() && !options.has_rate() {
-                    load.set_share(self.all_users);
-                }
+            // The limit of a profile is divided at once; a rate that runs is divided when all users are up.
+            if load.is_started() && self.worker.target.rate.is_some() && options.rate().is_none() {
+                load.set_share(self.all_users);
             }
-            set.err()
-        });
-        if let Some(refusal) = refusal {
-            self.refuse(refusal).await?;
+            if let Err(refusal) = set {
+                self.refuse(refusal).await?;
+            }
         }
         if let Some(load) = self.load.as_mut().filter(|_| self.announced) {
             load.announce(self.all_users);
             self.announced = false;
         }
-        let users = self.users(&spawn.user_classes_count);
+        let users = match &self.load {
+            Some(load) => load.users(),
+            None => UserCounts {
+                user_classes_count: spawn.user_classes_count.into_keys().map(|class| (class, 0)).collect(),
+                user_count: 0,
+            },
+        };
         self.send("spawning_complete", &users).await?;
-        match self.load.as_mut().filter(|_| is_new) {
-            // So the master knows from the beginning that figures of this worker must come.
-            Some(load) => {
-                let stats = load.report(&load.summary(false, None));
-                self.send("stats", &stats).await
-            }
-            None => Ok(()),
-        }
+        // So the master knows from the beginning that figures of this worker must come.
+        if is_new { self.send_stats().await } else { Ok(()) }
     }
 
     /// Shows a problem on standard error and on the web page of the master, once for each run.
-    async fn refuse(&mut self, why: String) -> Result<(), ConnectionError> {
+    async fn refuse(&mut self, why: String) -> Result<(), Leaving> {
         if self.refused.as_ref() == Some(&why) {
             return Ok(());
         }
@@ -395,61 +383,45 @@ impl<'a> Session<'a> {
         sent
     }
 
-    /// The users of the worker; `named` are the classes that the master named, for a worker without a load.
-    fn users(&self, named: &BTreeMap<String, u64>) -> UserCounts {
-        match &self.load {
-            Some(load) => load.users(),
-            None => UserCounts {
-                user_classes_count: named.keys().map(|class| (class.clone(), 0)).collect(),
-                user_count: 0,
-            },
-        }
-    }
-
     fn begin_end(&mut self, then: Then, grace: Duration) {
         if let Some(load) = &mut self.load {
             load.stop();
         }
         (self.waiting, self.announced) = (None, false);
         let deadline = Instant::now() + grace;
-        let sooner = self.ending.map_or(deadline, |ending| ending.deadline.min(deadline));
-        self.ending = Some(Ending { then, deadline: sooner });
+        let sooner = self.ending.map_or(deadline, |(_, earlier)| earlier.min(deadline));
+        self.ending = Some((then, sooner));
     }
 
     /// Reports the end of a load when its requests are answered or out of time.
-    async fn check_end(&mut self) -> Result<Option<Leaving>, ConnectionError> {
-        let Some(Ending { then, deadline }) = self.ending else {
-            return Ok(None);
+    async fn check_end(&mut self) -> Result<(), Leaving> {
+        let Some((then, deadline)) = self.ending else {
+            return Ok(());
         };
         if self.load.as_ref().is_some_and(|load| !load.is_idle()) && Instant::now() < deadline {
-            return Ok(None);
+            return Ok(());
         }
         self.ending = None;
         self.refused = None;
         if let Some(mut load) = self.load.take() {
-            load.close().await;
-            if then == Then::Interrupted {
-                load.interrupt();
-            }
+            load.close(then == Then::Interrupted).await;
             let summary = load.summary(true, None);
-            self.worker.next_number = load.next_number();
             let stats = load.report(&summary);
             let sent = self.send("stats", &stats).await;
-            self.worker.publish(&summary);
+            self.worker.publish(&summary, load.next_number());
             sent?;
         }
         match then {
-            Then::Wait => Ok(None),
-            Then::Quit => Ok(Some(Leaving::Quit)),
+            Then::Wait => Ok(()),
+            Then::Quit => Err(Leaving::Done),
             Then::Ready => {
                 self.send("client_stopped", &()).await?;
                 // `client_stopped` removes the worker at the master, and `client_ready` adds it again under the same index.
-                self.send(READY.0, &READY.1).await?;
-                Ok(None)
+                self.send(READY.0, &READY.1).await
             }
             Then::Interrupted => {
                 self.send("quit", &()).await?;
-                Ok(Some(Leaving::Interrupted))
+                Err(Leaving::Done)
             }
         }
     }

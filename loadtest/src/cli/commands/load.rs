@@ -17,7 +17,7 @@ use crate::{
     metrics::LiveFigures,
     report::RequestedReport,
     results::{
-        compare::RunComparison,
+        compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
     run::{self, options::RunOptions},
@@ -62,9 +62,9 @@ fn finish(
     earlier: Option<&RunSummary>,
     summary: &RunSummary,
 ) -> Result<u8, CommandError> {
-    let comparison = args.options.compare.as_ref().zip(earlier).map(|(path, earlier)| {
-        let name = path.display().to_string();
-        RunComparison::of(&name, earlier, summary, args.options.tolerance.share)
+    let RunOptions { compare, tolerance, .. } = &args.options;
+    let comparison = compare.as_ref().zip(earlier).map(|(path, earlier)| {
+        RunComparison::of(&path.display().to_string(), earlier, summary, tolerance.share)
     });
     let comparison = comparison.transpose();
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
@@ -80,11 +80,9 @@ fn finish(
 }
 
 fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
-    match (summary.verdict, comparison) {
-        (RunVerdict::Passed | RunVerdict::Incomplete, Some(comparison)) if comparison.is_worse() => {
-            codes::VIOLATIONS
-        }
-        (RunVerdict::Passed, Some(comparison)) if comparison.is_unclear() => codes::INCOMPLETE,
+    match (summary.verdict, comparison.map(RunComparison::worst)) {
+        (RunVerdict::Passed | RunVerdict::Incomplete, Some(Change::Worse)) => codes::VIOLATIONS,
+        (RunVerdict::Passed, Some(Change::Unclear)) => codes::INCOMPLETE,
         (verdict, _) => exit::code(verdict),
     }
 }

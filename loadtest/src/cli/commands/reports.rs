@@ -16,7 +16,11 @@ use crate::cli::{
 };
 use crate::{
     report::{self, RequestedReport},
-    results::{compare::RunComparison, merge, summary::RunSummary},
+    results::{
+        compare::{Change, RunComparison},
+        merge,
+        summary::RunSummary,
+    },
 };
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
@@ -58,7 +62,7 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = RunSummary {
-        command: args.command.as_deref().map_or_else(|| command_line::of_process(None), command_line::given),
+        command: args.command.as_deref().map_or_else(command_line::of_process, command_line::given),
         ..merge::merge(&runs, &args.thresholds, &args.missing)?
     };
     let published = publish(&merged, None, &reports);
@@ -71,12 +75,10 @@ pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     let (before, after) = (RunSummary::read(&args.before)?, RunSummary::read(&args.after)?);
     let name = args.before.display().to_string();
     let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;
-    let (verdict, code) = if comparison.is_worse() {
-        ("WORSE", codes::VIOLATIONS)
-    } else if comparison.is_unclear() {
-        ("UNCLEAR", codes::INCOMPLETE)
-    } else {
-        ("NOT WORSE", codes::CONFORMS)
+    let (verdict, code) = match comparison.worst() {
+        Change::Worse => ("WORSE", codes::VIOLATIONS),
+        Change::Unclear => ("UNCLEAR", codes::INCOMPLETE),
+        Change::Same | Change::Better => ("NOT WORSE", codes::CONFORMS),
     };
     let table = report::compared(&comparison, out::paint(&Environment::of_process(), false));
     let mut text = format!("{verdict}\n{table}");

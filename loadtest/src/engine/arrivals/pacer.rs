@@ -42,7 +42,7 @@ impl LatePermits {
     }
 }
 
-/// Starts the thread. It ends at once in the closed model, and else with the run, or after the last permit if the schedule cannot change.
+/// Starts the thread. It ends at once in the closed model, and else with the run, when every permit is added.
 pub(crate) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
     let run = Arc::clone(run);
     thread::Builder::new().name("pacer".to_owned()).spawn(move || add_permits(&run)).map(drop)
@@ -56,7 +56,8 @@ fn add_permits(run: &RunState) {
     while !run.is_over() {
         let schedule = timetable.current();
         if added >= schedule.total() {
-            if !timetable.is_replaceable() {
+            // A Locust master can still give more users to a worker, and with them more arrivals.
+            if run.is_draining() {
                 return;
             }
             thread::sleep(LONGEST_SLEEP);

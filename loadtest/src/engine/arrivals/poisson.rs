@@ -6,10 +6,7 @@
 
 use parking_lot::{RwLock, RwLockWriteGuard};
 
-use crate::{
-    number::{float, whole},
-    random,
-};
+use crate::number::{float, random_part, whole};
 
 /// The length of a block: so many arrivals are expected in it.
 const BLOCK: f64 = 64.0;
@@ -21,12 +18,6 @@ pub(in crate::engine) struct PoissonArrivals {
     end: f64,
     /// How many arrivals come before each block, for the blocks that were needed so far.
     before: RwLock<Vec<u64>>,
-}
-
-impl PartialEq for PoissonArrivals {
-    fn eq(&self, other: &Self) -> bool {
-        (self.seed, self.end.to_bits()) == (other.seed, other.end.to_bits())
-    }
 }
 
 impl PoissonArrivals {
@@ -88,7 +79,7 @@ impl PoissonArrivals {
     fn block(&self, block: u64) -> impl Iterator<Item = f64> + use<> {
         let start = float(block) * BLOCK;
         let end = (start + BLOCK).min(self.end);
-        let mut random = random::part(self.seed, block);
+        let mut random = random_part(self.seed, block);
         let mut position = start;
         std::iter::from_fn(move || {
             position -= (1.0 - random.f64()).ln();

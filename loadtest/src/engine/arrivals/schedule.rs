@@ -8,7 +8,7 @@ use super::poisson::PoissonArrivals;
 use crate::number::{float, whole};
 
 /// A rate that changes linearly from one point in time to the next.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Segment {
     /// When it begins, in seconds after the start.
     start: f64,
@@ -48,7 +48,7 @@ impl Segment {
 }
 
 /// The times at which iterations are due.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct Schedule {
     segments: Vec<Segment>,
@@ -180,35 +180,27 @@ impl Schedule {
 /// The current schedule of a run. It can be replaced while the run goes on: a Locust master changes the share of a worker when it adds or
 /// moves users.
 #[derive(Debug)]
-pub struct Timetable {
-    schedule: RwLock<Arc<Schedule>>,
-    is_replaceable: bool,
-}
+pub struct Timetable(RwLock<Arc<Schedule>>);
 
 impl Timetable {
     /// A timetable without arrivals, until its schedule is replaced.
-    pub fn replaceable() -> Self {
-        Self { is_replaceable: true, ..Self::from(Schedule::new(0.0, &[])) }
+    pub fn empty() -> Self {
+        Schedule::new(0.0, &[]).into()
     }
 
     pub fn current(&self) -> Arc<Schedule> {
-        Arc::clone(&self.schedule.read())
+        Arc::clone(&self.0.read())
     }
 
     /// Replaces the schedule. The arrivals that are due already must be the same in both.
     pub fn replace(&self, schedule: Schedule) {
-        *self.schedule.write() = Arc::new(schedule);
-    }
-
-    /// Whether arrivals can follow the last one of the current schedule.
-    pub(in crate::engine) fn is_replaceable(&self) -> bool {
-        self.is_replaceable
+        *self.0.write() = Arc::new(schedule);
     }
 }
 
 impl From<Schedule> for Timetable {
     fn from(schedule: Schedule) -> Self {
-        Self { schedule: RwLock::new(Arc::new(schedule)), is_replaceable: false }
+        Self(RwLock::new(Arc::new(schedule)))
     }
 }
 

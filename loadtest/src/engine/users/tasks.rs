@@ -33,15 +33,17 @@ impl UserTasks {
         Self { run: Arc::clone(run), tasks: JoinSet::new(), stops: BTreeMap::new(), started: 0 }
     }
 
-    /// Starts or stops users of a class until it has `count`. A stopped user finishes its iteration.
-    pub(crate) fn set(&mut self, class: &str, lane: &Arc<Lane>, count: usize) {
+    /// Starts or stops users of a class until it has `count`; without a lane it has none. A stopped user finishes its iteration.
+    pub(crate) fn set(&mut self, class: &str, lane: Option<&Arc<Lane>>, count: usize) {
         // Users that were stopped earlier are reaped here, so that a long run with many changes keeps no trace of them.
         while self.tasks.try_join_next().is_some() {}
         let stops = self.stops.entry(class.to_owned()).or_default();
         for stopped in stops.drain(count.min(stops.len())..) {
             stopped.store(true, Ordering::Release);
         }
-        while stops.len() < count {
+        while stops.len() < count
+            && let Some(lane) = lane
+        {
             let stop = Arc::new(AtomicBool::new(false));
             stops.push(Arc::clone(&stop));
             let (run, lane, index) = (Arc::clone(&self.run), Arc::clone(lane), self.started);
@@ -49,16 +51,17 @@ impl UserTasks {
             self.tasks.spawn(async move {
                 let mut state = UserState::default();
                 while !stop.load(Ordering::Acquire) && !run.is_over() {
-                    work_slice(&run, &mut state, Sender::task(index, &lane)).await;
+                    let sender = Sender { index, lane: Some(&lane), goose: None };
+                    work_slice(&run, &mut state, sender).await;
                 }
             });
         }
         self.run.users.change(&self.run.clock, |_| self.total());
     }
 
-    /// The number of users of a class.
-    pub(crate) fn count(&self, class: &str) -> usize {
-        self.stops.get(class).map_or(0, Vec::len)
+    /// The number of users of each class that ever had a number.
+    pub(crate) fn by_class(&self) -> BTreeMap<String, usize> {
+        self.stops.iter().map(|(class, users)| (class.clone(), users.len())).collect()
     }
 
     /// The number of all users.
@@ -68,7 +71,7 @@ impl UserTasks {
 
     /// Ends every task. Requests in progress are dropped.
     pub(crate) async fn shut_down(&mut self) {
-        self.stops.clear();
+        self.stops.values_mut().for_each(Vec::clear);
         self.tasks.shutdown().await;
     }
 }
@@ -82,14 +85,10 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Closed model: the users of one class send the sequences of their scenario, one after the other.
-    pub(crate) fn of_class(mix: Mix) -> Self {
-        Self { mix: RwLock::new(Arc::new(mix)), taken: Some(AtomicU64::new(0)) }
-    }
-
-    /// Open model: every user takes the next arrival, whose number decides which sequence it is.
-    pub(crate) fn of_arrivals(mix: Mix) -> Self {
-        Self { mix: RwLock::new(Arc::new(mix)), taken: None }
+    /// Closed model: the users of one class send the sequences of their scenario, one after the other. Open model: every user takes the next
+    /// arrival, whose number decides which sequence it is.
+    pub(crate) fn new(mix: Mix, by_arrival: bool) -> Self {
+        Self { mix: RwLock::new(Arc::new(mix)), taken: (!by_arrival).then(AtomicU64::default) }
     }
 
     /// Replaces the mix from the next iteration on.

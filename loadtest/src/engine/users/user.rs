@@ -35,7 +35,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The connection of a user, and when it may connect again.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct UserState {
     connection: LeanConnection,
     back_off: BackOff,
@@ -51,38 +51,33 @@ struct BackOff {
 }
 
 impl BackOff {
-    /// Clears the pause after a response.
-    fn reset(&mut self) {
-        (self.failed, self.paused_until) = (0, None);
-    }
-
-    /// Sets the pause after a failed connection, or clears it after any other exchange.
-    fn note(&mut self, exchange: &Exchange) {
-        if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
+    /// Sets the pause after a failed connection, or clears it after any other exchange and after a plain reply.
+    fn note(&mut self, exchange: Option<&Exchange>) {
+        let outcome = exchange.map(|exchange| &exchange.outcome);
+        if let Some(Err(Failure::Connect(_) | Failure::Broken(_))) = outcome {
             let pause = FIRST_PAUSE.saturating_mul(1 << self.failed.min(10)).min(LONGEST_PAUSE);
             self.failed += 1;
             self.paused_until = Some(Instant::now() + pause);
         } else {
-            self.reset();
+            (self.failed, self.paused_until) = (0, None);
         }
     }
 }
 
-impl std::fmt::Debug for UserState {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UserState").field("back_off", &self.back_off).finish_non_exhaustive()
-    }
-}
-
 /// Starts iterations of a user of goose until the end of a slice.
-pub(in crate::engine) async fn work(run: Arc<RunState>, user: &mut GooseUser) -> TransactionResult {
+pub(in crate::engine) async fn work(
+    run: Arc<RunState>,
+    user: &mut GooseUser,
+    is_reported: bool,
+) -> TransactionResult {
     let index = user.weighted_users_index;
     let mut state = take_state(&run, index).unwrap_or_else(|| {
         run.users.change(&run.clock, |users| users + 1);
         UserState::default()
     });
     run.clock.start();
-    work_slice(&run, &mut state, Sender { index, lane: None, goose: Some(user) }).await;
+    let sender = Sender { index, lane: None, goose: Some(user).filter(|_| is_reported) };
+    work_slice(&run, &mut state, sender).await;
     run.idle_users.lock().insert(index, state);
     Ok(())
 }
@@ -90,18 +85,11 @@ pub(in crate::engine) async fn work(run: Arc<RunState>, user: &mut GooseUser) ->
 /// Who sends the requests of an iteration.
 pub(in crate::engine) struct Sender<'a> {
     /// The number of the user.
-    index: usize,
+    pub(super) index: usize,
     /// What the user sends; none for the mix of the run.
-    lane: Option<&'a Lane>,
+    pub(super) lane: Option<&'a Lane>,
     /// The user of goose, to which exchanges are reported if there is a dashboard or report of goose.
-    goose: Option<&'a mut GooseUser>,
-}
-
-impl<'a> Sender<'a> {
-    /// A user of a Locust worker.
-    pub(in crate::engine) fn task(index: usize, lane: &'a Lane) -> Self {
-        Self { index, lane: Some(lane), goose: None }
-    }
+    pub(super) goose: Option<&'a mut GooseUser>,
 }
 
 /// Starts iterations until the end of a slice.
@@ -141,15 +129,6 @@ pub(in crate::engine) fn leave(run: &RunState, user: &GooseUser) {
 
 fn take_state(run: &RunState, index: usize) -> Option<UserState> {
     run.idle_users.lock().remove(&index)
-}
-
-/// The times of a request.
-#[derive(Clone, Copy)]
-struct Timing {
-    /// When the request was due; in the closed model, when it was sent.
-    intended: Instant,
-    /// From then to the last byte of the response.
-    latency: Duration,
 }
 
 /// Sends the requests of an iteration, one after the other. Gives the time of the last answer.
@@ -194,48 +173,34 @@ async fn execute(
         let UserState { connection, back_off } = state;
         let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
         let reply = connection.exchange(&run.settings.transport, sent_at, template.length(), write).await;
-        let (took, recalled) = match &reply {
-            Reply::Plain(plain) => (plain.took, run.settings.judge.recall(plain, sent)),
-            Reply::Other(exchange) => (exchange.took, None),
+        let (reply, assessment) = run.settings.judge.assess_reply(reply, sent);
+        let (took, exchange, response) = match &reply {
+            Reply::Plain(plain) => (plain.took, None, Some((plain.status, plain.body))),
+            Reply::Other(exchange) => {
+                let response = exchange.outcome.as_ref().ok();
+                let response = response.map(|response| (response.status, &response.body[..]));
+                (exchange.took, Some(exchange), response)
+            }
         };
         let answered_at = sent_at + took;
         ended = Some(answered_at);
-        let timing = Timing { intended, latency: answered_at.duration_since(intended) };
-        // An answer like an earlier one stays in the buffer of the connection.
-        let (reply, assessment) = match (reply, recalled) {
-            (reply, Some(assessment)) => (reply, assessment),
-            (reply, None) => {
-                let exchange = match reply {
-                    Reply::Plain(plain) => plain.to_exchange(),
-                    Reply::Other(exchange) => exchange,
-                };
-                let assessment = run.settings.judge.assess(&exchange, sent);
-                (Reply::Other(exchange), assessment)
-            }
+        let sample = Sample {
+            label: template.label,
+            at: run.clock.measured(intended),
+            latency: answered_at.duration_since(intended),
+            outcome: assessment.outcome,
+            judged: assessment.judged,
         };
-        let outcome = assessment.outcome;
-        let (exchange, response) = match &reply {
-            Reply::Plain(plain) => (None, Some((plain.status, plain.body))),
-            Reply::Other(exchange) => {
-                let response = exchange.outcome.as_ref().ok();
-                (Some(exchange), response.map(|response| (response.status, &response.body[..])))
-            }
-        };
-        if let Some(exchange) = exchange {
-            back_off.note(exchange);
-            note_exchange(run, exchange, outcome, timing, answered_at);
-        } else {
-            back_off.reset();
-            note_answer(run, outcome, timing, answered_at);
-        }
-        count(run, index, template.label, timing, &assessment, exchange);
+        back_off.note(exchange);
+        note(run, exchange, &sample, answered_at);
+        count(run, index, &sample, &assessment, exchange);
+        let outcome = sample.outcome;
         let (status, body) = response.unzip();
         token = (outcome == Outcome::Good)
             .then(|| judging::value_for_next(body.unwrap_or_default(), sequence, step, place))
             .flatten();
-        let reported = sender.goose.as_deref_mut().filter(|_| !run.settings.goose_options.is_empty());
-        if let Some(user) = reported {
-            report_to_goose(user, template.label, status, timing.latency, outcome).await;
+        if let Some(user) = sender.goose.as_deref_mut() {
+            report_to_goose(user, &sample, status).await;
         }
         started.answered &= outcome.is_answer();
         if outcome != Outcome::Good {
@@ -248,23 +213,19 @@ async fn execute(
     ended.unwrap_or_else(Instant::now)
 }
 
-/// Notes that the target responded.
-fn note_answer(run: &RunState, outcome: Outcome, timing: Timing, now: Instant) {
+/// Notes whether the target responds, when it answered, and whether it requests a pause. A plain reply has no exchange.
+fn note(run: &RunState, exchange: Option<&Exchange>, sample: &Sample<'_>, now: Instant) {
     let elapsed = run.clock.since_start(now);
+    let outcome = exchange.map(|exchange| exchange.outcome.as_ref());
+    if let Some(Err(failure)) = outcome {
+        return run.liveness.failed(failure, elapsed);
+    }
     run.liveness.responded(elapsed);
-    if outcome.is_answer() && run.clock.measured(timing.intended).is_some() {
+    if sample.outcome.is_answer() && sample.at.is_some() {
         run.note_answer(elapsed);
     }
-}
-
-/// Notes whether the target responds, when it answered, and whether it requests a pause.
-fn note_exchange(run: &RunState, exchange: &Exchange, outcome: Outcome, timing: Timing, now: Instant) {
-    let response = match &exchange.outcome {
-        Ok(response) => response,
-        Err(failure) => return run.liveness.failed(failure, run.clock.since_start(now)),
-    };
-    note_answer(run, outcome, timing, now);
     if run.settings.respect_retry_after
+        && let Some(Ok(response)) = outcome
         && let ThrottleDecision::Wait(pause) =
             RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
     {
@@ -276,27 +237,19 @@ fn note_exchange(run: &RunState, exchange: &Exchange, outcome: Outcome, timing: 
 fn count(
     run: &RunState,
     index: usize,
-    label: &str,
-    timing: Timing,
+    sample: &Sample<'_>,
     assessment: &Assessment,
     exchange: Option<&Exchange>,
 ) {
-    let at = run.clock.measured(timing.intended);
     let mut figures = run.figures_of(index);
-    figures.record(&Sample {
-        label,
-        at,
-        latency: timing.latency,
-        outcome: assessment.outcome,
-        judged: assessment.judged,
-    });
-    if at.is_none() {
+    figures.record(sample);
+    if sample.at.is_none() {
         return;
     }
     for (rule, violation) in &assessment.violations {
         let key = WrongKey {
             rule: rule.id.to_owned(),
-            label: label.to_owned(),
+            label: sample.label.to_owned(),
             pointer: judging::pointer(rule, violation),
         };
         figures.add_wrong(key, || example(run, violation, exchange));
@@ -327,15 +280,11 @@ fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -
 }
 
 /// Adds an exchange to the metrics of goose, for its dashboard and reports.
-async fn report_to_goose(
-    user: &mut GooseUser,
-    label: &str,
-    status: Option<u16>,
-    latency: Duration,
-    outcome: Outcome,
-) {
-    let good = outcome == Outcome::Good;
-    let error = (!good).then_some(outcome.description());
+async fn report_to_goose(user: &mut GooseUser, sample: &Sample<'_>, status: Option<u16>) {
+    let good = sample.outcome == Outcome::Good;
+    let error = (!good).then_some(sample.outcome.description());
     // It fails only after goose has closed its metrics, at the end of the run.
-    let _ = user.record_custom_request_duration("POST", label, latency, good, status, error).await;
+    let reported =
+        user.record_custom_request_duration("POST", sample.label, sample.latency, good, status, error);
+    let _ = reported.await;
 }

@@ -1,6 +1,6 @@
 //! The connection of a worker to its master: a DEALER over TCP.
 
-use std::{io, time::Duration};
+use std::{error::Error, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
@@ -12,38 +12,13 @@ use tokio::{
     time::timeout,
 };
 
-use super::zmtp::{self, Frame, GREETING, ZmtpError};
+use super::zmtp::{self, Frame, GREETING};
 
 /// How long the master may take to accept a connection, and to read what a worker sends.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A master that sends no message of Locust for this long is lost.
-pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no connection, or no longer one.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectionError {
-    /// The socket failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The peer closed the connection.
-    #[error("it closed the connection")]
-    Closed,
-    /// The peer neither answers nor reads.
-    #[error("no answer within {} s", PATIENCE.as_secs())]
-    Timeout,
-    /// The peer completes the handshake and never answers `client_ready`.
-    #[error("it accepts the connection and does not acknowledge this worker: is it a Locust master?")]
-    Unacknowledged,
-    /// An acknowledged worker gets no message for too long.
-    #[error("it sent no heartbeat for {} s", SILENCE.as_secs())]
-    Silent,
-    /// The master wants a new connection.
-    #[error("it asked to connect anew")]
-    Reconnect,
-    /// The peer sent something that cannot be read.
-    #[error(transparent)]
-    Zmtp(#[from] ZmtpError),
-}
+pub(in crate::worker) type ConnectionError = Box<dyn Error + Send + Sync>;
 
 /// What arrives from the master.
 #[derive(Debug, PartialEq, Eq)]
@@ -69,7 +44,7 @@ pub(in crate::worker) struct Connection {
 impl Connection {
     /// Connects to `HOST:PORT` under this identity.
     pub(in crate::worker) async fn open(address: &str, identity: &str) -> Result<Self, ConnectionError> {
-        timeout(PATIENCE, Self::handshake(address, identity)).await.map_err(|_| ConnectionError::Timeout)?
+        timeout(PATIENCE, Self::handshake(address, identity)).await.unwrap_or_else(|_| Err(no_answer()))
     }
 
     async fn handshake(address: &str, identity: &str) -> Result<Self, ConnectionError> {
@@ -82,7 +57,7 @@ impl Connection {
             connection.read().await?;
             // Something that is not ZMTP may be shorter than a greeting, and then wait for us.
             if connection.received.first() != Some(&0xff) {
-                return Err(ZmtpError::Greeting.into());
+                return Err(zmtp::NO_ZMTP.into());
             }
         }
         let mut greeting = [0; GREETING];
@@ -97,7 +72,7 @@ impl Connection {
     /// Sends a frame.
     pub(in crate::worker) async fn send(&mut self, frame: &[u8]) -> Result<(), ConnectionError> {
         let sent = timeout(PATIENCE, self.writer.write_all(frame)).await;
-        Ok(sent.map_err(|_| ConnectionError::Timeout)??)
+        Ok(sent.map_err(|_| no_answer())??)
     }
 
     /// What arrives next. It can be cancelled and called again without loss.
@@ -125,8 +100,12 @@ impl Connection {
 
     async fn read(&mut self) -> Result<(), ConnectionError> {
         if self.reader.read_buf(&mut self.received).await? == 0 {
-            return Err(ConnectionError::Closed);
+            return Err("it closed the connection".into());
         }
         Ok(())
     }
+}
+
+fn no_answer() -> ConnectionError {
+    format!("no answer within {} s", PATIENCE.as_secs()).into()
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use serde::{
     Deserialize, Serialize, Serializer,
     de::{DeserializeOwned, IgnoredAny},
@@ -65,28 +66,30 @@ pub(in crate::worker) struct MasterOptions {
     pub(in crate::worker) paymaster_thresholds: Option<Vec<String>>,
 }
 
+impl MasterOptions {
+    /// The rate that arrivals follow; none for the closed model.
+    pub(in crate::worker) fn rate(&self) -> Option<&str> {
+        self.paymaster_rate.as_deref().map(str::trim).filter(|rate| !rate.is_empty())
+    }
+}
+
 /// Deepest nesting of a message. Those of Locust have five levels.
 const DEEPEST: usize = 32;
 
 pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, rmp_serde::decode::Error> {
-    #[derive(Deserialize)]
-    struct Ack {
-        #[serde(default)]
+    /// What messages with few members have for us.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Members {
         index: Option<u64>,
-    }
-    #[derive(Deserialize)]
-    struct Complete {
-        #[serde(default)]
         user_count: Option<f64>,
     }
+    let members = || data::<Option<Members>>(bytes).map(Option::unwrap_or_default);
     let (kind, _, _): (String, IgnoredAny, IgnoredAny) = parsed(bytes)?;
     Ok(match kind.as_str() {
-        "ack" => FromMaster::Ack(data::<Option<Ack>>(bytes)?.and_then(|ack| ack.index)),
+        "ack" => FromMaster::Ack(members()?.index),
         "spawn" => FromMaster::Spawn(Box::new(data(bytes)?)),
-        "spawning_complete" | SPAWNED => {
-            let complete = data::<Option<Complete>>(bytes)?;
-            FromMaster::SpawningComplete(complete.and_then(|complete| complete.user_count))
-        }
+        "spawning_complete" | SPAWNED => FromMaster::SpawningComplete(members()?.user_count),
         "stop" => FromMaster::Stop,
         "quit" => FromMaster::Quit,
         FINISH => FromMaster::Finish,
@@ -108,18 +111,6 @@ fn data<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error
     Ok(data)
 }
 
-/// The state of a worker in its heartbeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(in crate::worker) enum WorkerState {
-    /// Without a run.
-    Ready,
-    /// Starting users.
-    Spawning,
-    /// With users.
-    Running,
-}
-
 /// The kind and the data of the first message: -1 instead of a version of Locust, so that the master compares no versions.
 pub(in crate::worker) const READY: (&str, i8) = ("client_ready", -1);
 
@@ -132,7 +123,8 @@ pub(in crate::worker) fn from_worker(kind: &str, data: &impl Serialize, node_id:
 /// The data of a heartbeat.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::worker) struct Heartbeat {
-    pub(in crate::worker) state: WorkerState,
+    /// `ready` without a run, `spawning` while users are started, `running` with users.
+    pub(in crate::worker) state: &'static str,
     /// CPU use in percent of all cores.
     pub(in crate::worker) current_cpu_usage: f64,
     /// Memory in bytes.
@@ -162,7 +154,7 @@ pub(in crate::worker) struct Stats {
     pub(in crate::worker) users: UserCounts,
     /// The exact figures of the run so far (see `exact`), which only our locustfile reads.
     #[serde(rename = "bin", skip_serializing_if = "Option::is_none")]
-    pub(in crate::worker) exact: Option<Binary>,
+    pub(in crate::worker) exact: Option<Bytes>,
 }
 
 /// A row of Locust's statistics: differences since the last message. Times of requests are in ms, times of day in seconds since 1970.
@@ -203,16 +195,6 @@ pub(in crate::worker) struct FloatKeys(pub(in crate::worker) BTreeMap<u64, u64>)
 impl Serialize for FloatKeys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
-    }
-}
-
-/// Bytes, which are `bin` in MessagePack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::worker) struct Binary(pub(in crate::worker) Vec<u8>);
-
-impl Serialize for Binary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
     }
 }
 

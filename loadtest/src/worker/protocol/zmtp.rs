@@ -11,8 +11,6 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 pub const GREETING: usize = 64;
 /// Most bytes of a frame that is read. The messages of a master have a few kilobytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// Most bytes of an identity.
-const MOST_IDENTITY: usize = 255;
 
 /// Another frame of the same message follows.
 const MORE: u8 = 1;
@@ -33,36 +31,12 @@ pub enum Frame {
     },
 }
 
-/// Bytes are not ZMTP as we need it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ZmtpError {
-    /// The greeting does not begin as that of ZMTP 3.
-    #[error(
-        "it does not speak ZMTP 3: is it the port of a Locust master (5557 by default), and not that of its web page?"
-    )]
-    Greeting,
-    /// The peer wants a security mechanism.
-    #[error("it wants the security mechanism {0}, and Locust uses none (NULL)")]
-    Mechanism(String),
-    /// Reserved bits of a frame are set.
-    #[error("a frame has the reserved flags {0:#04x}")]
-    Flags(u8),
-    /// A frame is too large.
-    #[error("a frame of {0} bytes is larger than {MOST_BYTES}")]
-    TooLarge(u64),
-    /// A command has no name, or its data ends too early.
-    #[error("a command cannot be read")]
-    Command,
-    /// The peer refused the connection.
-    #[error("it refused the connection: {0}")]
-    Refused(String),
-    /// The first frame is not READY.
-    #[error("it sent no READY command")]
-    NotReady,
-    /// The peer is not a ROUTER.
-    #[error("its socket is a {0}, and that of a Locust master is a ROUTER")]
-    SocketType(String),
-}
+/// The error for a peer whose greeting does not begin as that of ZMTP 3.
+pub const NO_ZMTP: &str = "it does not speak ZMTP 3: is it the port of a Locust master (5557 by default), and not that of its web page?";
+/// The error for a first frame that is not READY.
+const NO_READY: &str = "it sent no READY command";
+/// The error for a command that has no name, or whose data ends too early.
+const NO_COMMAND: &str = "a command cannot be read";
 
 /// Our greeting: ZMTP 3.0, mechanism NULL.
 pub fn greeting() -> [u8; GREETING] {
@@ -73,27 +47,30 @@ pub fn greeting() -> [u8; GREETING] {
 }
 
 /// Checks the greeting of the peer.
-pub fn check_greeting(bytes: &[u8; GREETING]) -> Result<(), ZmtpError> {
+pub fn check_greeting(bytes: &[u8; GREETING]) -> Result<(), String> {
     if bytes[0] != 0xff || bytes[9] & 1 == 0 || bytes[10] < 3 {
-        return Err(ZmtpError::Greeting);
+        return Err(NO_ZMTP.to_owned());
     }
     let mechanism = bytes[12..32].split(|byte| *byte == 0).next().unwrap_or_default();
     if mechanism == b"NULL" {
-        Ok(())
-    } else {
-        let name = String::from_utf8_lossy(mechanism).escape_default().to_string();
-        Err(ZmtpError::Mechanism(name))
+        return Ok(());
     }
+    let mechanism = escaped(mechanism);
+    Err(format!("it wants the security mechanism {mechanism}, and Locust uses none (NULL)"))
 }
 
-/// The READY command of a DEALER. An identity longer than 255 bytes is cut.
+/// Text of the peer that is safe to print.
+fn escaped(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).escape_default().to_string()
+}
+
+/// The READY command of a DEALER. An identity has at most 255 bytes.
 pub fn ready(identity: &str) -> Bytes {
     let mut data = BytesMut::new();
-    let identity = &identity.as_bytes()[..identity.len().min(MOST_IDENTITY)];
-    for (name, value) in [(&b"Socket-Type"[..], &b"DEALER"[..]), (b"Identity", identity)] {
-        put_short(&mut data, name);
+    for (name, value) in [("Socket-Type", "DEALER"), ("Identity", identity)] {
+        put_short(&mut data, name.as_bytes());
         data.put_u32(u32::try_from(value.len()).unwrap_or_default());
-        data.put_slice(value);
+        data.put_slice(value.as_bytes());
     }
     command(b"READY", &data)
 }
@@ -135,12 +112,12 @@ fn frame(flags: u8, body: &[u8]) -> Bytes {
 
 /// Takes the next frame from received bytes; none if it is not complete. A frame that announces too many bytes is an error before
 /// they arrive.
-pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, ZmtpError> {
+pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, String> {
     let Some(&flags) = received.first() else {
         return Ok(None);
     };
     if flags & !(MORE | LONG | COMMAND) != 0 || flags & (COMMAND | MORE) == COMMAND | MORE {
-        return Err(ZmtpError::Flags(flags));
+        return Err(format!("a frame has the reserved flags {flags:#04x}"));
     }
     let is_long = flags & LONG != 0;
     let head = if is_long { 9 } else { 2 };
@@ -150,7 +127,7 @@ pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, ZmtpError> {
     let mut length = &received[1..head];
     let length = if is_long { length.get_u64() } else { u64::from(length.get_u8()) };
     let size = usize::try_from(length).ok().filter(|size| *size <= MOST_BYTES);
-    let size = size.ok_or(ZmtpError::TooLarge(length))?;
+    let size = size.ok_or_else(|| format!("a frame of {length} bytes is larger than {MOST_BYTES}"))?;
     if received.len() < head + size {
         return Ok(None);
     }
@@ -159,7 +136,7 @@ pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, ZmtpError> {
     if flags & COMMAND == 0 {
         return Ok(Some(Frame::Part { body, more: flags & MORE != 0 }));
     }
-    let name = take_short(&mut body).ok_or(ZmtpError::Command)?;
+    let name = take_short(&mut body).ok_or(NO_COMMAND)?;
     Ok(Some(Frame::Command(name, body)))
 }
 
@@ -172,27 +149,26 @@ fn take_short(bytes: &mut Bytes) -> Option<Bytes> {
 }
 
 /// Checks that the first frame of the peer is the READY command of a ROUTER.
-pub fn check_ready(first: &Frame) -> Result<(), ZmtpError> {
+pub fn check_ready(first: &Frame) -> Result<(), String> {
     let Frame::Command(name, data) = first else {
-        return Err(ZmtpError::NotReady);
+        return Err(NO_READY.to_owned());
     };
     let mut data = data.clone();
     if &name[..] == b"ERROR" {
-        let reason = take_short(&mut data).unwrap_or_default();
-        let reason = String::from_utf8_lossy(&reason).escape_default().to_string();
-        return Err(ZmtpError::Refused(reason));
+        let reason = escaped(&take_short(&mut data).unwrap_or_default());
+        return Err(format!("it refused the connection: {reason}"));
     }
     if &name[..] != b"READY" {
-        return Err(ZmtpError::NotReady);
+        return Err(NO_READY.to_owned());
     }
     while !data.is_empty() {
-        let name = take_short(&mut data).ok_or(ZmtpError::Command)?;
-        let length = data.try_get_u32().map_err(|_| ZmtpError::Command)?;
+        let name = take_short(&mut data).ok_or(NO_COMMAND)?;
+        let length = data.try_get_u32().map_err(|_| NO_COMMAND)?;
         let length = usize::try_from(length).ok().filter(|length| *length <= data.len());
-        let value = data.split_to(length.ok_or(ZmtpError::Command)?);
+        let value = data.split_to(length.ok_or(NO_COMMAND)?);
         if name.eq_ignore_ascii_case(b"Socket-Type") && &value[..] != b"ROUTER" {
-            let kind = String::from_utf8_lossy(&value).escape_default().to_string();
-            return Err(ZmtpError::SocketType(kind));
+            let kind = escaped(&value);
+            return Err(format!("its socket is a {kind}, and that of a Locust master is a ROUTER"));
         }
     }
     Ok(())

@@ -68,7 +68,7 @@ fn keys_of_any_type_are_skipped() {
 
 #[test]
 fn what_a_worker_sends_has_the_members_of_locust() {
-    let heartbeat = Heartbeat { state: WorkerState::Ready, current_cpu_usage: 1.5, current_memory_usage: 9 };
+    let heartbeat = Heartbeat { state: "ready", current_cpu_usage: 1.5, current_memory_usage: 9 };
     let bytes = from_worker("heartbeat", &heartbeat, "n");
     let text = String::from_utf8_lossy(&bytes);
     for name in ["heartbeat", "state", "ready", "current_cpu_usage", "current_memory_usage"] {
@@ -91,7 +91,7 @@ fn statistics_have_float_keys_and_binary_figures() {
         stats_total: entry,
         errors: BTreeMap::new(),
         users: UserCounts::default(),
-        exact: Some(Binary(vec![1, 2, 3])),
+        exact: Some(Bytes::from_static(&[1, 2, 3])),
     };
     let bytes = from_worker("stats", &stats, "n");
     let find = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
