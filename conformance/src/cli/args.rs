@@ -118,6 +118,9 @@ pub(crate) struct CompareArgs {
     pub(crate) before: String,
     /// A report or a paymaster URL: what is compared with the baseline.
     pub(crate) after: String,
+    /// Write the comparison to this page too; with the ending `.md` in Markdown.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Judge only these rules of a URL, as in a check; repeatable.

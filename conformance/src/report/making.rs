@@ -443,7 +443,7 @@ mod tests {
         verdict::summary::{Recorded, Summary},
     };
     use paymaster_schemas::kinds;
-    use paymaster_settings::Paint;
+    use paymaster_settings::{Paint, output::document::terminal::Lines};
     use serde_json::json;
 
     use super::*;
@@ -451,7 +451,7 @@ mod tests {
         events::{Event, SentExchange},
         report::{
             comparison::{
-                compare::{SideNames, compare, render},
+                compare::{self, SideNames},
                 matrix::{self, Column},
             },
             document,
@@ -597,7 +597,9 @@ mod tests {
         }));
         let names = SideNames { before: "a.json".to_owned(), after: "b.json".to_owned(), targets: false };
         let other = sample::violations().report();
-        texts.push(render(&compare(&other, &report), &names, Paint::default()));
+        let comparison = compare::compare(&other, &report);
+        let comparison = compare::document(&comparison, &names);
+        texts.push(Lines::default().document(&comparison));
         texts.push(matrix::page(&[Column { name: "a".to_owned(), run: report }]));
         for text in texts {
             assert!(!text.contains(CANARY), "{text}");

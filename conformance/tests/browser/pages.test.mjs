@@ -27,6 +27,7 @@ before(async () => {
   await judge([target.url, "--report", "html=broken.html", "--report", "json=broken.json", "--report", "har=broken.har"], 1);
   await judge(["--report", "html=good.html", "--report", "json=good.json"], 0);
   await judge(["matrix", "good.json", "broken.json", "-o", "matrix.html"], 0);
+  await judge(["compare", "good.json", "broken.json", "-o", "compare.html"], 1);
   const faults = ["fee-decimal-string", "id-empty-refused", "content-type-plain", "token-error-parse-error", "mode-member-missing"];
   server = spawn(process.env.SERVER, ["--listen", "127.0.0.1:0", ...faults.flatMap((fault) => ["--fault", fault])], { stdio: ["ignore", "pipe", "ignore"] });
   for await (const line of createInterface({ input: server.stdout })) {
@@ -36,7 +37,7 @@ before(async () => {
     break;
   }
   report = JSON.parse(await readFile(join(folder, "broken.json"), "utf8"));
-  pages = Object.fromEntries(["broken", "good", "matrix", "few"].map((name) => [name, pathToFileURL(join(folder, `${name}.html`)).href]));
+  pages = Object.fromEntries(["broken", "good", "matrix", "compare", "few"].map((name) => [name, pathToFileURL(join(folder, `${name}.html`)).href]));
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 });
 
@@ -48,7 +49,7 @@ after(async () => {
 });
 
 async function judge(args, expected) {
-  const all = args[0] === "matrix" || args.includes("--cases") ? args : [...args, "--cases", "40"];
+  const all = ["matrix", "compare"].includes(args[0]) || args.includes("--cases") ? args : [...args, "--cases", "40"];
   const code = await run(binary, all, { cwd: folder, env: { PATH: process.env.PATH, PAYMASTER_SPEC: "fee-quote" } }).then(() => 0, (cause) => cause.code);
   assert.equal(code, expected, `${binary} ${all.join(" ")}`);
 }
@@ -116,7 +117,7 @@ test("filters show what they say, together and alone", async () => {
 });
 
 test("every link leads somewhere, and a link to a rule opens it", async () => {
-  for (const name of ["broken", "good", "matrix"]) {
+  for (const name of ["broken", "good", "matrix", "compare"]) {
     const page = await open(pages[name]);
     const lost = await page.locator("a[href]").evaluateAll((links) =>
       links.map((link) => link.getAttribute("href")).filter((href) => !href.startsWith("#") || !document.getElementById(href.slice(1))));
@@ -184,7 +185,7 @@ test("what is wrong is marked in the answer, beside the request", async () => {
 });
 
 test("nothing that a target says becomes markup", async () => {
-  for (const name of ["broken", "matrix"]) {
+  for (const name of ["broken", "matrix", "compare"]) {
     const page = await open(pages[name]);
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(await page.locator("img, iframe, link, body b b").count(), 0);
@@ -221,7 +222,7 @@ const SHAPES = [
   { colorScheme: "dark", size: "narrow", viewport: NARROW },
 ];
 
-for (const name of ["broken", "few", "good", "matrix"]) {
+for (const name of ["broken", "few", "good", "matrix", "compare"]) {
   for (const { colorScheme, size, viewport } of SHAPES) {
     test(`accessible and in shape: ${name}, ${colorScheme}, ${size}`, async () => {
       const page = await open(pages[name], { colorScheme, viewport });

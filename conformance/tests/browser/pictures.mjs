@@ -71,12 +71,12 @@ async function load() {
   const { url } = await serve();
   await run(server, ["--print-profile"]).then(({ stdout }) => writeFile(join(folder, "paymaster.toml"), stdout));
   await ends(0, loadtest, url, "--rate", "40,5s;40,5s;120,5s;120,5s;40,10s", "--arrivals", "poisson", "--users", "20", "-t", "p95<2s", "-o", "report.html");
-  const page = await open(pathToFileURL(join(folder, "report.html")).href, 1000);
+  const page = await open(pathToFileURL(join(folder, "report.html")).href, 1000, 0.8);
   const latency = await page.locator("figure").nth(1).boundingBox();
   await picture(page, "load-report", { x: 0, y: 0, width: 1000, height: latency.y + latency.height + 16 });
 }
 
-/** A conformance run against a server with a fault, and its matrix with one that conforms. */
+/** A conformance run against a server with a fault, its matrix with one that conforms, and the two compared. */
 async function runs() {
   const faults = ["fee-decimal-string", "content-type-plain", "mode-member-missing"];
   const broken = await serve(...faults.flatMap((fault) => ["--fault", fault]));
@@ -84,13 +84,17 @@ async function runs() {
   const good = await serve();
   await ends(0, conformance, good.url, "--cases", "40", "--report", "json=good.json");
   await ends(0, conformance, "matrix", "good.json", "broken.json", "-o", "matrix.html");
-  const page = await open(pathToFileURL(join(folder, "broken.html")).href, 1000, 0.8);
+  await ends(1, conformance, "compare", "good.json", "broken.json", "-o", "compare.html");
+  const page = await open(pathToFileURL(join(folder, "broken.html")).href, 1000, 0.75);
   const warnings = await page.locator("#warned").boundingBox();
   await picture(page, "conformance-report", { x: 0, y: 0, width: 1000, height: warnings.y + warnings.height });
   const matrix = await open(pathToFileURL(join(folder, "matrix.html")).href, 1000);
   await matrix.locator("#differences").click();
   const table = await matrix.locator("#matrix").boundingBox();
   await picture(matrix, "matrix", { x: 0, y: 0, width: 1000, height: Math.min(table.y + table.height + 16, 900) });
+  const comparison = await open(pathToFileURL(join(folder, "compare.html")).href, 1000);
+  const { height } = await comparison.locator("body").boundingBox();
+  await picture(comparison, "comparison", { x: 0, y: 0, width: 1000, height: Math.min(height, 900) });
 }
 
 /** A web page of another origin that calls the reference server, beside the log of the server. */

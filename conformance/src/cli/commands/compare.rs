@@ -2,17 +2,25 @@
 
 use std::path::Path;
 
-use paymaster_settings::{Environment, RunSetup, Setup, output};
+use paymaster_settings::{
+    Environment, RunSetup, Setup,
+    output::{
+        self,
+        document::{html, markdown, terminal::Lines},
+        page::Own,
+        report_file,
+    },
+};
 
 use crate::{
     cli::{
         args::{ChainArgs, CompareArgs},
         filter,
-        process::{CommandError, block_on, stop_at_interrupt},
+        process::{CommandError, at, block_on, stop_at_interrupt},
     },
     report::{
         Finished,
-        comparison::compare::{SideNames, compare, render},
+        comparison::compare::{SideNames, compare, document},
         model::Report,
         progress::Progress,
     },
@@ -30,7 +38,18 @@ pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, C
     before.compared_with(&after)?;
     let comparison = compare(&before, &after);
     let names = SideNames { before: before_name, after: after_name, targets };
-    output::print(&render(&comparison, &names, output::paint(environment, false)))?;
+    let document = document(&comparison, &names);
+    let lines = Lines { paint: output::paint(environment, false), ..Lines::default() };
+    output::print(&lines.document(&document))?;
+    if let Some(path) = &args.output {
+        let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+        let text = if is_markdown {
+            markdown::render(&document, usize::MAX)
+        } else {
+            html::page(&document, Own::default(), "")
+        };
+        report_file::write(path, &text).map_err(at(path))?;
+    }
     Ok(comparison.exit_code(args.run.strictness.allow_incomplete))
 }
 

@@ -31,7 +31,7 @@ fn block(block: &Block, is_top: bool) -> Markup {
     html! {
         @match block {
             Block::Section { .. } if block.is_empty() => {},
-            Block::Section { id, title, blocks: all } => section id=(id) { h2 { (text(title)) } (blocks(all)) },
+            Block::Section { id, title, blocks: all } => section id=[Some(id).filter(|id| !id.is_empty())] { h2 { (text(title)) } (blocks(all)) },
             Block::Card(card) => (self::card(card)),
             Block::Paragraph(words) => p class=(if is_top && matches!(words.0.first(), Some((Style::Strong, _))) { "note" } else { "meta" }) { (text(words)) },
             Block::List(items) => ul.advice { @for item in items { li { (text(item)) } } },

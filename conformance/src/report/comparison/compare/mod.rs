@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use paymaster_engine::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    EMBEDDED_WARNING, Paint, escape_controls, exit,
+    EMBEDDED_WARNING, escape_controls, exit,
     output::{
-        document::{Block, Document, Head, Style, Text, terminal::Lines},
+        document::{Block, Document, Head, Style, Text},
         terminal::cut,
     },
 };
@@ -259,19 +259,15 @@ const KINDS: [(ChangeKind, Style, &str, &str); 8] = [
 ];
 const IN_ONE_REPORT: &str = "In one report only: other rules were selected, or the versions differ";
 
-/// The comparison as text.
-pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Paint) -> String {
-    Lines { paint, ..Lines::default() }.document(&document(comparison, names))
-}
-
-fn document(comparison: &Comparison<'_>, names: &SideNames) -> Document {
+/// The comparison, for a terminal, a page or Markdown.
+pub(crate) fn document(comparison: &Comparison<'_>, names: &SideNames) -> Document {
     let sides = if names.targets { ["first", "second"] } else { ["before", "after"] };
     let (state, word) = headline(comparison, names);
     let mut facts = Vec::new();
     for (side, run) in sides.into_iter().zip([comparison.before, comparison.after]) {
         let (heading, counts) = (run.verdict_line().heading(), run.counts());
         let rules = words::count(counts.rules() as u128, "rule");
-        facts.push((side, format!("{heading}  {rules}: {}", counts.line()).into()));
+        facts.push((side, format!("{heading} · {rules}: {}", counts.line()).into()));
         facts.extend(run.cut_short.iter().map(|cause| (side, format!("cut short: {cause}").into())));
     }
     let alike = format!("{} alike", words::count(comparison.alike as u128, "other rule"));
@@ -294,7 +290,7 @@ fn document(comparison: &Comparison<'_>, names: &SideNames) -> Document {
     Document {
         title: "Comparison",
         head: Head {
-            tool: String::new(),
+            tool: format!("paymaster-conformance {}", env!("CARGO_PKG_VERSION")),
             state,
             word: word.to_owned(),
             limits: Text::default(),
@@ -357,7 +353,7 @@ fn item(change: &Change<'_>, comparison: &Comparison<'_>) -> Option<Text> {
     Some(match (change.kind, finding) {
         (ChangeKind::New | ChangeKind::NewWarning, Some(finding)) => {
             let (expected, actual) = (&finding.expected, cut(&escape_controls(&finding.actual), 200));
-            text.with(Style::Quoted, format!(": expected {expected}, got {actual} ({})", finding.place()))
+            text.with(Style::Quoted, format!(": expected {expected}; found: {actual} ({})", finding.place()))
         }
         (ChangeKind::NewPointer, _) => {
             text.with(Style::Quoted, format!(": also {}", change.places.join("; ")))

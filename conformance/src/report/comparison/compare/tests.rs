@@ -1,6 +1,6 @@
 use crate::report::{comparison::compare::*, sample};
 use paymaster_engine::verdict::conclusion::Verdict;
-use paymaster_settings::Paint;
+use paymaster_settings::output::document::terminal::Lines;
 
 fn recorded(change: impl FnOnce(&mut Report)) -> Report {
     let mut run = sample::violations().report();
@@ -15,6 +15,10 @@ fn set(run: &mut Report, rule: &str, verdict: Verdict) {
 
 fn names(targets: bool) -> SideNames {
     SideNames { before: "a.json".to_owned(), after: "b.json".to_owned(), targets }
+}
+
+fn shown(comparison: &Comparison<'_>, targets: bool) -> String {
+    Lines::default().document(&document(comparison, &names(targets)))
 }
 
 /// A run in which everything that can happen between two runs has happened.
@@ -44,12 +48,12 @@ fn changed() -> Report {
 fn every_change_is_shown() {
     let (before, after) = (recorded(|_| {}), changed());
     let comparison = compare(&before, &after);
-    let text = render(&comparison, &names(false), Paint::default());
+    let text = shown(&comparison, false);
     assert!(!text.contains('\u{1b}'));
     assert_eq!(comparison.exit_code(false), exit::VIOLATIONS);
     insta::assert_snapshot!("runs", text);
     let back = compare(&after, &before);
-    insta::assert_snapshot!("targets", render(&back, &names(true), Paint::default()));
+    insta::assert_snapshot!("targets", shown(&back, true));
 }
 
 #[test]
@@ -59,7 +63,7 @@ fn a_run_compared_with_itself_is_alike() {
     assert!(comparison.changes.iter().all(|change| change.kind == ChangeKind::Still));
     assert!(comparison.dialect.is_empty() && comparison.behaviour.is_empty());
     assert_eq!(comparison.exit_code(false), exit::CONFORMS, "what was broken before is nothing new");
-    let text = render(&comparison, &names(false), Paint::default());
+    let text = shown(&comparison, false);
     assert!(text.starts_with("ALIKE  a.json -> b.json"), "{text}");
 }
 
