@@ -13,7 +13,7 @@ use crate::{
     specification::Specification,
 };
 
-/// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64.
+/// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64, and a time in seconds and in milliseconds.
 const NUMBERS: &[&str] = &[
     "0",
     "1",
@@ -25,6 +25,7 @@ const NUMBERS: &[&str] = &[
     "-9007199254740993",
     "18446744073709551616",
     "1686847490",
+    "1686847490000",
     "1.5",
 ];
 
@@ -76,7 +77,7 @@ pub static NUMBER_IDS: Relation = Relation::new(
     "number-ids",
     "the same call with number ids: 0, negative, above 2^53",
     Bases::EveryKind,
-    Rounds::scaled(11),
+    Rounds::scaled(12),
     |input, ids| {
         let text = *item_of_round(input, NUMBERS);
         let Ok(number) = text.parse::<Number>() else {

@@ -40,6 +40,7 @@ fn with_ids() -> Vec<Value> {
         request("", SPONSOR, operation(), sponsored()),
         request(-5, SPONSOR, operation(), sponsored()),
         request(1.5, SPONSOR, operation(), sponsored()),
+        request(1_686_847_490_000_u64, SPONSOR, operation(), sponsored()),
         request(large, SPONSOR, operation(), sponsored()),
         request("42", SPONSOR, operation(), sponsored()),
         request("grün", SPONSOR, operation(), sponsored()),
