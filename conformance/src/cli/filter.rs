@@ -1,6 +1,6 @@
 //! Filters by name with `*`, and suggestions for names that match nothing.
 
-use crate::cli::process::CommandError;
+use crate::cli::CommandError;
 use paymaster_engine::rules::Rule;
 use paymaster_settings::did_you_mean;
 

@@ -16,7 +16,7 @@ use paymaster_settings::{
 };
 
 use crate::{
-    cli::{args::OutputArgs, known::KnownFailures, process::CommandError},
+    cli::{CommandError, args::OutputArgs, known::KnownFailures},
     events::Event,
     report::{
         Finished, Maker, ReportLog,

@@ -21,11 +21,8 @@ use paymaster_settings::{
 
 use crate::{
     cli::{
-        args::CheckArgs,
-        filter,
-        known::KnownFailures,
-        process::{CommandError, block_on, stop_at_interrupt},
-        reports::Reports,
+        CommandError, args::CheckArgs, block_on, filter, known::KnownFailures, reports::Reports,
+        stop_at_interrupt,
     },
     report::{Finished, progress::Progress, text::words::count},
     run::{self, Cost, Reporters, RunOutcome, Suite},

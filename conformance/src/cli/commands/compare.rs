@@ -6,9 +6,9 @@ use paymaster_settings::{Environment, RunSetup, Setup, output};
 
 use crate::{
     cli::{
+        CommandError,
         args::{ChainArgs, CompareArgs},
-        filter,
-        process::{CommandError, block_on, stop_at_interrupt},
+        block_on, filter, stop_at_interrupt,
     },
     report::{
         Finished,

@@ -7,10 +7,7 @@ use std::{
 };
 
 use crate::{
-    cli::{
-        args::InitArgs,
-        process::{CommandError, at, block_on, stop_at_interrupt},
-    },
+    cli::{CommandError, args::InitArgs, at, block_on, stop_at_interrupt},
     first_profile::{self, Given},
     run,
 };

@@ -5,10 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::cli::{
-    args::MatrixArgs,
-    process::{CommandError, at},
-};
+use crate::cli::{CommandError, args::MatrixArgs, at};
 use crate::report::{
     comparison::{
         badge,

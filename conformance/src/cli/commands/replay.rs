@@ -20,10 +20,7 @@ use paymaster_settings::{
 use tokio::sync::OnceCell;
 
 use crate::{
-    cli::{
-        args::ReplayArgs,
-        process::{CommandError, block_on, stop_at_interrupt},
-    },
+    cli::{CommandError, args::ReplayArgs, block_on, stop_at_interrupt},
     report::{
         Maker,
         replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},

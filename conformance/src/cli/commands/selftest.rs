@@ -3,11 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
-    cli::{
-        args::SelftestArgs,
-        filter,
-        process::{CommandError, block_on, stop_at_interrupt},
-    },
+    cli::{CommandError, args::SelftestArgs, block_on, filter, stop_at_interrupt},
     report::{progress::StatusLine, text::words::count},
     selftest::{
         self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,

@@ -29,10 +29,7 @@ use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 use toml_edit::{DocumentMut, Table, value};
 
-use crate::cli::{
-    args::KnownArgs,
-    process::{CommandError, at},
-};
+use crate::cli::{CommandError, args::KnownArgs, at};
 
 /// The file to update where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";

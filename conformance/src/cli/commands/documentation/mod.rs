@@ -18,7 +18,7 @@ use paymaster_settings::{
 use serde_json::json;
 
 use crate::{
-    cli::process::CommandError,
+    cli::CommandError,
     report::text::{sections, words::count},
 };
 
