@@ -263,23 +263,24 @@ impl<'l> Check<'l> {
                 redactor.hide_header(&String::from_utf8_lossy(value.as_bytes()));
             }
         }
-        let route = self.judged.route(&self.profile.target)?;
-        let target = &route.target;
         let of_profile = &self.profile.target;
-        let (redacted, _) = shown_url(target, &mut redactor, &of_profile.public_path_segments);
-        let shown = if route.is_in_process { target.url().to_owned() } else { redacted };
+        // The URL of a service in this process has no secret.
+        let is_in_process = !matches!(self.judged, Judged::Url(_));
+        let embedded = matches!(self.judged, Judged::ReferenceServer);
+        let (target, connector) = self.judged.route(of_profile)?;
+        let (redacted, _) = shown_url(&target, &mut redactor, &of_profile.public_path_segments);
+        let shown = if is_in_process { target.url().to_owned() } else { redacted };
         let mut merged = self.merged;
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);
-        let transport = Transport::new(route.target, merged.limits(), &self.headers);
-        let transport = transport.with_connector(route.connector);
+        let transport = Transport::new(target, merged.limits(), &self.headers).with_connector(connector);
         let settings = Settings::new(transport, shown.clone(), self.profile.known, &merged);
         let mut suite = Suite::of(settings.profile.specification());
         suite.rules.retain(|rule| self.keep.iter().all(|keep| keep(rule)));
         let mut listeners = self.listeners;
         let RunOutcome { summary, context } =
             run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
-        let place = ShownTarget { shown, embedded: route.embedded, ..ShownTarget::default() };
+        let place = ShownTarget { shown, embedded, ..ShownTarget::default() };
         let strictness = settings.strictness;
         Ok(Outcome { finished: Finished { summary, context, strictness, place, redactor } })
     }

@@ -98,18 +98,14 @@ impl Deviation {
 
     /// The fault, where it is one.
     pub fn fault(self) -> Option<&'static Fault> {
-        match self {
-            Self::Fault(_, fault) => Some(fault),
-            Self::Variant(..) => None,
-        }
+        let Self::Fault(_, fault) = self else { return None };
+        Some(fault)
     }
 
     /// The variant, where it is one.
     pub(super) fn variant(self) -> Option<&'static Variant> {
-        match self {
-            Self::Fault(..) => None,
-            Self::Variant(_, variant) => Some(variant),
-        }
+        let Self::Variant(_, variant) = self else { return None };
+        Some(variant)
     }
 
     /// Whether it is a fault that a contract on a chain shows.
