@@ -17,13 +17,19 @@ use args::Cli;
 use paymaster_client::stop::{Reason, Stop};
 pub(crate) use paymaster_settings::process::CommandError;
 use paymaster_settings::{
-    Environment, command_line,
+    Environment, command_line, exit, output,
     process::{self, Interrupts},
 };
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {
     command_line::main(|cli: Cli| commands::run(&cli, &Environment::of_process()))
+}
+
+/// Prints the text of a command that judges nothing; returns its exit code.
+fn printed(text: &str) -> Result<u8, CommandError> {
+    output::print(text)?;
+    Ok(exit::CONFORMS)
 }
 
 /// Adds a path to an error of the file system.

@@ -10,12 +10,8 @@ use paymaster_client::{
     redact::Redactor,
     stop::Stop,
 };
-use paymaster_engine::{
-    knowledge::Knowledge,
-    rules::Rule,
-    specification::{self, Specification},
-    verdict::conclusion::Conclusion,
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::specification::{self, Specification};
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
@@ -28,6 +24,7 @@ use paymaster_settings::{
 };
 
 use crate::{
+    Conclusion, Rule,
     check::route::reference_server,
     first_profile::{self, Given},
     run::{self, Reporters, Suite},

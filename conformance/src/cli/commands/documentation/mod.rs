@@ -8,17 +8,14 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit,
-    output::{
-        self,
-        document::terminal::{Lines, WIDTH},
-    },
+    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean,
+    output::document::terminal::{Lines, WIDTH},
     wrapped,
 };
 use serde_json::json;
 
 use crate::{
-    cli::CommandError,
+    cli::{CommandError, printed},
     report::text::{sections, words::count},
 };
 
@@ -43,8 +40,7 @@ pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
                 })
             })
             .collect();
-        output::print(&format!("{:#}\n", json!(rows)))?;
-        return Ok(exit::CONFORMS);
+        return printed(&format!("{:#}\n", json!(rows)));
     }
     let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     let mut text = String::new();
@@ -52,8 +48,7 @@ pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
         let Clause { basis, section, text: statement, .. } = rule.clause();
         let _ = writeln!(text, "{:<width$}  {:<16} {section:<5} {statement}", rule.id, basis.name());
     }
-    output::print(&text)?;
-    Ok(exit::CONFORMS)
+    printed(&text)
 }
 
 /// Runs the command.
@@ -74,8 +69,7 @@ pub(super) fn explain(id: &str) -> Result<u8, CommandError> {
     };
     let mut text = about_clause(clause);
     text.extend(found.into_iter().map(about_rule));
-    output::print(&text)?;
-    Ok(exit::CONFORMS)
+    printed(&text)
 }
 
 /// The specification of a clause: the first one, where several have it.
