@@ -1,9 +1,6 @@
 //! What only the page has: the rules by section of the specification, each with its verdict, with filters and a legend. Everything can be
 //! read without scripts; they only filter, copy and open.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
@@ -196,3 +193,6 @@ const fn reason(basis: Basis) -> &'static str {
         Basis::NotShown => "the specification does not mention it",
     }
 }
+
+#[cfg(test)]
+mod tests;
