@@ -232,14 +232,12 @@ const PUBLIC: &[&str] = &[
 
 /// The values of request headers that must be hidden.
 pub fn secrets<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
-    headers
-        .filter(|(name, _)| {
-            let name = name.to_ascii_lowercase();
-            // `:authority` and other pseudo-headers of HTTP/2 are method, path and host.
-            !PUBLIC.contains(&name.as_str()) && !name.starts_with("sec-") && !name.starts_with(':')
-        })
-        .map(|(_, value)| value.to_owned())
-        .collect()
+    let is_secret = |(name, _): &(&str, &str)| {
+        let name = name.to_ascii_lowercase();
+        // `:authority` and other pseudo-headers of HTTP/2 are method, path and host.
+        !PUBLIC.contains(&name.as_str()) && !name.starts_with("sec-") && !name.starts_with(':')
+    };
+    headers.filter(is_secret).map(|(_, value)| value.to_owned()).collect()
 }
 
 #[cfg(test)]

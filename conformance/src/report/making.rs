@@ -52,6 +52,9 @@ impl Report {
         let maker = finished.maker();
         let text = |text: &str| maker.text(text);
         let specification = context.specification();
+        let reached = |kind: &Kind| summary.reached.get(kind.name).copied().unwrap_or_default();
+        let observed = |values| maker.texts(values, |value, times| (value, times));
+        let observations = summary.observations.iter();
         let mut report = Self {
             format: FORMAT.to_owned(),
             tool: Tool::this(),
@@ -74,33 +77,17 @@ impl Report {
             took_ms: u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
             recorded: summary.recorded.as_ref().map(|recorded| RecordedTraffic {
                 exchanges: recorded.exchanges,
-                skipped: maker
-                    .texts(&recorded.skipped)
-                    .map(|(reason, entries)| Skipped { reason, entries })
-                    .collect(),
+                skipped: maker.texts(&recorded.skipped, |reason, entries| Skipped { reason, entries }),
             }),
-            reached: specification
-                .kinds
-                .iter()
-                .map(|kind| {
-                    (kind.name.to_owned(), summary.reached.get(kind.name).copied().unwrap_or_default())
-                })
-                .collect(),
-            unjudged: maker
-                .texts(&summary.unjudged)
-                .map(|(reason, groups)| Unjudged { reason, groups })
-                .collect(),
+            reached: specification.kinds.iter().map(|kind| (kind.name.to_owned(), reached(kind))).collect(),
+            unjudged: maker.texts(&summary.unjudged, |reason, groups| Unjudged { reason, groups }),
             left_out: summary.left_out,
             rules: summary.rules.iter().map(|outcome| maker.rule(outcome)).collect(),
             findings: summary.findings.iter().map(|finding| maker.finding_of(finding, finished)).collect(),
             defects: Vec::new(),
             known_failures: summary.known.iter().map(|known| maker.known_failure(known)).collect(),
             dialect: summary.dialect.iter().map(|(name, value)| (name.clone(), maker.value(value))).collect(),
-            observations: summary
-                .observations
-                .iter()
-                .map(|(clause, values)| ((*clause).to_owned(), maker.texts(values).collect()))
-                .collect(),
+            observations: observations.map(|(clause, seen)| ((*clause).to_owned(), observed(seen))).collect(),
             details: Details {
                 specification: specification.line(),
                 profile: match &place.profile {
@@ -146,9 +133,13 @@ impl Maker<'_> {
         self.redactor.apply(text).into_owned()
     }
 
-    /// Texts without their secrets, each with its number.
-    fn texts<N: Copy>(&self, all: &BTreeMap<String, N>) -> impl Iterator<Item = (String, N)> {
-        all.iter().map(|(text, number)| (self.text(text), *number))
+    /// What `make` makes of texts without their secrets, each with its number.
+    fn texts<N: Copy, T, C: FromIterator<T>>(
+        &self,
+        all: &BTreeMap<String, N>,
+        make: fn(String, N) -> T,
+    ) -> C {
+        all.iter().map(|(text, number)| make(self.text(text), *number)).collect()
     }
 
     /// The user's own headers, with variables in place of secrets.

@@ -179,17 +179,14 @@ impl ReplayRequest {
         let body = &request.body;
         let is_text = body.base64.is_none() && !body.has_secret;
         let client = request.client.as_deref().and_then(find_client);
+        let headers = client.iter().flat_map(|client| client.lines);
         Self {
             role: request.role.clone(),
             label: request.label.clone(),
             body: is_text.then(|| body.text.clone()),
             body_base64: body.base64.clone(),
             client: request.client.clone(),
-            headers: client
-                .iter()
-                .flat_map(|client| client.lines)
-                .map(|(name, value)| format!("{name}: {value}"))
-                .collect(),
+            headers: headers.map(|(name, value)| format!("{name}: {value}")).collect(),
         }
     }
 

@@ -82,16 +82,13 @@ impl KnownFailures {
     /// Adds entries for what failed and is not listed. Returns a message for the user.
     fn write(&self, args: &KnownArgs, summary: &Summary, strictness: Strictness) -> Result<String, String> {
         let path = self.path.as_deref().unwrap_or(Path::new(DEFAULT_PATH));
-        let new: Vec<&Key> = summary
-            .places
-            .iter()
-            .filter(|key| {
-                let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
-                outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
-            })
-            // Expired entries are not added again: their owner decides.
-            .filter(|key| !self.list.entries.iter().any(|entry| entry.matches(key)))
-            .collect();
+        let fails = |key: &&Key| {
+            let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
+            outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
+        };
+        // Expired entries are not added again: their owner decides.
+        let is_new = |key: &&Key| !self.list.entries.iter().any(|entry| entry.matches(key));
+        let new: Vec<&Key> = summary.places.iter().filter(fails).filter(is_new).collect();
         if new.is_empty() {
             return Ok(format!("{}: nothing to write", path.display()));
         }

@@ -12,7 +12,7 @@ use paymaster_settings::{
     output::document::terminal::{Lines, WIDTH},
     wrapped,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     cli::{CommandError, printed},
@@ -26,21 +26,18 @@ mod tests;
 pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
     let rules = all_rules();
     if as_json {
-        let rows: Vec<_> = rules
-            .iter()
-            .map(|rule| {
-                let clause = rule.clause();
-                json!({
-                    "id": rule.id,
-                    "clause": clause.id,
-                    "section": clause.section,
-                    "basis": clause.basis.name(),
-                    "text": clause.text,
-                    "quota": rule.quota,
-                })
+        let row = |rule: &&Rule| {
+            let clause = rule.clause();
+            json!({
+                "id": rule.id,
+                "clause": clause.id,
+                "section": clause.section,
+                "basis": clause.basis.name(),
+                "text": clause.text,
+                "quota": rule.quota,
             })
-            .collect();
-        return printed(&format!("{:#}\n", json!(rows)));
+        };
+        return printed(&format!("{:#}\n", rules.iter().map(row).collect::<Value>()));
     }
     let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     let mut text = String::new();
