@@ -2,13 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::estimate::Estimate;
-use paymaster_engine::{
-    rules::Rule,
-    spending::SpendingLimits,
-    verdict::{finding::Finding, summary::Summary},
-};
-use paymaster_exchange::Exchange;
+use crate::{Estimate, Exchange, Finding, Rule, Summary};
+use paymaster_engine::spending::SpendingLimits;
 
 /// Something that happened in a run.
 #[derive(Debug)]

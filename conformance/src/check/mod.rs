@@ -1,6 +1,5 @@
 //! The API for Rust programs: judges a service at a URL or in this process, and gives the outcome.
 
-mod outcome;
 pub(crate) mod route;
 
 use std::{error::Error, fmt, future::Future, path::Path, sync::Arc, time::Duration};
@@ -28,12 +27,11 @@ use paymaster_settings::{
 use route::{Judged, connections, parse};
 
 use crate::{
+    Conclusion, Finding, RuleOutcome, Summary,
     events::{Event, SentExchange},
-    report::Finished,
+    report::{Finished, document, machine, model::Report},
     run::{self, Reporter, RunOutcome, Suite},
 };
-
-pub use outcome::Outcome;
 
 /// A run of the conformance suite, ready to start: what is judged, with which profile, and how.
 ///
@@ -211,7 +209,7 @@ impl<'l> Check<'l> {
         self
     }
 
-    /// The run ends after that time, and its outcome is then [`Conclusion::Incomplete`](crate::Conclusion::Incomplete) at best.
+    /// The run ends after that time, and its outcome is then [`Conclusion::Incomplete`] at best.
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
         self.merged.time_limit = Some(time_limit);
         self
@@ -230,7 +228,7 @@ impl<'l> Check<'l> {
     }
 
     /// Judges by the rules for which `keep` is true. A run without all rules ends at best with
-    /// [`Conclusion::NothingBroken`](crate::Conclusion::NothingBroken).
+    /// [`Conclusion::NothingBroken`].
     pub fn only_rules(mut self, keep: impl Fn(&Rule) -> bool + 'l) -> Self {
         self.keep.push(Box::new(keep));
         self
@@ -255,7 +253,7 @@ impl<'l> Check<'l> {
     /// # Errors
     ///
     /// The run could not start: a certificate of the profile cannot be read, or the reference server could not be set up. A target that
-    /// does not respond is no error; the outcome is then [`Conclusion::CouldNotTest`](crate::Conclusion::CouldNotTest).
+    /// does not respond is no error; the outcome is then [`Conclusion::CouldNotTest`].
     pub async fn run(self) -> Result<Outcome, CheckError> {
         let mut redactor = Redactor::with_public_words(is_common);
         for (name, value) in &self.headers {
@@ -263,25 +261,93 @@ impl<'l> Check<'l> {
                 redactor.hide_header(&String::from_utf8_lossy(value.as_bytes()));
             }
         }
-        let route = self.judged.route(&self.profile.target)?;
-        let target = &route.target;
         let of_profile = &self.profile.target;
-        let (redacted, _) = shown_url(target, &mut redactor, &of_profile.public_path_segments);
-        let shown = if route.is_in_process { target.url().to_owned() } else { redacted };
+        // The URL of a service in this process has no secret.
+        let is_in_process = !matches!(self.judged, Judged::Url(_));
+        let embedded = matches!(self.judged, Judged::ReferenceServer);
+        let (target, connector) = self.judged.route(of_profile)?;
+        let (redacted, _) = shown_url(&target, &mut redactor, &of_profile.public_path_segments);
+        let shown = if is_in_process { target.url().to_owned() } else { redacted };
         let mut merged = self.merged;
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);
-        let transport = Transport::new(route.target, merged.limits(), &self.headers);
-        let transport = transport.with_connector(route.connector);
+        let transport = Transport::new(target, merged.limits(), &self.headers).with_connector(connector);
         let settings = Settings::new(transport, shown.clone(), self.profile.known, &merged);
         let mut suite = Suite::of(settings.profile.specification());
         suite.rules.retain(|rule| self.keep.iter().all(|keep| keep(rule)));
         let mut listeners = self.listeners;
         let RunOutcome { summary, context } =
             run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
-        let place = ShownTarget { shown, embedded: route.embedded, ..ShownTarget::default() };
+        let place = ShownTarget { shown, embedded, ..ShownTarget::default() };
         let strictness = settings.strictness;
         Ok(Outcome { finished: Finished { summary, context, strictness, place, redactor } })
+    }
+}
+
+/// What a run found. `Display` prints what the command prints with `--verbose`, but for what to do next: secrets are replaced by `***`.
+///
+/// [`Outcome::summary`] gives the data as it was sent and received: secrets are not replaced there.
+#[derive(Debug)]
+#[must_use = "a run whose outcome is not read tests nothing"]
+pub struct Outcome {
+    finished: Finished,
+}
+
+impl Outcome {
+    /// How the run ended.
+    pub fn conclusion(&self) -> Conclusion {
+        self.finished.summary.conclusion
+    }
+
+    /// Whether every rule was judged and nothing was broken: [`Conclusion::Conforms`].
+    pub fn conforms(&self) -> bool {
+        self.conclusion() == Conclusion::Conforms
+    }
+
+    /// Every rule with its verdict, the findings, the observed behaviour and the counts of the run.
+    pub fn summary(&self) -> &Summary {
+        &self.finished.summary
+    }
+
+    /// The broken rules, each with the smallest requests that break it, and the responses.
+    pub fn findings(&self) -> &[Finding] {
+        &self.finished.summary.findings
+    }
+
+    /// The rules that were broken, those that only warn included.
+    pub fn broken_rules(&self) -> impl Iterator<Item = &'static Rule> {
+        let broken = |outcome: &&RuleOutcome| outcome.verdict.is_broken();
+        self.finished.summary.rules.iter().filter(broken).map(|outcome| outcome.rule)
+    }
+
+    /// The report as JSON, with secrets replaced. Its schema is `conformance/report.schema.json`.
+    pub fn to_json(&self) -> String {
+        machine::json(&self.report())
+    }
+
+    /// The report as a page, with secrets replaced.
+    pub fn to_html(&self) -> String {
+        document::page(&self.report())
+    }
+
+    /// Ends a test: panics with the report unless the service conforms.
+    ///
+    /// # Panics
+    ///
+    /// Unless [`Outcome::conforms`].
+    #[track_caller]
+    pub fn assert_conforms(&self) {
+        assert!(self.conforms(), "the service does not conform\n\n{self}");
+    }
+
+    fn report(&self) -> Report {
+        Report::of(&self.finished)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&document::for_a_program(&self.report()))
     }
 }
 

@@ -30,35 +30,24 @@ pub(super) enum Judged {
     ReferenceServer,
 }
 
-/// How the target is reached in a run that has started.
-pub(super) struct Route {
-    pub(super) target: Target,
-    pub(super) connector: Connector,
-    /// Whether the target is in this process: its URL has no secret.
-    pub(super) is_in_process: bool,
-    /// Whether it is the reference server.
-    pub(super) embedded: bool,
-}
-
 impl Judged {
-    /// Prepares the way to the target. A server of this process is started.
-    pub(super) fn route(self, settings: &file::Target) -> Result<Route, CheckError> {
+    /// The target and how it is reached. A server of this process is started.
+    pub(super) fn route(self, settings: &file::Target) -> Result<(Target, Connector), CheckError> {
         match self {
             Self::Url(target) => {
                 let connector = Connector::new(&target, &settings.trust(), &Proxies::default())
                     .map_err(|cause| CheckError::Tls(cause.into()))?;
-                Ok(Route { target, connector, is_in_process: false, embedded: false })
+                Ok((target, connector))
             }
             Self::Service(connect) => {
                 let target = parse(SERVICE_URL)?;
                 let connector = Connector::in_process(&target, connect);
-                Ok(Route { target, connector, is_in_process: true, embedded: false })
+                Ok((target, connector))
             }
             Self::ReferenceServer => {
                 let service = server::Service::new(&Config::default())
                     .map_err(|cause| CheckError::ReferenceServer(cause.into()))?;
-                let (target, connector) = reference_server(service)?;
-                Ok(Route { target, connector, is_in_process: true, embedded: true })
+                reference_server(service)
             }
         }
     }

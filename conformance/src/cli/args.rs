@@ -14,9 +14,6 @@ use crate::{
     report::{document::Extent, formats},
 };
 
-/// Where the proxy listens by default.
-const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
-
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
 /// Without a URL, an embedded reference server is started on a free loopback port and judged.
@@ -250,7 +247,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
     /// Address and port to listen on; port 0 means a free port, which is printed.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = DEFAULT_LISTEN)]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4337")]
     pub(crate) listen: String,
     /// Timeout of one exchange with the upstream, such as 500ms or 10s [default: 30s].
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]

@@ -1,6 +1,6 @@
 //! Filters by name with `*`, and suggestions for names that match nothing.
 
-use crate::cli::process::CommandError;
+use crate::cli::CommandError;
 use paymaster_engine::rules::Rule;
 use paymaster_settings::did_you_mean;
 
@@ -18,17 +18,15 @@ pub(crate) fn rules(
 /// backticks, with the nearest name.
 pub(crate) fn select<T>(
     filters: &[String],
-    items: Vec<T>,
+    mut items: Vec<T>,
     names: impl Fn(&T) -> Vec<&'static str>,
 ) -> Result<Vec<T>, String> {
     let matches = |filter: &String, item: &T| names(item).into_iter().any(|name| glob(filter, name));
     if let Some(filter) = filters.iter().find(|filter| !items.iter().any(|item| matches(filter, item))) {
         return Err(format!("`{filter}`{}", did_you_mean(filter, items.iter().flat_map(&names))));
     }
-    Ok(items
-        .into_iter()
-        .filter(|item| filters.is_empty() || filters.iter().any(|filter| matches(filter, item)))
-        .collect())
+    items.retain(|item| filters.is_empty() || filters.iter().any(|filter| matches(filter, item)));
+    Ok(items)
 }
 
 /// Whether a text matches a pattern in which `*` matches any number of letters.

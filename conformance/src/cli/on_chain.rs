@@ -3,7 +3,7 @@
 use paymaster_schemas::Basis;
 
 use crate::{
-    cli::{args::ChainArgs, process::CommandError},
+    cli::{CommandError, args::ChainArgs},
     run::Chain,
 };
 use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};

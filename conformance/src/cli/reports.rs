@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write},
     path::PathBuf,
+    slice,
 };
 
 use paymaster_client::redact::Redactor;
@@ -16,7 +17,7 @@ use paymaster_settings::{
 };
 
 use crate::{
-    cli::{args::OutputArgs, known::KnownFailures, process::CommandError},
+    cli::{CommandError, args::OutputArgs, known::KnownFailures},
     events::Event,
     report::{
         Finished, Maker, ReportLog,
@@ -57,7 +58,11 @@ impl Reports {
     /// on for the other reports.
     pub(crate) fn requested(args: &OutputArgs) -> Result<Self, CommandError> {
         let mut requested: Vec<RequestedReport> = Vec::new();
-        let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
+        let names = |format: &'static Format| FormatNames {
+            name: format.name,
+            endings: slice::from_ref(&format.suffix),
+        };
+        let names: Vec<FormatNames> = FORMATS.iter().map(names).collect();
         for text in &args.report {
             let (format, destination) = report_file::parse(text, formats::DEFAULT_STEM, &names)?;
             if requested.iter().any(|report| report.destination == destination) {

@@ -25,10 +25,10 @@ use paymaster_settings::{
 
 use crate::{
     cli::{
+        CommandError,
         args::{ChainArgs, JudgingArgs},
         filter,
         known::KnownFailures,
-        process::CommandError,
         reports::Reports,
     },
     events::{Event, SentExchange},
@@ -144,14 +144,14 @@ impl TrafficSession {
     }
 
     /// Judges an exchange by what was learned so far. Returns the rules that are broken for the first time.
-    pub(crate) fn judge(&mut self, place: &str, exchange: Exchange, ended: SystemTime) -> Vec<NewlyBroken> {
+    pub(crate) fn judge(&mut self, place: &str, exchange: Exchange) -> Vec<NewlyBroken> {
         let new = self.session.judge(place, &exchange);
-        self.record(place, exchange, ended);
+        self.record(place, exchange);
         new
     }
 
     /// Gives an exchange to the reports that have every one, judged or not.
-    pub(crate) fn record(&mut self, place: &str, exchange: Exchange, ended: SystemTime) {
+    pub(crate) fn record(&mut self, place: &str, exchange: Exchange) {
         if self.reports.wants_exchanges() {
             self.reports.event(&Event::Exchanged(&SentExchange {
                 relation: RECORDED.id,
@@ -159,8 +159,8 @@ impl TrafficSession {
                 member: 0,
                 role: RECORDED.id,
                 label: place.to_owned(),
+                ended: exchange.received.unwrap_or_else(SystemTime::now),
                 exchange,
-                ended,
             }));
         }
         self.exchanges += 1;

@@ -4,9 +4,7 @@
 //! related as such a rule requires is unknown, and a policy, a balance or a price may lawfully have changed between them.
 
 mod har;
-mod headers;
 mod lines;
-mod selection;
 
 use std::time::{Duration, SystemTime};
 
@@ -14,13 +12,12 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use indexmap::IndexMap;
 
-pub use headers::secrets;
-pub use selection::{called_specification, request_skip_reason, response_skip_reason};
-
+use paymaster_client::throttling::is_throttled;
 pub use paymaster_engine::session::recorded::Skipped;
 use paymaster_engine::specification::Specification;
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, Response};
 use paymaster_settings::SPECIFICATIONS;
+use serde_json::Value;
 
 /// Why calls of another specification are left out.
 pub const OTHER_SPECIFICATION: &str = "a call of another specification: --spec judges those";
@@ -32,10 +29,8 @@ pub struct RecordedExchange {
     pub place: String,
     /// The URL, where the recording has it.
     pub url: Option<String>,
-    /// The request and the response.
+    /// The request and the response, and when this was received, where the recording has it.
     pub exchange: Exchange,
-    /// When it ended, where the recording has it.
-    pub ended: Option<SystemTime>,
     /// Header values that must not appear in any output.
     pub secrets: Vec<String>,
 }
@@ -119,7 +114,7 @@ impl Entry {
         }
         let secrets = secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let exchange = Exchange { received: ended, ..exchange };
-        Self::Exchange(Box::new(RecordedExchange { place, url, exchange, ended, secrets }))
+        Self::Exchange(Box::new(RecordedExchange { place, url, exchange, secrets }))
     }
 
     fn skipped(reason: impl Into<String>) -> Self {
@@ -158,3 +153,140 @@ fn moment(text: Option<&str>) -> Option<SystemTime> {
 
 /// What a recording must be.
 const EXPECTED: &str = "give a HAR file, or lines of JSON with one exchange each (docs/recorded-traffic.md)";
+
+/// Why a request is not judged; none where it calls a method of a specification.
+///
+/// The method decides, not the address: one address often serves bundler and paymaster methods.
+pub fn request_skip_reason(http_method: &str, body: &[u8]) -> Option<&'static str> {
+    if !http_method.eq_ignore_ascii_case("POST") {
+        return Some("not a POST request");
+    }
+    match serde_json::from_slice::<Value>(body) {
+        Err(_) => Some("the request is no JSON"),
+        Ok(Value::Array(calls)) if !calls.is_empty() && calls.iter().any(is_paymaster_call) => {
+            (!calls.iter().all(is_paymaster_call)).then_some("a batch with calls of other methods too")
+        }
+        Ok(call) if is_paymaster_call(&call) => None,
+        Ok(_) => Some("no call of a method of a specification"),
+    }
+}
+
+fn is_paymaster_call(call: &Value) -> bool {
+    specification_of(call).is_some()
+}
+
+/// The specification of a call, by its method.
+fn specification_of(call: &Value) -> Option<&'static Specification> {
+    let method = call["method"].as_str()?;
+    SPECIFICATIONS.iter().copied().find(|known| known.methods().contains(&method))
+}
+
+/// The specification whose method a request calls, the first call of a batch.
+pub fn called_specification(body: &[u8]) -> Option<&'static Specification> {
+    match serde_json::from_slice(body).ok()? {
+        Value::Array(calls) => calls.iter().find_map(specification_of),
+        call => specification_of(&call),
+    }
+}
+
+/// Why a response is not judged; none where it is.
+///
+/// A 429, or a 503 with Retry-After, is not an answer of the service: in a check the request is sent again.
+pub fn response_skip_reason(response: &Response) -> Option<&'static str> {
+    if is_throttled(response) {
+        return Some("the target asked to come again later");
+    }
+    let encoding = response.header("content-encoding").unwrap_or_default().trim();
+    let encoded = !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity");
+    // Recorders decode bodies and keep the header: only bodies that are not UTF-8 are still compressed.
+    (encoded && std::str::from_utf8(&response.body).is_err())
+        .then_some("the body of the answer was recorded compressed")
+}
+
+/// Headers that are no credentials. The values of all other headers are hidden in every output.
+const PUBLIC: &[&str] = &[
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "dnt",
+    "expect",
+    "host",
+    "if-modified-since",
+    "if-none-match",
+    "keep-alive",
+    "origin",
+    "pragma",
+    "priority",
+    "te",
+    "transfer-encoding",
+    "upgrade-insecure-requests",
+    "user-agent",
+];
+
+/// The values of request headers that must be hidden.
+pub fn secrets<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let is_secret = |(name, _): &(&str, &str)| {
+        let name = name.to_ascii_lowercase();
+        // `:authority` and other pseudo-headers of HTTP/2 are method, path and host.
+        !PUBLIC.contains(&name.as_str()) && !name.starts_with("sec-") && !name.starts_with(':')
+    };
+    headers.filter(is_secret).map(|(_, value)| value.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_calls_of_methods_of_a_specification_are_judged() {
+        for (method, body, expected) in [
+            ("POST", r#"{"method":"pm_getFeeQuoteOrData"}"#, None),
+            ("post", r#"[{"method":"pm_sponsorUserOperation"}]"#, None),
+            ("OPTIONS", "", Some("not a POST request")),
+            ("POST", "a=b", Some("the request is no JSON")),
+            ("POST", "[]", Some("no call of a method of a specification")),
+            ("POST", r#"{"method":"eth_chainId"}"#, Some("no call of a method of a specification")),
+            (
+                "POST",
+                r#"[{"method":"pm_sponsorUserOperation"},{"method":"eth_chainId"}]"#,
+                Some("a batch with calls of other methods too"),
+            ),
+        ] {
+            assert_eq!(request_skip_reason(method, body.as_bytes()), expected, "{method} {body}");
+        }
+    }
+
+    #[test]
+    fn a_response_that_asks_for_a_retry_is_not_judged() {
+        for (status, header, expected) in [
+            (200, "", None),
+            (429, "", Some("the target asked to come again later")),
+            (503, "", None),
+            (503, "retry-after", Some("the target asked to come again later")),
+        ] {
+            let response =
+                Response { status, headers: vec![(header.to_owned(), "1".to_owned())], body: Bytes::new() };
+            assert_eq!(response_skip_reason(&response), expected, "{status} {header}");
+        }
+    }
+
+    #[test]
+    fn ordinary_headers_are_public_and_all_others_secret() {
+        let headers = [
+            ("Accept", "application/json"),
+            ("sec-fetch-mode", "cors"),
+            (":path", "/"),
+            ("Authorization", "Bearer k"),
+            ("x-api-key", "k2"),
+            ("cookie", "s=1"),
+        ];
+        assert_eq!(secrets(headers.into_iter()), ["Bearer k", "k2", "s=1"]);
+    }
+}

@@ -31,13 +31,9 @@ pub(super) fn of_answer(headers: &HeaderMap, to_head: bool) -> HeaderMap {
 
 /// Every header except hop-by-hop ones and those that the relay sets itself, in their order.
 fn end_to_end(headers: &HeaderMap, own: &[HeaderName]) -> HeaderMap {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
+    let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let named = named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
+    let named: Vec<HeaderName> = named.collect();
     let mut forwarded = HeaderMap::new();
     for (name, value) in headers {
         if !HOP_BY_HOP.contains(&name.as_str()) && !named.contains(name) && !own.contains(name) {

@@ -5,7 +5,6 @@ use crate::report::{
     machine::{self, github, har, junit, ndjson, sarif},
     model::Report,
 };
-use paymaster_settings::output::report_file::FormatNames;
 
 use Render::{Log, Text};
 
@@ -95,13 +94,6 @@ const fn format(
 
 /// The file name of a report where none is given, without its ending.
 pub(crate) const DEFAULT_STEM: &str = "paymaster-report";
-
-impl Format {
-    /// Its name and the ending of its files.
-    pub(crate) fn names(&'static self) -> FormatNames {
-        FormatNames { name: self.name, endings: std::slice::from_ref(&self.suffix) }
-    }
-}
 
 /// The table as text, for the help.
 pub(crate) fn help() -> String {

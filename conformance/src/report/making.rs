@@ -11,10 +11,7 @@ use paymaster_engine::{
     rules::{Check, shown},
     session::{recheck::Original, recorded::RECORDED},
     verdict::{
-        conclusion::Verdict,
-        finding::{Attempt as EngineAttempt, Finding as EngineFinding},
-        known::EntryOutcome,
-        summary::RuleOutcome,
+        conclusion::Verdict, finding::Finding as EngineFinding, known::EntryOutcome, summary::RuleOutcome,
     },
 };
 use paymaster_exchange::{Exchange, HeaderSet};
@@ -55,10 +52,18 @@ impl Report {
         let maker = finished.maker();
         let text = |text: &str| maker.text(text);
         let specification = context.specification();
+        let reached = |kind: &Kind| summary.reached.get(kind.name).copied().unwrap_or_default();
+        let observed = |values| maker.texts(values, |value, times| (value, times));
+        let observations = summary.observations.iter();
         let mut report = Self {
             format: FORMAT.to_owned(),
             tool: Tool::this(),
-            specification: ReportedSpecification::from(specification),
+            specification: ReportedSpecification {
+                name: specification.name.to_owned(),
+                title: specification.title.to_owned(),
+                version: specification.version.to_owned(),
+                published: specification.published.to_owned(),
+            },
             target: place.shown.clone(),
             embedded: place.embedded,
             warnings: Vec::new(),
@@ -72,33 +77,17 @@ impl Report {
             took_ms: u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
             recorded: summary.recorded.as_ref().map(|recorded| RecordedTraffic {
                 exchanges: recorded.exchanges,
-                skipped: maker
-                    .texts(&recorded.skipped)
-                    .map(|(reason, entries)| Skipped { reason, entries })
-                    .collect(),
+                skipped: maker.texts(&recorded.skipped, |reason, entries| Skipped { reason, entries }),
             }),
-            reached: specification
-                .kinds
-                .iter()
-                .map(|kind| {
-                    (kind.name.to_owned(), summary.reached.get(kind.name).copied().unwrap_or_default())
-                })
-                .collect(),
-            unjudged: maker
-                .texts(&summary.unjudged)
-                .map(|(reason, groups)| Unjudged { reason, groups })
-                .collect(),
+            reached: specification.kinds.iter().map(|kind| (kind.name.to_owned(), reached(kind))).collect(),
+            unjudged: maker.texts(&summary.unjudged, |reason, groups| Unjudged { reason, groups }),
             left_out: summary.left_out,
             rules: summary.rules.iter().map(|outcome| maker.rule(outcome)).collect(),
             findings: summary.findings.iter().map(|finding| maker.finding_of(finding, finished)).collect(),
             defects: Vec::new(),
             known_failures: summary.known.iter().map(|known| maker.known_failure(known)).collect(),
             dialect: summary.dialect.iter().map(|(name, value)| (name.clone(), maker.value(value))).collect(),
-            observations: summary
-                .observations
-                .iter()
-                .map(|(clause, values)| ((*clause).to_owned(), maker.texts(values).collect()))
-                .collect(),
+            observations: observations.map(|(clause, seen)| ((*clause).to_owned(), observed(seen))).collect(),
             details: Details {
                 specification: specification.line(),
                 profile: match &place.profile {
@@ -144,9 +133,13 @@ impl Maker<'_> {
         self.redactor.apply(text).into_owned()
     }
 
-    /// Texts without their secrets, each with its number.
-    fn texts<N: Copy>(&self, all: &BTreeMap<String, N>) -> impl Iterator<Item = (String, N)> {
-        all.iter().map(|(text, number)| (self.text(text), *number))
+    /// What `make` makes of texts without their secrets, each with its number.
+    fn texts<N: Copy, T, C: FromIterator<T>>(
+        &self,
+        all: &BTreeMap<String, N>,
+        make: fn(String, N) -> T,
+    ) -> C {
+        all.iter().map(|(text, number)| make(self.text(text), *number)).collect()
     }
 
     /// The user's own headers, with variables in place of secrets.
@@ -242,6 +235,11 @@ impl Maker<'_> {
         let clause = finding.rule.clause();
         let requests = self.requests(&group.members);
         let broken = group.members.get(violation.member);
+        let attempts = finding.attempts.iter().map(|attempt| Attempt {
+            broken: attempt.violation.is_some(),
+            actual: attempt.violation.as_ref().map(|violation| self.text(&violation.actual)),
+            exchanges: self.exchanges(&attempt.exchanges),
+        });
         let is_whole = requests.get(violation.member).is_some_and(|request| !request.body.has_secret);
         Finding {
             rule: finding.rule.id.to_owned(),
@@ -261,7 +259,7 @@ impl Maker<'_> {
             requests,
             exchanges: self.exchanges(&finding.exchanges),
             reproduced: finding.reproduced(),
-            attempts: finding.attempts.iter().map(|attempt| self.attempt(attempt)).collect(),
+            attempts: attempts.collect(),
             shrink_requests: finding.shrink_requests,
             could_be_smaller: finding.could_be_smaller,
             curl: broken.filter(|_| is_whole).and_then(|member| curl::line(self.place, member)),
@@ -305,14 +303,6 @@ impl Maker<'_> {
         made
     }
 
-    fn attempt(&self, attempt: &EngineAttempt) -> Attempt {
-        Attempt {
-            broken: attempt.violation.is_some(),
-            actual: attempt.violation.as_ref().map(|violation| self.text(&violation.actual)),
-            exchanges: self.exchanges(&attempt.exchanges),
-        }
-    }
-
     fn defects(&self, finished: &Finished, report: &Report) -> Vec<Defect> {
         let summary = &finished.summary;
         // Headlines cut long texts, and a cut secret is not recognized any more: secrets are replaced first.
@@ -322,15 +312,17 @@ impl Maker<'_> {
             finding.violation.expected.clone_from(&made.expected);
             finding.violation.actual.clone_from(&made.actual);
         }
-        let mut defects: Vec<Defect> = summary
-            .defects
-            .iter()
-            .filter_map(|defect: &EngineDefect| {
+        let fails = |defect: &EngineDefect| defect.fails_the_run(&summary.findings, report.strict);
+        let (failing, warnings): (Vec<_>, Vec<_>) = summary.defects.iter().partition(|defect| fails(defect));
+        let number_of_failing = failing.len();
+        (1..)
+            .zip(failing.into_iter().chain(warnings))
+            .filter_map(|(number, defect)| {
                 let shown = defect.shown(&summary.findings)?;
                 let made = report.findings.get(*defect.findings.first()?)?;
                 Some(Defect {
                     headline: self.text(&defect.headline(&clean)),
-                    fails: defect.fails_the_run(&summary.findings, report.strict),
+                    fails: fails(defect),
                     rules: defect.rules(&summary.findings).iter().map(|rule| rule.id.to_owned()).collect(),
                     findings: defect.findings.clone(),
                     links: defect
@@ -340,22 +332,15 @@ impl Maker<'_> {
                         .collect(),
                     cause: made.details.cause.clone(),
                     contrast: made.details.contrast.clone(),
-                    number: 0,
-                    label: String::new(),
+                    number,
+                    label: match number.checked_sub(number_of_failing) {
+                        Some(own @ 1..) => format!("Warning {own}"),
+                        _ => format!("Defect {number}"),
+                    },
                     cause_in_words: sentence::cause_of(shown).map(|cause| self.text(&cause)),
                 })
             })
-            .collect();
-        defects.sort_by_key(|defect| !defect.fails);
-        let failing = defects.iter().filter(|defect| defect.fails).count();
-        for (number, defect) in (1..).zip(&mut defects) {
-            defect.number = number;
-            defect.label = match number.checked_sub(failing) {
-                Some(own @ 1..) => format!("Warning {own}"),
-                _ => format!("Defect {number}"),
-            };
-        }
-        defects
+            .collect()
     }
 
     fn cause(&self, cause: &EngineCause, compares: bool) -> Cause {

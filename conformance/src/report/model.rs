@@ -9,7 +9,6 @@ use indexmap::IndexMap;
 use paymaster_engine::{
     cases::case::Role,
     session::recheck::Original,
-    specification::Specification,
     verdict::{
         conclusion::{Conclusion, Verdict},
         counts::{Counts, RuleState},
@@ -463,11 +462,6 @@ impl Report {
         self.rules.iter().filter(|rule| self.state(rule) == state && !is_explained(rule)).collect()
     }
 
-    /// Whether no rule was judged, because the target could not be tested.
-    pub(crate) fn is_untested(&self) -> bool {
-        self.conclusion == Conclusion::CouldNotTest && self.rules.iter().all(|rule| rule.held == 0)
-    }
-
     /// The entries of the list of known failures that fail the run, and the others.
     pub(crate) fn stale_and_known(&self) -> (Vec<&KnownFailure>, Vec<&KnownFailure>) {
         self.known_failures.iter().partition(|known| known.state.fails_the_run())
@@ -518,16 +512,6 @@ impl Finding {
         if self.pointer.is_empty() { "the whole answer" } else { &self.pointer }
     }
 
-    /// The kind of call, for people.
-    pub(crate) fn call(&self) -> &str {
-        self.details.call.as_deref().unwrap_or("any request")
-    }
-
-    /// The answer that breaks the rule, with its request.
-    pub(crate) fn exchange(&self) -> Option<&Exchanged> {
-        self.exchanges.get(self.member)
-    }
-
     /// The places of the request to compare with and of the one that is answered wrongly, which may be the same.
     pub(crate) fn first_and_wrong(&self) -> Vec<usize> {
         let baseline = self.requests.iter().position(|request| request.role == Role::Baseline.name());
@@ -559,15 +543,6 @@ impl Exchanged {
             }
             Err(failure) => failure.clone(),
         }
-    }
-}
-
-impl From<&Specification> for ReportedSpecification {
-    fn from(specification: &Specification) -> Self {
-        let Specification { name, title, version, published, .. } = specification;
-        let [name, title, version, published] =
-            [name, title, version, published].map(|text| (*text).to_owned());
-        Self { name, title, version, published }
     }
 }
 

@@ -15,41 +15,27 @@ use crate::{
 /// Moves to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";
 
-/// A status line on standard error. Each text replaces the previous one; an empty text clears the line.
-#[derive(Debug)]
-pub(crate) struct StatusLine {
-    on_terminal: bool,
-}
-
-impl Default for StatusLine {
-    fn default() -> Self {
-        Self { on_terminal: io::stderr().is_terminal() }
+/// Shows a text in the status line on standard error, on a terminal only. It replaces the previous one; an empty text clears the line.
+pub(crate) fn show(text: &str) {
+    let mut out = io::stderr().lock();
+    if out.is_terminal() {
+        // Progress that cannot be shown is not an error.
+        let _ = write!(out, "{CLEAR}{text}");
+        let _ = out.flush();
     }
 }
 
-impl StatusLine {
-    /// Shows a text, on a terminal only.
-    pub(crate) fn show(&self, text: &str) {
-        if self.on_terminal {
-            let mut out = io::stderr().lock();
-            // Progress that cannot be shown is not an error.
-            let _ = write!(out, "{CLEAR}{text}");
-            let _ = out.flush();
-        }
-    }
-
-    /// Writes a permanent line, on a terminal or not.
-    pub(crate) fn note(&self, text: &str) {
-        let clear = if self.on_terminal { CLEAR } else { "" };
-        // A note that cannot be shown is not an error.
-        let _ = writeln!(io::stderr().lock(), "{clear}{text}");
-    }
+/// Writes a permanent line, on a terminal or not.
+fn note(text: &str) {
+    let mut out = io::stderr().lock();
+    let clear = if out.is_terminal() { CLEAR } else { "" };
+    // A note that cannot be shown is not an error.
+    let _ = writeln!(out, "{clear}{text}");
 }
 
 /// Shows the progress of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    status: StatusLine,
     at_most: usize,
     /// When the first groups were judged, and how many requests had been sent then: those of discovery too.
     begun: Option<(Instant, usize)>,
@@ -81,23 +67,21 @@ impl Reporter for Progress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { target, .. } => {
-                self.status.show(&format!("discovering the dialect of {target} ..."));
+                show(&format!("discovering the dialect of {target} ..."));
             }
             Event::Planned { at_most, limits, .. } => {
                 if limits.is_some() {
-                    self.status.note(&format!(
-                        "at most {limits} (operations.max-sponsorships, operations.max-cost)"
-                    ));
+                    note(&format!("at most {limits} (operations.max-sponsorships, operations.max-cost)"));
                 }
                 self.at_most = *at_most;
-                self.status.show(&format!("sending at most {at_most} groups of requests"));
+                show(&format!("sending at most {at_most} groups of requests"));
             }
             Event::Judged { groups, requests, findings } => {
                 let (at_most, now) = (self.at_most, Instant::now());
                 let (since, before) = *self.begun.get_or_insert((now, *requests));
                 let pace = pace(*groups, at_most, requests.saturating_sub(before), now - since);
                 self.findings = *findings;
-                self.status.show(&format!(
+                show(&format!(
                     "{groups} of at most {at_most} groups judged, {requests} requests sent{pace}, \
                      {findings} rules broken"
                 ));
@@ -105,21 +89,21 @@ impl Reporter for Progress {
             Event::Waiting { pause, reason } => {
                 let text = format!("waiting {}: {reason}", time(*pause));
                 if *pause >= NOTABLE && !std::mem::replace(&mut self.is_noted, true) {
-                    self.status.note(&text);
+                    note(&text);
                 }
-                self.status.show(&text);
+                show(&text);
             }
-            Event::Overloaded { jobs, sign } => self.status.note(&format!(
+            Event::Overloaded { jobs, sign } => note(&format!(
                 "note: {sign} while other requests were in flight, and not for the same request alone: \
                  at most {jobs} at a time from now on"
             )),
-            Event::Estimated(estimate) => self.status.note(&estimate.to_string()),
-            Event::Confirming if self.findings > 0 => self.status.show(&format!(
+            Event::Estimated(estimate) => note(&estimate.to_string()),
+            Event::Confirming if self.findings > 0 => show(&format!(
                 "sending again what broke {}, to confirm it and to find its cause ...",
                 count(self.findings as u128, "rule")
             )),
             Event::Broken { .. } | Event::Exchanged(_) | Event::Confirming | Event::Found(_) => {}
-            Event::Finished(_) => self.status.show(""),
+            Event::Finished(_) => show(""),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use paymaster_client::{files, files as input};
+use paymaster_client::files;
 use paymaster_engine::{
     cases::{
         case::{Group, Member, Relation, Role},
@@ -159,7 +159,7 @@ impl ReplayFile {
     /// When the relation is none of `relations`, or a body cannot be decoded.
     pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, String> {
         let relation = relations.iter().find(|relation| relation.id == self.relation);
-        let relation = relation.ok_or_else(|| unknown("relation", &self.relation, ""))?;
+        let relation = relation.ok_or_else(|| unknown("relation", &self.relation))?;
         let members = self.members.iter().map(ReplayRequest::member).collect::<Result<_, _>>()?;
         Ok(Group {
             number: 0,
@@ -179,17 +179,14 @@ impl ReplayRequest {
         let body = &request.body;
         let is_text = body.base64.is_none() && !body.has_secret;
         let client = request.client.as_deref().and_then(find_client);
+        let headers = client.iter().flat_map(|client| client.lines);
         Self {
             role: request.role.clone(),
             label: request.label.clone(),
             body: is_text.then(|| body.text.clone()),
             body_base64: body.base64.clone(),
             client: request.client.clone(),
-            headers: client
-                .iter()
-                .flat_map(|client| client.lines)
-                .map(|(name, value)| format!("{name}: {value}"))
-                .collect(),
+            headers: headers.map(|(name, value)| format!("{name}: {value}")).collect(),
         }
     }
 
@@ -206,14 +203,16 @@ impl ReplayRequest {
                 return Err(format!("{needs}; a body with a secret is not written"));
             }
         };
+        let no_client = |name| unknown("client", name) + ": its request headers are not known";
         Ok(Member {
-            role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role, ""))?,
+            role: Role::from_name(&self.role).ok_or_else(|| unknown("role", &self.role))?,
             label: self.label.clone(),
             body: body.into(),
-            sent_as: match &self.client {
-                Some(name) => Some(find_client(name).ok_or_else(|| unknown("client", name, NO_HEADERS))?),
-                None => None,
-            },
+            sent_as: self
+                .client
+                .as_deref()
+                .map(|name| find_client(name).ok_or_else(|| no_client(name)))
+                .transpose()?,
         })
     }
 }
@@ -223,12 +222,9 @@ pub(crate) fn target_of(report: &Report) -> String {
     if report.embedded { EMBEDDED.to_owned() } else { report.target.clone() }
 }
 
-/// What an unknown client means.
-const NO_HEADERS: &str = ": its request headers are not known";
-
 /// This version has no relation, role or published client with this name.
-fn unknown(what: &str, name: &str, hint: &str) -> String {
-    format!("there is no {what} `{name}` in this version{hint}")
+fn unknown(what: &str, name: &str) -> String {
+    format!("there is no {what} `{name}` in this version")
 }
 
 /// The members of a replay file that say whose it is. Files of other versions have them too.
@@ -242,7 +238,7 @@ struct Label {
 impl Label {
     /// The label of a file; none where the file is no replay file.
     fn read(path: &Path) -> Option<Self> {
-        let label: Self = serde_json::from_slice(&input::read(path, input::WRITTEN_BY_A_RUN).ok()?).ok()?;
+        let label: Self = serde_json::from_slice(&files::read(path, files::WRITTEN_BY_A_RUN).ok()?).ok()?;
         let (kind, _) = FORMAT.split_once('/')?;
         let is_ours = label.format.split('/').next() == Some(kind);
         is_ours.then_some(label)

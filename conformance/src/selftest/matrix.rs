@@ -104,18 +104,12 @@ pub struct NamedDefect {
 
 pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
     let findings = &summary.findings;
-    let named = |cause: Option<&Cause>| -> Vec<String> {
-        let members = cause.map_or(&[][..], Cause::members);
-        let equal = members.iter().filter_map(|member| match &member.respect {
-            Respect::EqualTo(other) => Some(other),
-            Respect::Value | Respect::Length => None,
+    let named = |cause: &Cause| -> Vec<String> {
+        let pointers = cause.members().iter().flat_map(|member| match &member.respect {
+            Respect::EqualTo(other) => vec![&member.pointer, other],
+            Respect::Value | Respect::Length => vec![&member.pointer],
         });
-        members
-            .iter()
-            .map(|member| &member.pointer)
-            .chain(equal)
-            .map(|pointer| without_indices(pointer))
-            .collect()
+        pointers.map(|pointer| without_indices(pointer)).collect()
     };
     summary
         .defects
@@ -129,7 +123,7 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
                     .map(|cause| sentence::explanation(cause, shown.is_some_and(sentence::compares)))
                     .unwrap_or_default(),
                 kind: cause.map(Cause::kind),
-                members: named(cause),
+                members: cause.map(named).unwrap_or_default(),
                 rules: defect.rules(findings).len(),
             }
         })

@@ -16,7 +16,6 @@ use crate::{
 use paymaster_client::stop::Stop;
 use paymaster_engine::{
     cases::plan::DEFAULT_CASES, session::recheck::Original, specification::Specification,
-    verdict::finding::Finding,
 };
 use paymaster_settings::{Settings, embedded::profile_of};
 
@@ -69,7 +68,10 @@ pub fn fault_pairs(specification: &'static Specification, count: usize, seed: u6
         let is_new = |pair: &FaultPair| {
             !drawn.iter().all(|fault| pair.faults.iter().any(|other| other.name == fault.name))
         };
-        if is_unrelated(drawn) && wants_one_rule == is_of_one_rule(drawn) && pairs.iter().all(is_new) {
+        if is_unrelated(drawn)
+            && wants_one_rule == (drawn[0].clause == drawn[1].clause)
+            && pairs.iter().all(is_new)
+        {
             pairs.push(FaultPair { specification, faults: drawn, is_of_one_rule: wants_one_rule });
         }
     }
@@ -83,15 +85,8 @@ fn next_random(state: u64) -> u64 {
 
 /// Whether two faults depend on two members, none of which is in the other.
 fn is_unrelated([one, two]: [&Fault; 2]) -> bool {
-    let is_within = |inner: &Fault, outer: &Fault| {
-        let (inner, outer) = (inner.member.unwrap_or_default(), outer.member.unwrap_or_default());
-        inner.starts_with(outer)
-    };
-    !is_within(one, two) && !is_within(two, one)
-}
-
-fn is_of_one_rule([one, two]: [&Fault; 2]) -> bool {
-    one.clause == two.clause
+    let [one, two] = [one, two].map(|fault| fault.member.unwrap_or_default());
+    !one.starts_with(two) && !two.starts_with(one)
 }
 
 /// Runs the suite against each pair on every core, and calls `on_trial` for each trial that ends. Trials that `stop` cuts short are left
@@ -168,19 +163,14 @@ async fn fixed_without(
         let mut is_fixed = true;
         for number in &defect.findings {
             let finding = &outcome.summary.findings[*number];
-            is_fixed &= !is_broken(finding, outcome, &settings, stop).await;
+            let original = Original::of(finding, &outcome.summary, specification);
+            let (rule, group, context) = (finding.rule, &finding.group, &*outcome.context);
+            let replayed = run::replay(&settings, None, rule, group, &original, context, stop).await;
+            is_fixed &= matches!(replayed, ReplayOutcome::Fixed(_));
         }
         fixed.push(is_fixed);
     }
     Ok(fixed)
-}
-
-/// Whether a replay of the finding shows it.
-async fn is_broken(finding: &Finding, outcome: &RunOutcome, settings: &Settings, stop: &Stop) -> bool {
-    let original = Original::of(finding, &outcome.summary, outcome.context.specification());
-    let (rule, context) = (finding.rule, &outcome.context);
-    let replayed = run::replay(settings, None, rule, &finding.group, &original, &**context, stop).await;
-    !matches!(replayed, ReplayOutcome::Fixed(_))
 }
 
 /// Serves a service with these faults, and makes the settings of a run against it.

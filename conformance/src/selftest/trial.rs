@@ -10,12 +10,8 @@ use paymaster_client::{
     redact::Redactor,
     stop::Stop,
 };
-use paymaster_engine::{
-    knowledge::Knowledge,
-    rules::Rule,
-    specification::{self, Specification},
-    verdict::conclusion::Conclusion,
-};
+use paymaster_engine::knowledge::Knowledge;
+use paymaster_engine::specification::{self, Specification};
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Service, Statement, Variant, faults_of, needs_signatures, variants_of,
 };
@@ -28,6 +24,7 @@ use paymaster_settings::{
 };
 
 use crate::{
+    Conclusion, Rule,
     check::route::reference_server,
     first_profile::{self, Given},
     run::{self, Reporters, Suite},
@@ -98,18 +95,14 @@ impl Deviation {
 
     /// The fault, where it is one.
     pub fn fault(self) -> Option<&'static Fault> {
-        match self {
-            Self::Fault(_, fault) => Some(fault),
-            Self::Variant(..) => None,
-        }
+        let Self::Fault(_, fault) = self else { return None };
+        Some(fault)
     }
 
     /// The variant, where it is one.
     pub(super) fn variant(self) -> Option<&'static Variant> {
-        match self {
-            Self::Fault(..) => None,
-            Self::Variant(_, variant) => Some(variant),
-        }
+        let Self::Variant(_, variant) = self else { return None };
+        Some(variant)
     }
 
     /// Whether it is a fault that a contract on a chain shows.

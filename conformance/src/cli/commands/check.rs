@@ -14,18 +14,14 @@ use paymaster_settings::{
     EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules,
     args::RunArgs,
     embedded::profile_of,
-    exit, output,
     settings::setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
     which,
 };
 
 use crate::{
     cli::{
-        args::CheckArgs,
-        filter,
-        known::KnownFailures,
-        process::{CommandError, block_on, stop_at_interrupt},
-        reports::Reports,
+        CommandError, args::CheckArgs, block_on, filter, known::KnownFailures, printed, reports::Reports,
+        stop_at_interrupt,
     },
     report::{Finished, progress::Progress, text::words::count},
     run::{self, Cost, Reporters, RunOutcome, Suite},
@@ -142,6 +138,5 @@ fn dry_run(
     if merged.url.is_none() {
         let _ = writeln!(text, "warning: {EMBEDDED_WARNING}");
     }
-    output::print(&text)?;
-    Ok(exit::CONFORMS)
+    printed(&text)
 }

@@ -14,9 +14,9 @@ use paymaster_settings::{
 
 use crate::{
     cli::{
+        CommandError,
         args::{ChainArgs, CompareArgs},
-        filter,
-        process::{CommandError, at, block_on, stop_at_interrupt},
+        at, block_on, filter, stop_at_interrupt,
     },
     report::{
         Finished,

@@ -7,18 +7,13 @@ use std::{
 };
 
 use crate::{
-    cli::{
-        args::InitArgs,
-        process::{CommandError, at, block_on, stop_at_interrupt},
-    },
+    cli::{CommandError, args::InitArgs, at, block_on, printed, stop_at_interrupt},
     first_profile::{self, Given},
     run,
 };
 use paymaster_engine::{specification::Specification, verdict::profile_line::MissingLine};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls, exit,
-    output::{self, report_file},
-    settings::file,
+    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls, output::report_file, settings::file,
     specification, which,
 };
 
@@ -57,10 +52,9 @@ fn fill_in(path: &Path, args: &InitArgs) -> Result<u8, CommandError> {
     let specification = args.run.common.spec.as_deref().map_or(Ok(DEFAULT_SPECIFICATION), specification)?;
     write(path, &template(specification))?;
     let shown = path.display();
-    output::print(&format!(
+    printed(&format!(
         "wrote {shown}: fill in what you know about the target, then run `paymaster-conformance --config {shown}`\n"
-    ))?;
-    Ok(exit::CONFORMS)
+    ))
 }
 
 /// Asks the target and writes what it shows.
@@ -97,8 +91,7 @@ async fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment)
             format!("wrote {shown}: it needs one key, in {table}, with {meaning}:\n  {text}\n")
         }
     });
-    output::print(&(lines.join("\n") + "\n"))?;
-    Ok(exit::CONFORMS)
+    printed(&(lines.join("\n") + "\n"))
 }
 
 /// Writes a new file, and the folders that it needs.

@@ -4,13 +4,13 @@ use std::{
     fs::File,
     io::{self, Read},
     path::Path,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use crate::{
     cli::{
+        CommandError,
         args::JudgeArgs,
-        process::CommandError,
         traffic::{TrafficOptions, TrafficSession},
     },
     recorded::{self, RecordedExchange, Recording},
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Com
     let mut took = Duration::ZERO;
     for recorded in exchanges {
         took += recorded.exchange.took;
-        traffic.judge(&recorded.place, recorded.exchange, recorded.ended.unwrap_or_else(SystemTime::now));
+        traffic.judge(&recorded.place, recorded.exchange);
     }
     skipped.retain(|_, times| *times > 0);
     Ok(traffic.close(skipped, took, environment))

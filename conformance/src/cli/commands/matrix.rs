@@ -5,10 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::cli::{
-    args::MatrixArgs,
-    process::{CommandError, at},
-};
+use crate::cli::{CommandError, args::MatrixArgs, at, printed};
 use crate::report::{
     comparison::{
         badge,
@@ -16,10 +13,7 @@ use crate::report::{
     },
     model::Report,
 };
-use paymaster_settings::{
-    exit,
-    output::{self, report_file},
-};
+use paymaster_settings::output::{self, report_file};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
@@ -41,14 +35,15 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
         pair[0].run.compared_with(&pair[1].run)?;
     }
     let is_markdown = args.output.extension().is_some_and(|extension| extension == "md");
-    write(&args.output, &if is_markdown { matrix::text(&columns) } else { matrix::page(&columns) })?;
+    let page = if is_markdown { matrix::text(&columns) } else { matrix::page(&columns) };
+    report_file::write(&args.output, &page).map_err(at(&args.output))?;
     let folder = args.badges.as_deref().or(args.output.parent()).unwrap_or(Path::new(""));
     let mut text = format!("wrote {}\n", args.output.display());
     for column in columns.iter().filter(|_| !is_markdown) {
         let path = folder.join(matrix::file(&column.name));
         match badge::svg(&column.run) {
             Ok(badge) => {
-                write(&path, &badge)?;
+                report_file::write(&path, &badge).map_err(at(&path))?;
                 text = format!("{text}wrote {}\n", path.display());
             }
             Err(why) => {
@@ -61,8 +56,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
             }
         }
     }
-    output::print(&text)?;
-    Ok(exit::CONFORMS)
+    printed(&text)
 }
 
 /// The name of a report: the name of its file; with the name of its folder, and then with its number, where that is not unique.
@@ -81,10 +75,6 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
         let place = all.iter().position(|other| other == path).unwrap_or_default();
         format!("{}-{}", long(path), place + 1)
     })
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    report_file::write(path, text).map_err(at(path))
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ mod replay;
 mod selftest;
 
 use crate::cli::{
+    CommandError,
     args::{Cli, Command},
-    process::CommandError,
 };
 use paymaster_settings::{Environment, command_line};
 

@@ -4,22 +4,23 @@ use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Instant};
 
 use tokio::{net::TcpListener, sync::mpsc};
 
-use crate::cli::{
-    args::ProxyArgs,
-    process::{CommandError, block_on, stop_at_interrupt},
-    traffic::{TrafficOptions, TrafficSession},
+use crate::{
+    cli::{
+        CommandError,
+        args::ProxyArgs,
+        block_on, stop_at_interrupt,
+        traffic::{TrafficOptions, TrafficSession},
+    },
+    recorded::OTHER_SPECIFICATION,
+    relay::{self, Limits, RelayedExchange, Upstream},
 };
-use crate::recorded::OTHER_SPECIFICATION;
-use crate::relay::{self, Limits, RelayedExchange, Upstream};
 use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target};
 use paymaster_engine::{
     rules::Violation,
     session::{recorded::Skipped, tally::NewlyBroken},
     verdict::strictness::fails_the_run,
 };
-use paymaster_settings::output;
-use paymaster_settings::{Environment, settings::setup::trust_notes};
-use paymaster_settings::{Paint, escape_controls};
+use paymaster_settings::{Environment, Paint, escape_controls, output, settings::setup::trust_notes};
 
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;
@@ -52,8 +53,11 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
     block_on(async {
-        let listener = listen(&args.listen).await?;
-        let address = listener.local_addr().map_err(|cause| format!("{}: {cause}", args.listen))?;
+        let asked = &args.listen;
+        let listener = TcpListener::bind(asked).await.map_err(|cause| {
+            format!("cannot listen on {asked}: {cause}; give another address with --listen, such as 127.0.0.1:0 for a free port")
+        })?;
+        let address = listener.local_addr().map_err(|cause| format!("{asked}: {cause}"))?;
         let traffic = TrafficSession::open(options, place, &args.judging)?;
         announce(address, &shown);
         let stop = stop_at_interrupt();
@@ -64,12 +68,6 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
             judge(traffic, receiver, is_loopback, paint),
         );
         Ok::<_, CommandError>(traffic.close(skipped, started.elapsed(), environment))
-    })
-}
-
-async fn listen(address: &str) -> Result<TcpListener, CommandError> {
-    TcpListener::bind(address).await.map_err(|cause| {
-        format!("cannot listen on {address}: {cause}; give another address with --listen, such as 127.0.0.1:0 for a free port").into()
     })
 }
 
@@ -111,15 +109,14 @@ async fn judge(
         if let Some(reason) = traffic.skip_reason(&relayed.method, &relayed.exchange) {
             // A recording can be judged by the other specification later.
             if reason == OTHER_SPECIFICATION {
-                traffic.record(&place, relayed.exchange, relayed.ended);
+                traffic.record(&place, relayed.exchange);
             }
             *skipped.entry(reason).or_default() += 1;
             continue;
         }
         traffic.session.learn(&relayed.exchange);
-        for new in traffic.judge(&place, relayed.exchange, relayed.ended) {
-            let line = describe(&traffic, &new, number, paint);
-            output::eprint(&line);
+        for new in traffic.judge(&place, relayed.exchange) {
+            output::eprint(&describe(&traffic, &new, number, paint));
         }
     }
     (traffic, skipped)

@@ -11,7 +11,6 @@ use paymaster_client::{
 };
 use paymaster_engine::{
     cases::{case::Group, protocol::DISCOVERY},
-    rules::{Rule, Violation},
     session::recorded::RECORDED,
 };
 use paymaster_settings::{
@@ -20,10 +19,8 @@ use paymaster_settings::{
 use tokio::sync::OnceCell;
 
 use crate::{
-    cli::{
-        args::ReplayArgs,
-        process::{CommandError, block_on, stop_at_interrupt},
-    },
+    Rule, Violation,
+    cli::{CommandError, args::ReplayArgs, block_on, stop_at_interrupt},
     report::{
         Maker,
         replay_file::{self, EMBEDDED, ReplayDefect, ReplayFile},
@@ -147,7 +144,14 @@ impl Replay {
         let recorded = (!self.file.target.contains(REDACTED)).then(|| self.file.target.clone());
         let url = match setup.merged.url.clone().or(recorded) {
             Some(url) if url == EMBEDDED => {
-                let server = embedded_server(embedded).await?;
+                // It is started for the first file that asks for it.
+                let start = async || {
+                    output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
+                    let failed =
+                        |cause| CommandError::from(format!("the embedded reference server: {cause}"));
+                    Embedded::start().await.map_err(failed)
+                };
+                let server = embedded.get_or_try_init(start).await?;
                 setup = setup.for_embedded(&*server.profile(own));
                 server.url.clone()
             }
@@ -171,15 +175,6 @@ impl Replay {
         };
         Ok(Sent { place: shown_target.shown, conclusion, redactor })
     }
-}
-
-/// The embedded server, which is started for the first file that asks for it.
-async fn embedded_server(embedded: &OnceCell<Embedded>) -> Result<&Embedded, CommandError> {
-    let start = async || {
-        output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
-        Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}").into())
-    };
-    embedded.get_or_try_init(start).await
 }
 
 impl Sent {

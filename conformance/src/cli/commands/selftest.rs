@@ -3,12 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{
-    cli::{
-        args::SelftestArgs,
-        filter,
-        process::{CommandError, block_on, stop_at_interrupt},
-    },
-    report::{progress::StatusLine, text::words::count},
+    cli::{CommandError, args::SelftestArgs, block_on, filter, stop_at_interrupt},
+    report::{progress, text::words::count},
     selftest::{
         self, Cases, Causes, Deviation, Matrix, NamedDefect, OnChain, PairTrial, ProfilePart, Row, Trials,
         deviations_on_chain, every_deviation, fault_pairs, run_pairs,
@@ -93,16 +89,15 @@ async fn chain_of(args: &SelftestArgs) -> Result<Option<OnChain>, CommandError> 
 
 /// Runs the trials and shows the progress on a terminal.
 fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, String> {
-    let status = StatusLine::default();
     let (done, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let all = trials.count();
     let matrix = selftest::run(trials, stop, &|trial| {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let is_wrong = usize::from(trial.problem().is_some());
         let wrong = wrong.fetch_add(is_wrong, Ordering::Relaxed) + is_wrong;
-        status.show(&format!("{done} of {all} trials, {wrong} not as they must be"));
+        progress::show(&format!("{done} of {all} trials, {wrong} not as they must be"));
     });
-    status.show("");
+    progress::show("");
     matrix
 }
 
@@ -231,17 +226,17 @@ fn pairs(number: usize, seeds: u64) -> Result<u8, CommandError> {
     let asked = number.saturating_mul(draws.clone().count());
     let trials = block_on(async {
         let stop = stop_at_interrupt();
-        let (status, done) = (StatusLine::default(), AtomicUsize::new(0));
+        let done = AtomicUsize::new(0);
         let on_trial = |_: &PairTrial| {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            status.show(&format!("{done} of {asked} pairs"));
+            progress::show(&format!("{done} of {asked} pairs"));
         };
         let trials = tokio::task::block_in_place(|| {
             draws
                 .map(|(own, seed)| run_pairs(&fault_pairs(own, number, seed), seed, &stop, &on_trial))
                 .collect::<Result<Vec<_>, _>>()
         });
-        status.show("");
+        progress::show("");
         trials
     })?;
     let (text, code) = about_pairs(&trials.concat(), asked);

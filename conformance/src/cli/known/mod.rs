@@ -23,16 +23,13 @@ use paymaster_engine::{
 use paymaster_settings::{
     did_you_mean, escape_controls, exit,
     output::{self, report_file},
-    settings::file::{ContentsError, FileError, parsed},
+    settings::file::{ContentsError, parsed},
 };
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 use toml_edit::{DocumentMut, Table, value};
 
-use crate::cli::{
-    args::KnownArgs,
-    process::{CommandError, at},
-};
+use crate::cli::{CommandError, args::KnownArgs, at};
 
 /// The file to update where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";
@@ -55,7 +52,9 @@ impl KnownFailures {
         let today = Utc::now().date_naive();
         let named = args.known_failing.as_ref().or(configured);
         let entries = match named {
-            Some(path) if path.exists() || !args.update_known_failing => read(path, specification)?,
+            Some(path) if path.exists() || !args.update_known_failing => {
+                parsed(path, |text| parse(text, specification))?
+            }
             _ => Vec::new(),
         };
         let update = args.update_known_failing.then(|| args.clone());
@@ -83,16 +82,13 @@ impl KnownFailures {
     /// Adds entries for what failed and is not listed. Returns a message for the user.
     fn write(&self, args: &KnownArgs, summary: &Summary, strictness: Strictness) -> Result<String, String> {
         let path = self.path.as_deref().unwrap_or(Path::new(DEFAULT_PATH));
-        let new: Vec<&Key> = summary
-            .places
-            .iter()
-            .filter(|key| {
-                let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
-                outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
-            })
-            // Expired entries are not added again: their owner decides.
-            .filter(|key| !self.list.entries.iter().any(|entry| entry.matches(key)))
-            .collect();
+        let fails = |key: &&Key| {
+            let outcome = summary.rules.iter().find(|outcome| outcome.rule.id == key.rule);
+            outcome.is_some_and(|outcome| fails_the_run(outcome.rule.basis(), strictness.strict))
+        };
+        // Expired entries are not added again: their owner decides.
+        let is_new = |key: &&Key| !self.list.entries.iter().any(|entry| entry.matches(key));
+        let new: Vec<&Key> = summary.places.iter().filter(fails).filter(is_new).collect();
         if new.is_empty() {
             return Ok(format!("{}: nothing to write", path.display()));
         }
@@ -211,11 +207,6 @@ struct Row {
     expires: Spanned<Datetime>,
 }
 
-/// Reads a file about rules and kinds of calls of a specification.
-pub(super) fn read(path: &Path, specification: &Specification) -> Result<Vec<KnownFailure>, FileError> {
-    parsed(path, |text| parse(text, specification))
-}
-
 /// Reads the text of a file.
 fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>, ContentsError> {
     let contents: Contents = toml::from_str(text).map_err(|cause| ContentsError::of_parser(text, &cause))?;
@@ -224,11 +215,12 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
         [(KnownFailureKind::Failing, contents.failing), (KnownFailureKind::Flaky, contents.flaky)]
     {
         for row in rows {
-            let at = row.rule.span().start;
-            let entry = entry(text, kind, row, specification)?;
+            let refused = |(place, message)| ContentsError::at(text, place, message);
+            let place = row.rule.span().start;
+            let entry = entry(kind, row, specification).map_err(refused)?;
             if entries.iter().any(|known| known.scope() == entry.scope()) {
                 let message = format!("{} is listed twice: delete one", entry.scope());
-                return Err(ContentsError::at(text, at, message));
+                return Err(refused((place, message)));
             }
             entries.push(entry);
         }
@@ -236,32 +228,28 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<KnownFailure>,
     Ok(entries)
 }
 
-/// An error at a value of the text of a file.
-fn refused<T>(text: &str, value: &Spanned<T>, message: impl Into<String>) -> ContentsError {
-    ContentsError::at(text, value.span().start, message.into())
+/// The byte of the text at which something is wrong, and what is wrong.
+type Refusal = (usize, String);
+
+fn refusal<T>(value: &Spanned<T>, message: impl Into<String>) -> Refusal {
+    (value.span().start, message.into())
 }
 
-fn entry(
-    text: &str,
-    kind: KnownFailureKind,
-    row: Row,
-    specification: &Specification,
-) -> Result<KnownFailure, ContentsError> {
+fn entry(kind: KnownFailureKind, row: Row, specification: &Specification) -> Result<KnownFailure, Refusal> {
     let rule = specification.find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
         let hint = did_you_mean(id, specification.rules().map(|rule| rule.id));
-        refused(text, &row.rule, format!("there is no rule `{id}`{hint}"))
+        refusal(&row.rule, format!("there is no rule `{id}`{hint}"))
     })?;
-    let method = named(text, row.method, &specification.methods())?;
+    let method = named(row.method, &specification.methods())?;
     let selectors = specification.kinds.iter().filter_map(|kind| kind.selector);
     let modes = selectors.filter(|(parameter, _)| *parameter == MODE).map(|(_, mode)| mode);
     let modes: Vec<&str> = modes.collect::<IndexSet<_>>().into_iter().collect();
-    let selected = named(text, row.mode, &modes)?;
+    let selected = named(row.mode, &modes)?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
     {
-        return Err(refused(
-            text,
+        return Err(refusal(
             pointer,
             "a pointer begins with `/`, as in /result/feeQuotes/*/symbol, or is empty for the answer as a whole",
         ));
@@ -272,36 +260,32 @@ fn entry(
         method,
         selected,
         pointer: row.pointer.map(Spanned::into_inner),
-        reason: written(text, row.reason, "reason", "say why this failure is accepted for now")?,
-        owner: written(text, row.owner, "owner", "say who owns it")?,
-        expires: date(text, &row.expires)?,
+        reason: written(row.reason, "reason", "say why this failure is accepted for now")?,
+        owner: written(row.owner, "owner", "say who owns it")?,
+        expires: date(&row.expires)?,
     })
 }
 
 /// The one of the known names that a row has.
-fn named(
-    text: &str,
-    name: Option<Spanned<String>>,
-    known: &[&'static str],
-) -> Result<Option<&'static str>, ContentsError> {
+fn named(name: Option<Spanned<String>>, known: &[&'static str]) -> Result<Option<&'static str>, Refusal> {
     let Some(name) = name else { return Ok(None) };
     let found = known.iter().copied().find(|known| known == name.get_ref());
-    found.map(Some).ok_or_else(|| {
-        refused(text, &name, format!("`{}` is none of {}", name.get_ref(), known.join(" or ")))
-    })
+    found
+        .map(Some)
+        .ok_or_else(|| refusal(&name, format!("`{}` is none of {}", name.get_ref(), known.join(" or "))))
 }
 
-fn written(text: &str, value: Spanned<String>, key: &str, advice: &str) -> Result<String, ContentsError> {
+fn written(value: Spanned<String>, key: &str, advice: &str) -> Result<String, Refusal> {
     let content = value.get_ref().trim();
     if content.is_empty() || content.starts_with(PLACEHOLDER) {
-        return Err(refused(text, &value, format!("the {key} is missing: {advice}")));
+        return Err(refusal(&value, format!("the {key} is missing: {advice}")));
     }
     Ok(value.into_inner())
 }
 
-fn date(text: &str, value: &Spanned<Datetime>) -> Result<NaiveDate, ContentsError> {
+fn date(value: &Spanned<Datetime>) -> Result<NaiveDate, Refusal> {
     let date = value.get_ref().to_string().parse();
-    date.map_err(|_| refused(text, value, "expires is a date without a time, as in 2027-01-31"))
+    date.map_err(|_| refusal(value, "expires is a date without a time, as in 2027-01-31"))
 }
 
 #[cfg(test)]

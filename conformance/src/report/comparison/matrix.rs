@@ -125,9 +125,6 @@ pub(crate) fn text(columns: &[Column]) -> String {
     markdown::parts(&blocks).trim_start().to_owned()
 }
 
-/// A clause, by its id.
-type Clause<'a> = &'a str;
-
 /// The clauses of every report, by section, in the order of the reports.
 fn rows(columns: &[Column]) -> Rows<'_> {
     let mut rows = Rows::new();
@@ -154,7 +151,7 @@ const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
 ];
 
 /// The state of a clause in a report: the worst of its rules.
-fn state(clause: Clause<'_>, run: &Report) -> Option<RuleState> {
+fn state(clause: &str, run: &Report) -> Option<RuleState> {
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
     let states: Vec<RuleState> = own.map(|rule| run.state(rule)).collect();
     WORST_FIRST.into_iter().find(|state| states.contains(state))
@@ -174,7 +171,7 @@ fn head(column: &Column) -> Markup {
 }
 
 /// The clauses by section, as the table has them.
-type Rows<'a> = BTreeMap<(&'a str, Vec<u32>), (&'a str, IndexSet<Clause<'a>>)>;
+type Rows<'a> = BTreeMap<(&'a str, Vec<u32>), (&'a str, IndexSet<&'a str>)>;
 
 /// The states of the clauses in a report.
 fn states<'a>(rows: &'a Rows<'_>, column: &'a Column) -> impl Iterator<Item = RuleState> + 'a {
@@ -209,7 +206,7 @@ fn tally(counts: &Counts) -> Markup {
     }
 }
 
-fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
+fn row(clause: &str, columns: &[Column]) -> Markup {
     let states: Vec<Option<RuleState>> = columns.iter().map(|column| state(clause, &column.run)).collect();
     let differs = states.windows(2).any(|pair| pair[0] != pair[1]);
     let known = find_clause(clause);

@@ -75,7 +75,8 @@ fn also(report: &Report, others: &[usize], extent: Extent) -> Vec<Block> {
     let replays: Vec<&str> =
         findings.clone().filter_map(|(_, finding)| finding.replay_file.as_deref()).collect();
     let blocks = findings.flat_map(|(number, own)| {
-        let place = format!("{} at {}, {}", own.call(), own.at(), own.rule);
+        let call = own.details.call.as_deref().unwrap_or("any request");
+        let place = format!("{call} at {}, {}", own.at(), own.rule);
         [Block::Paragraph(Text::of(Style::Strong, place)), Block::Html(finding(report, number, own))]
     });
     let summary = format!("The same at {}", words::count(others.len() as u128, "other place"));

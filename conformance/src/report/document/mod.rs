@@ -27,7 +27,7 @@ use paymaster_settings::{
 
 use crate::report::{
     counts::RuleState,
-    html::tree::rules,
+    html::rules,
     model::{JudgedRule, KnownFailure, Report},
     text::words,
 };
@@ -172,7 +172,9 @@ fn not_judged(report: &Report) -> Block {
         (Verdict::NotApplicable, "not applicable to this target"),
     ];
     let is_incomplete = report.conclusion == Conclusion::Incomplete;
-    let all = verdicts.into_iter().filter(|_| !report.is_untested());
+    let is_untested =
+        report.conclusion == Conclusion::CouldNotTest && report.rules.iter().all(|rule| rule.held == 0);
+    let all = verdicts.into_iter().filter(|_| !is_untested);
     let blocks = all.filter_map(|(verdict, meaning)| {
         let rules: Vec<&JudgedRule> = report.rules.iter().filter(|rule| rule.verdict == verdict).collect();
         let mut by_reason: IndexMap<&str, Vec<Text>> = IndexMap::new();

@@ -125,14 +125,11 @@ impl Head<'_> {
     fn request(&self, exchange: &Exchanged) -> Value {
         let shown = self.target;
         let query = shown.split_once('?').map_or("", |(_, query)| query);
-        let query: Vec<Value> = query
-            .split('&')
-            .filter(|part| !part.is_empty())
-            .map(|part| {
-                let (name, value) = part.split_once('=').unwrap_or((part, ""));
-                json!({"name": name, "value": value})
-            })
-            .collect();
+        let parameter = |part: &str| {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            json!({"name": name, "value": value})
+        };
+        let query: Vec<Value> = query.split('&').filter(|part| !part.is_empty()).map(parameter).collect();
         let plain = |name: &str| Header { name: name.to_owned(), value: "application/json".to_owned() };
         let plain = || ["content-type", "accept"].map(plain).to_vec();
         let mut headers = exchange.headers.clone().unwrap_or_else(plain);

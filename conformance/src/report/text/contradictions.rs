@@ -19,12 +19,8 @@ use crate::report::{Finished, model::Report, text::words};
 /// The longest answer that is shown, in characters.
 const LONGEST_ANSWER: usize = 300;
 
-/// A contradiction as reports show it, without secrets: the entry of the profile, with its file and line where they are known, and what
-/// it states; what the target does instead, and which defect shows it; and an answer that shows it, where a finding has one.
-type Shown = Vec<Text>;
-
 /// The contradictions; empty unless the run ended with violations, as the headline names them only then.
-pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<Shown> {
+pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<Vec<Text>> {
     if report.conclusion != Conclusion::Violations {
         return Vec::new();
     }
@@ -32,7 +28,9 @@ pub(crate) fn shown(finished: &Finished, report: &Report) -> Vec<Shown> {
     all.filter_map(|contradiction| one(contradiction, finished, report)).collect()
 }
 
-fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> Option<Shown> {
+/// A contradiction as reports show it, without secrets: the entry of the profile, with its file and line where they are known, and what
+/// it states; what the target does instead, and which defect shows it; and an answer that shows it, where a finding has one.
+fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> Option<Vec<Text>> {
     let safe = |text: &str| escape_controls(&finished.maker().text(text));
     let (list, place) = contradiction.line.split_once('[')?;
     let statement = finished.context.stated(list, place.trim_end_matches(']').parse().ok()?)?;
@@ -44,7 +42,7 @@ fn one(contradiction: &Contradiction, finished: &Finished, report: &Report) -> O
     let findings = finished.summary.findings.iter().zip(&report.findings).enumerate();
     let example = findings
         .filter(|(_, (finding, _))| contradicts(finding, &statement) == Some(true))
-        .find_map(|(number, (_, made))| Some((number, made.exchange()?)));
+        .find_map(|(number, (_, made))| Some((number, made.exchanges.get(made.member)?)));
     let defect = example.and_then(|(number, _)| report.defect_of(number));
     let shows = defect.map(|defect| format!(" ({} shows it)", defect.label)).unwrap_or_default();
     let title = format!("{}{}", contradiction.line, place.unwrap_or_default());

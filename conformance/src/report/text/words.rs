@@ -1,6 +1,6 @@
 //! Phrases that several reports share.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{cmp::Reverse, time::Duration};
 
 use crate::report::{
     Finished,
@@ -124,7 +124,9 @@ pub(crate) fn observed(report: &Report) -> Vec<(String, String)> {
         (format!("dialect: {}", name.replace('-', " ")), value)
     });
     let observations = report.observations.iter().map(|(clause, values)| {
-        let values = by_frequency(values).into_iter().map(|(value, times)| format!("{value} ({times})"));
+        let mut values: Vec<_> = values.iter().collect();
+        values.sort_by_key(|(value, times)| (Reverse(**times), *value));
+        let values = values.into_iter().map(|(value, times)| format!("{value} ({times})"));
         (clause.clone(), values.collect::<Vec<_>>().join(", "))
     });
     let reached = report.reached.iter().filter(|(_, reached)| **reached != Reached::default());
@@ -173,13 +175,6 @@ pub(crate) fn refused(refusal: &Refusal, specification: &Specification, redactor
 pub(crate) fn message_of_target(text: &str, redactor: &Redactor) -> String {
     let text = escape_controls(&redactor.apply(text));
     format!("\"{}\"", cut(&text, LONGEST_MESSAGE))
-}
-
-/// Values and how often each was seen, the most frequent first.
-pub(crate) fn by_frequency(values: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
-    let mut sorted: Vec<_> = values.iter().collect();
-    sorted.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
-    sorted
 }
 
 /// `reproduced 3/3`, or why the request was not sent again.

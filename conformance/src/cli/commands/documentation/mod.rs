@@ -8,17 +8,14 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Basis, Clause, DEFINITIONS, find_clause};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean, exit,
-    output::{
-        self,
-        document::terminal::{Lines, WIDTH},
-    },
+    DEFAULT_SPECIFICATION, SPECIFICATIONS, all_rules, did_you_mean,
+    output::document::terminal::{Lines, WIDTH},
     wrapped,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
-    cli::process::CommandError,
+    cli::{CommandError, printed},
     report::text::{sections, words::count},
 };
 
@@ -29,22 +26,18 @@ mod tests;
 pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
     let rules = all_rules();
     if as_json {
-        let rows: Vec<_> = rules
-            .iter()
-            .map(|rule| {
-                let clause = rule.clause();
-                json!({
-                    "id": rule.id,
-                    "clause": clause.id,
-                    "section": clause.section,
-                    "basis": clause.basis.name(),
-                    "text": clause.text,
-                    "quota": rule.quota,
-                })
+        let row = |rule: &&Rule| {
+            let clause = rule.clause();
+            json!({
+                "id": rule.id,
+                "clause": clause.id,
+                "section": clause.section,
+                "basis": clause.basis.name(),
+                "text": clause.text,
+                "quota": rule.quota,
             })
-            .collect();
-        output::print(&format!("{:#}\n", json!(rows)))?;
-        return Ok(exit::CONFORMS);
+        };
+        return printed(&format!("{:#}\n", rules.iter().map(row).collect::<Value>()));
     }
     let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
     let mut text = String::new();
@@ -52,8 +45,7 @@ pub(super) fn rules(as_json: bool) -> Result<u8, CommandError> {
         let Clause { basis, section, text: statement, .. } = rule.clause();
         let _ = writeln!(text, "{:<width$}  {:<16} {section:<5} {statement}", rule.id, basis.name());
     }
-    output::print(&text)?;
-    Ok(exit::CONFORMS)
+    printed(&text)
 }
 
 /// Runs the command.
@@ -74,8 +66,7 @@ pub(super) fn explain(id: &str) -> Result<u8, CommandError> {
     };
     let mut text = about_clause(clause);
     text.extend(found.into_iter().map(about_rule));
-    output::print(&text)?;
-    Ok(exit::CONFORMS)
+    printed(&text)
 }
 
 /// The specification of a clause: the first one, where several have it.

@@ -127,19 +127,14 @@ impl<'a> Comparison<'a> {
         [self.before, self.after].into_iter().any(|run| run.conclusion == Conclusion::CouldNotTest)
     }
 
-    /// Whether stated rules that were judged before are not judged any more.
-    pub(crate) fn judges_less(&self) -> bool {
-        let stated = |change: &Change<'_>| change.before.is_some_and(|rule| rule.basis() == Basis::Stated);
-        self.of(ChangeKind::NoLongerJudged).any(stated)
-    }
-
     /// The exit code: 1 when something new fails, 3 when there is nothing to compare, 4 when fewer stated rules are judged.
     pub(crate) fn exit_code(&self, allow_incomplete: bool) -> u8 {
+        let stated = |change: &Change<'_>| change.before.is_some_and(|rule| rule.basis() == Basis::Stated);
         if self.is_void() {
             exit::COULD_NOT_TEST
         } else if self.is_worse() {
             exit::VIOLATIONS
-        } else if self.judges_less() && !allow_incomplete {
+        } else if self.of(ChangeKind::NoLongerJudged).any(stated) && !allow_incomplete {
             exit::INCOMPLETE
         } else {
             exit::CONFORMS
