@@ -137,7 +137,7 @@ pub(crate) fn violations() -> Sample {
             share: Some(KindShare { broken: 3, judged: 40, all: 40 }),
             ..finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0)
         },
-        finding("interoperability.mode-member", "/result/mode", &["\"ERC20\"", "the member is missing"], 3),
+        finding("interoperability.mode-member", "/result/mode", &["\"ERC20\"", "no such member"], 3),
     ];
     let outcome = |rule, verdict, held, broken| RuleOutcome {
         rule: SPECIFICATION.find_rule(rule).unwrap(),

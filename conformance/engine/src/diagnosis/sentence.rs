@@ -46,13 +46,9 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
         pointer => format!(" at {pointer}"),
     };
     let space = if condition.is_empty() { "" } else { " " };
-    // The reason for the expectation stands with the rules.
-    let expected = violation.expected.split(": according to the profile").next();
-    // Some texts are sentences: "the member is missing".
-    let got = if violation.actual.starts_with("the ") { "but" } else { "got" };
     format!(
-        "{subject}{space}{condition}: expected {}{at}, {got} {}",
-        cut_between_words(expected.unwrap_or_default(), 2 * LONGEST_VALUE),
+        "{subject}{space}{condition}: expected {}{at}, got {}",
+        cut_between_words(&violation.expected, 2 * LONGEST_VALUE),
         cut_between_words(&violation.actual, 2 * LONGEST_VALUE)
     )
 }

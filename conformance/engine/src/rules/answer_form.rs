@@ -90,7 +90,7 @@ fn single_valued_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report
     let Some(document) = view.due_document() else { return };
     match document.duplicates.iter().find(|duplicate| duplicate.conflicting) {
         Some(duplicate) => {
-            report.broken(&duplicate.pointer, "one value", "the member occurs twice with different values");
+            report.broken(&duplicate.pointer, "one value", "two different values");
         }
         None => report.held(),
     }

@@ -257,7 +257,7 @@ fn unique_members(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         return; // for answer.single-valued-members
     }
     match document.duplicates.first() {
-        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member occurs twice"),
+        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "two of them"),
         None => report.held(),
     }
 }

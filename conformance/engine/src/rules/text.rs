@@ -16,7 +16,7 @@ pub fn shown(value: &Value) -> String {
 
 /// A member of the answer for people, or a note that it is missing.
 pub fn shown_member(value: Option<&Value>) -> String {
-    value.map_or_else(|| "the member is missing".to_owned(), shown)
+    value.map_or_else(|| "no such member".to_owned(), shown)
 }
 
 /// An answer in a few words, for violations.

@@ -145,7 +145,7 @@ fn served<const STUBS: bool>(view: &View<'_>, knowledge: &dyn Knowledge, report:
         return;
     }
     if view.answer.result().is_some() || is_promised && !view.answer.error().is_some_and(is_unknown_method) {
-        a_result(view, "a result: according to the profile the operation is sponsored", report);
+        a_result(view, "a result", report);
     }
 }
 
@@ -238,6 +238,6 @@ fn without_stub(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
 fn refused<const STUBS: bool>(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let is_of_rule = view.valid_call().is_some_and(|call| is_stub(call.pair) == STUBS);
     if is_of_rule && view.expectation == Expectation::NotSponsored && !view.rejected_before_service() {
-        an_error(view, "an error: according to the profile the operation is refused", report);
+        an_error(view, "an error", report);
     }
 }

@@ -311,7 +311,7 @@ fn address_once(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
     if let (Some(address), Some(data)) = (address.filter(|address| !address.is_zero()), data) {
         let is_repeated = data.starts_with(address.as_slice());
         report.expect(!is_repeated, member, "data without the address before them", || {
-            "the data begin with the paymaster's address".to_owned()
+            "data that begin with the paymaster's address".to_owned()
         });
     }
 }

@@ -90,7 +90,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
     assert_violation(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
     let no_id = ANSWER.replace("\"id\":1,", "");
-    assert_violation(calls, "answer.id", &Ok(&no_id), ["/id", "\"\"", "the member is missing"]);
+    assert_violation(calls, "answer.id", &Ok(&no_id), ["/id", "\"\"", "no such member"]);
     let neither = r#"{"jsonrpc":"2.0","id":1}"#;
     assert_violation(
         calls,

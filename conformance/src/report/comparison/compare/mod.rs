@@ -348,7 +348,7 @@ fn item(change: &Change<'_>, comparison: &Comparison<'_>) -> Option<Text> {
     Some(match (change.kind, finding) {
         (ChangeKind::New | ChangeKind::NewWarning, Some(finding)) => {
             let (expected, actual) = (&finding.expected, cut(&escape_controls(&finding.actual), 200));
-            text.with(Style::Quoted, format!(": expected {expected}; found: {actual} ({})", finding.place()))
+            text.with(Style::Quoted, format!(": expected {expected}, got {actual} ({})", finding.place()))
         }
         (ChangeKind::NewPointer, _) => {
             text.with(Style::Quoted, format!(": also {}", change.places.join("; ")))

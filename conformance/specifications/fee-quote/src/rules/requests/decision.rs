@@ -79,24 +79,14 @@ const POINTER: &str = "/result/paymasterAndData";
 /// An operation that can be sponsored gets a paymasterAndData other than 0x.
 fn sponsorable_is_sponsored(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     decided(&[Expectation::Sponsored], view, |data| {
-        report.expect(
-            data != "0x",
-            POINTER,
-            "a value: according to the profile the operation is sponsored",
-            || "\"0x\"".to_owned(),
-        );
+        report.expect(data != "0x", POINTER, "a value other than \"0x\"", || "\"0x\"".to_owned());
     });
 }
 
 /// An operation that cannot be sponsored gets exactly 0x.
 fn refused_gets_0x(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     decided(&[Expectation::Refused, Expectation::NotSponsored], view, |data| {
-        report.expect(
-            data == "0x",
-            POINTER,
-            "\"0x\": according to the profile the operation is not sponsored",
-            || shown(&Value::String(data.to_owned())),
-        );
+        report.expect(data == "0x", POINTER, "\"0x\"", || shown(&Value::String(data.to_owned())));
     });
 }
 

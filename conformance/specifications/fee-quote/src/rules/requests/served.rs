@@ -110,7 +110,7 @@ fn served(pair: Kind, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         report
             .expect(shaped, "/result", "a result of this method and mode", || describe_answer(&view.answer));
     } else if view.expectation.requires_result() && !view.answer.error().is_some_and(is_unknown_method) {
-        a_result(view, "a result: according to the profile the operation is accepted", report);
+        a_result(view, "a result", report);
     }
 }
 

@@ -208,7 +208,7 @@ fn unsupported_listed(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut R
         "/result/unsupportedTokens",
         format_args!("each unsupported token of the request, {} included", list(missing.iter().copied())),
         || {
-            if quote.has_unsupported { list(&quote.unsupported) } else { "the member is missing".to_owned() }
+            if quote.has_unsupported { list(&quote.unsupported) } else { "no such member".to_owned() }
         },
     );
 }
