@@ -57,8 +57,9 @@ pub(crate) struct ReplayFile {
     pub relation: String,
     /// The name of the pair of method and mode, such as `quote-sponsored`.
     pub pair: Option<String>,
-    /// The round of the relation.
-    pub twist: u32,
+    /// The round of the relation. Files of the versions before name it otherwise.
+    #[serde(alias = "twist")]
+    pub round: u32,
     /// The requests, in order.
     pub members: Vec<ReplayRequest>,
     /// What was known about the target, as its specification writes it.
@@ -99,7 +100,7 @@ impl ReplayFile {
     /// The replay file of the finding with this index; none where the finding is of a report that was read back.
     pub(crate) fn of(number: usize, report: &Report) -> Option<Self> {
         let finding = report.findings.get(number)?;
-        let (pair, twist) = finding.details.made_for.clone();
+        let (pair, round) = finding.details.made_for.clone();
         let defect = report.defect_of(number);
         Some(Self {
             format: FORMAT.to_owned(),
@@ -114,7 +115,7 @@ impl ReplayFile {
             seed: report.seed,
             relation: finding.relation.clone(),
             pair,
-            twist,
+            round,
             members: finding.requests.iter().map(ReplayRequest::of).collect(),
             known: report.details.known.clone(),
         })
@@ -166,7 +167,7 @@ impl ReplayFile {
             relation,
             pair: self.pair.as_deref().and_then(|name| specification(&self.spec).ok()?.find_kind(name)),
             base: Value::Null,
-            round: self.twist,
+            round: self.round,
             is_depth: false,
             first_id: 0,
             members,

@@ -17,10 +17,7 @@ use paymaster_engine::{
 use paymaster_exchange::{Exchange, RefusedValue, RequestBody};
 use paymaster_schemas::Kind;
 
-use crate::run::sending::{
-    excuse::{Excuse, errors},
-    own_words::{OwnWords, words_of},
-};
+use crate::run::sending::{excuse::Excuse, own_words::OwnWords};
 
 /// From fewer different requests with a value, nothing is concluded.
 const FEWEST: usize = 3;
@@ -121,13 +118,6 @@ impl Comparison {
         let (kind, values) = self.read(&exchange.request, Read::Any)?;
         let mut keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
         keys.find_map(|key| self.answers.get(&(key, sign.clone())).cloned())
-    }
-
-    /// The words of an error that may state a limit: the request is one that must be served, as far as anything shows. None where that is
-    /// known.
-    pub(super) fn open_words(&self, exchange: &Exchange) -> Option<String> {
-        let open = errors(exchange).iter().map(words_of).find(|words| self.own_words.is_open(words))?;
-        self.read(&exchange.request, Read::Ordinary).map(|_| open)
     }
 
     /// Notes an exchange. `waited` says whether it is a repetition after the pause that the target asked for.

@@ -20,7 +20,7 @@
 //! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, mem,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -35,8 +35,9 @@ use paymaster_exchange::{Exchange, Failure, KEPT, RequestBody};
 
 use crate::run::sending::{
     comparison::Comparison,
-    excuse::{Excuse, Limit},
+    excuse::{Excuse, Limit, errors},
     liveness::{Liveness, NextStep, is_answered, is_served},
+    own_words::words_of,
     sender::Notice,
 };
 
@@ -192,12 +193,14 @@ impl TargetState {
         ))
     }
 
-    /// The words of an error that may state a limit, as far as that can be found out, and a request that was served before.
-    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> Option<(String, RequestBody)> {
+    /// The words of errors of which it is open whether they state a limit, and a request that was served before, which shows it.
+    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> Option<(BTreeSet<String>, RequestBody)> {
         let served = self.liveness.served_with_result()?;
         let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
-        let mut plain = exchanges.iter().filter(is_plain);
-        plain.find_map(|exchange| self.comparison.open_words(exchange)).map(|words| (words, served))
+        let errors = exchanges.iter().filter(is_plain).flat_map(errors);
+        let is_open = |words: &String| self.comparison.own_words.is_open(words);
+        let open: BTreeSet<String> = errors.map(|error| words_of(&error)).filter(is_open).collect();
+        (!open.is_empty()).then_some((open, served))
     }
 
     fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {

@@ -22,8 +22,8 @@ const BY_CHANCE: f64 = 0.001;
 const PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
 
-/// After so many requests that were served right after an error, it is an answer to its own request.
-const SETTLED: u32 = 4;
+/// After so many checks that found no limit, an error is an answer to its own request.
+const SETTLED: u32 = 2;
 
 /// How many different errors of a target are looked at.
 const MOST_WORDS: usize = 30;
@@ -31,8 +31,8 @@ const MOST_WORDS: usize = 30;
 /// What is known of the errors of a target, by their code and words.
 #[derive(Debug, Default)]
 pub(crate) struct OwnWords {
-    /// How often a request that was served before was served right after the error.
-    served: BTreeMap<String, u32>,
+    /// How many checks found no limit.
+    answers: BTreeMap<String, u32>,
     limits: BTreeSet<String>,
 }
 
@@ -45,11 +45,11 @@ impl OwnWords {
     /// Whether it is still to be found out whether these words state a limit.
     pub(super) fn is_open(&self, words: &str) -> bool {
         !self.has_limit(words)
-            && self.served.get(words).map_or(self.served.len() < MOST_WORDS, |times| *times < SETTLED)
+            && self.answers.get(words).map_or(self.answers.len() < MOST_WORDS, |times| *times < SETTLED)
     }
 
-    fn note_served(&mut self, words: &str) {
-        *self.served.entry(words.to_owned()).or_default() += 1;
+    fn note_answer(&mut self, words: &str) {
+        *self.answers.entry(words.to_owned()).or_default() += 1;
     }
 }
 
@@ -69,11 +69,9 @@ pub(super) struct WordsCheck {
 /// What was sent last.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// One request that was served before.
-    First,
-    /// Copies of it at the same time.
+    /// Copies of a request that was served before, at the same time.
     Copies,
-    /// The same after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
+    /// The request after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
     After { refused: u32, served: u32, pause: Duration },
 }
 
@@ -90,7 +88,7 @@ pub(super) enum WordsStep {
 
 impl WordsCheck {
     pub(super) fn new(words: String) -> Self {
-        Self { words, stage: Stage::First }
+        Self { words, stage: Stage::Copies }
     }
 
     /// Decides what follows from the answers to the copies of what was served before, each by its errors; none at first and after `Quiet`.
@@ -100,16 +98,12 @@ impl WordsCheck {
                 // Another group has found it out.
                 _ if !own_words.is_open(&self.words) => WordsStep::Over,
                 Stage::After { pause, .. } => WordsStep::Probe(1, *pause),
-                _ => WordsStep::Probe(1, Duration::ZERO),
+                Stage::Copies => WordsStep::Probe(COPIES, Duration::ZERO),
             };
         }
         let is_refused = |errors: &&Vec<Value>| errors.iter().any(|error| words_of(error) == self.words);
         let refused_now = u32::try_from(came.iter().filter(is_refused).count()).unwrap_or(u32::MAX);
         match &mut self.stage {
-            Stage::First if refused_now > 0 => {
-                self.stage = Stage::Copies;
-                return WordsStep::Probe(COPIES, Duration::ZERO);
-            }
             Stage::Copies if by_chance(refused_now, MOST_SERVED) < BY_CHANCE => {
                 self.stage = Stage::After { refused: refused_now, served: 0, pause: PAUSE };
                 return WordsStep::Quiet;
@@ -128,7 +122,7 @@ impl WordsCheck {
             }
             _ => {}
         }
-        own_words.note_served(&self.words);
+        own_words.note_answer(&self.words);
         WordsStep::Over
     }
 }
@@ -178,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_after_which_others_are_served_is_looked_at_four_times() {
+    fn an_error_that_others_do_not_get_is_looked_at_twice() {
         let mut own_words = OwnWords::default();
         let words = words_of(&json!({ "code": -32097, "message": "plan used up: 7 of 30" }));
         for number in 0..=SETTLED {

@@ -33,7 +33,7 @@ use crate::{
         },
         excuse::errors,
         liveness::Patience,
-        own_words::{WordsCheck, WordsStep},
+        own_words::{WordsCheck, WordsStep, words_of},
         slots::Slots,
         sponsorships::Sponsorships,
     },
@@ -152,7 +152,10 @@ impl Sender {
     pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
         let deliver = async |group| {
             let delivered = self.deliver(group).await;
-            if self.states_limit(group, delivered.as_deref().unwrap_or_default()).await {
+            let exchanges = delivered.as_deref().unwrap_or_default();
+            // No rule judges yet: most of these errors are right, and few requests may be sent for them.
+            if self.is_served_with_error(group, exchanges).await && self.states_limit(group, exchanges).await
+            {
                 return self.deliver(group).await;
             }
             delivered
@@ -162,11 +165,28 @@ impl Sender {
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
-    /// Whether an error that a group got states a limit in words of the target's own. Where that is not known, a request that was served
+    /// Whether an error that a group got states a limit in words of the target's own. Where that is open, a request that was served
     /// before shows it.
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
-        let Some((words, served)) = self.target.lock().open_words(exchanges) else { return false };
+        let Some((open, served)) = self.target.lock().open_words(exchanges) else { return false };
         let _one_at_a_time = self.own_words.lock().await;
+        for words in open {
+            if self.is_limit(words, group, &served).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether what was served before gets the error of a group, too.
+    async fn is_served_with_error(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+        let Some((open, served)) = self.target.lock().open_words(exchanges) else { return false };
+        let probe = self.probe(group, served).await;
+        probe.iter().flat_map(errors).any(|error| open.contains(&words_of(&error)))
+    }
+
+    /// Whether these words state a limit.
+    async fn is_limit(&self, words: String, group: &Group, served: &RequestBody) -> bool {
         let mut check = WordsCheck::new(words);
         let (mut quiet, mut came) = (None, Vec::new());
         loop {
