@@ -48,7 +48,7 @@ impl OwnWords {
             && self.answers.get(words).map_or(self.answers.len() < MOST_WORDS, |times| *times < SETTLED)
     }
 
-    fn note_answer(&mut self, words: &str) {
+    pub(super) fn note_answer(&mut self, words: &str) {
         *self.answers.entry(words.to_owned()).or_default() += 1;
     }
 }

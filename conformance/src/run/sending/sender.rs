@@ -187,6 +187,17 @@ impl Sender {
 
     /// Whether these words state a limit.
     async fn is_limit(&self, words: String, group: &Group, served: &RequestBody) -> bool {
+        /// How many requests are sent first, one after the other: most errors are answers, and no limit.
+        const FIRST: usize = 3;
+        let mut is_refused = !self.target.lock().comparison.own_words.is_open(&words);
+        for _ in 0..if is_refused { 0 } else { FIRST } {
+            let probe = self.probe(group, served.clone()).await;
+            is_refused |= probe.iter().flat_map(errors).any(|error| words_of(&error) == words);
+        }
+        if !is_refused {
+            self.target.lock().comparison.own_words.note_answer(&words);
+            return false;
+        }
         let mut check = WordsCheck::new(words);
         let (mut quiet, mut came) = (None, Vec::new());
         loop {
