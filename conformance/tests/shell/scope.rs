@@ -85,7 +85,8 @@ fn a_rule_that_every_answer_exercises_sends_few_requests_of_every_kind() {
         let report: serde_json::Value =
             serde_json::from_slice(&std::fs::read(folder.path().join("r.json")).unwrap()).unwrap();
         let requests = report["requests"].as_u64().unwrap();
-        assert!(requests < 1_200, "{fault}: {requests}");
+        // With a few for limits that a target may state in its own words: every error breaks a rule.
+        assert!(requests < 1_500, "{fault}: {requests}");
     }
 }
 
