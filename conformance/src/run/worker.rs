@@ -170,7 +170,7 @@ impl Work {
                 if let Ok(exchanges) = &delivered
                     && self.may_be_wrong_for_a_limit(&group, exchanges)
                 {
-                    // What the holders of slots may wait for.
+                    // The groups that this one waits for may need its memory.
                     share = self.sender.share();
                     if self.sender.states_limit(&group, exchanges).await {
                         delivered = deliver(&mut share).await;

@@ -77,7 +77,7 @@ pub static NUMBER_IDS: Relation = Relation::new(
     "number-ids",
     "the same call with number ids: 0, negative, above 2^53",
     Bases::EveryKind,
-    Rounds::scaled(12),
+    Rounds::for_each(NUMBERS),
     |input, ids| {
         let text = *item_of_round(input, NUMBERS);
         let Ok(number) = text.parse::<Number>() else {

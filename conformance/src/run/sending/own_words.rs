@@ -9,7 +9,10 @@ use std::{
 use paymaster_engine::session::unserved::without_values;
 use serde_json::Value;
 
-/// How many copies of a request that was served before are sent at the same time.
+/// How many requests that were served before are sent first, one after the other: most errors are answers, and no limit.
+const FIRST: u32 = 3;
+
+/// How many copies of such a request are sent at the same time where one of these gets the error.
 const COPIES: u32 = 24;
 
 /// How often in a row it is served afterwards, at most, until the error counts as a limit.
@@ -48,7 +51,7 @@ impl OwnWords {
             && self.answers.get(words).map_or(self.answers.len() < MOST_WORDS, |times| *times < SETTLED)
     }
 
-    pub(super) fn note_answer(&mut self, words: &str) {
+    fn note_answer(&mut self, words: &str) {
         *self.answers.entry(words.to_owned()).or_default() += 1;
     }
 }
@@ -69,7 +72,9 @@ pub(super) struct WordsCheck {
 /// What was sent last.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// Copies of a request that was served before, at the same time.
+    /// So many requests that were served before, one after the other. None got the error.
+    First(u32),
+    /// Copies of such a request at the same time.
     Copies,
     /// The request after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
     After { refused: u32, served: u32, pause: Duration },
@@ -88,7 +93,7 @@ pub(super) enum WordsStep {
 
 impl WordsCheck {
     pub(super) fn new(words: String) -> Self {
-        Self { words, stage: Stage::Copies }
+        Self { words, stage: Stage::First(0) }
     }
 
     /// Decides what follows from the answers to the copies of what was served before, each by its errors; none at first and after `Quiet`.
@@ -98,12 +103,20 @@ impl WordsCheck {
                 // Another group has found it out.
                 _ if !own_words.is_open(&self.words) => WordsStep::Over,
                 Stage::After { pause, .. } => WordsStep::Probe(1, *pause),
-                Stage::Copies => WordsStep::Probe(COPIES, Duration::ZERO),
+                Stage::First(_) | Stage::Copies => WordsStep::Probe(1, Duration::ZERO),
             };
         }
         let is_refused = |errors: &&Vec<Value>| errors.iter().any(|error| words_of(error) == self.words);
         let refused_now = u32::try_from(came.iter().filter(is_refused).count()).unwrap_or(u32::MAX);
         match &mut self.stage {
+            Stage::First(_) if refused_now > 0 => {
+                self.stage = Stage::Copies;
+                return WordsStep::Probe(COPIES, Duration::ZERO);
+            }
+            Stage::First(sent) if *sent + 1 < FIRST => {
+                *sent += 1;
+                return WordsStep::Probe(1, Duration::ZERO);
+            }
             Stage::Copies if by_chance(refused_now, MOST_SERVED) < BY_CHANCE => {
                 self.stage = Stage::After { refused: refused_now, served: 0, pause: PAUSE };
                 return WordsStep::Quiet;
@@ -135,6 +148,8 @@ fn by_chance(refused: u32, served: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use serde_json::json;
 
     use super::*;
@@ -172,12 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_others_do_not_get_is_looked_at_twice() {
-        let mut own_words = OwnWords::default();
+    fn an_error_that_others_do_not_get_is_looked_at_twice_and_costs_six_requests() {
+        let (mut own_words, sent) = (OwnWords::default(), Cell::new(0));
         let words = words_of(&json!({ "code": -32097, "message": "plan used up: 7 of 30" }));
         for number in 0..=SETTLED {
             assert_eq!(own_words.is_open(&words), number < SETTLED);
-            assert!(check(&mut own_words, |_, _| false).0.is_empty());
+            let is_refused = |_, _| {
+                sent.set(sent.get() + 1);
+                false
+            };
+            assert_eq!(check(&mut own_words, is_refused), (Vec::new(), false));
         }
+        assert_eq!(sent.get(), SETTLED * FIRST);
     }
 }

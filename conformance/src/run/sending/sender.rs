@@ -33,7 +33,7 @@ use crate::{
         },
         excuse::errors,
         liveness::Patience,
-        own_words::{WordsCheck, WordsStep, words_of},
+        own_words::{WordsCheck, WordsStep},
         slots::Slots,
         sponsorships::Sponsorships,
     },
@@ -152,10 +152,7 @@ impl Sender {
     pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
         let deliver = async |group| {
             let delivered = self.deliver(group).await;
-            let exchanges = delivered.as_deref().unwrap_or_default();
-            // No rule judges yet: most of these errors are right, and few requests may be sent for them.
-            if self.is_served_with_error(group, exchanges).await && self.states_limit(group, exchanges).await
-            {
+            if self.states_limit(group, delivered.as_deref().unwrap_or_default()).await {
                 return self.deliver(group).await;
             }
             delivered
@@ -178,26 +175,8 @@ impl Sender {
         false
     }
 
-    /// Whether what was served before gets the error of a group, too.
-    async fn is_served_with_error(&self, group: &Group, exchanges: &[Exchange]) -> bool {
-        let Some((open, served)) = self.target.lock().open_words(exchanges) else { return false };
-        let probe = self.probe(group, served).await;
-        probe.iter().flat_map(errors).any(|error| open.contains(&words_of(&error)))
-    }
-
-    /// Whether these words state a limit.
+    /// Whether these words state a limit. Where the run ends first, that is not known, and they do not.
     async fn is_limit(&self, words: String, group: &Group, served: &RequestBody) -> bool {
-        /// How many requests are sent first, one after the other: most errors are answers, and no limit.
-        const FIRST: usize = 3;
-        let mut is_refused = !self.target.lock().comparison.own_words.is_open(&words);
-        for _ in 0..if is_refused { 0 } else { FIRST } {
-            let probe = self.probe(group, served.clone()).await;
-            is_refused |= probe.iter().flat_map(errors).any(|error| words_of(&error) == words);
-        }
-        if !is_refused {
-            self.target.lock().comparison.own_words.note_answer(&words);
-            return false;
-        }
         let mut check = WordsCheck::new(words);
         let (mut quiet, mut came) = (None, Vec::new());
         loop {
@@ -208,12 +187,15 @@ impl Sender {
                     Vec::new()
                 }
                 WordsStep::Probe(copies, pause) => {
-                    if self.sleep(pause).await.is_err() {
-                        break;
-                    }
-                    let probe = |_| self.probe(group, served.clone());
+                    let probe = async |_| {
+                        self.sleep(pause).await?;
+                        self.probe(group, served.clone()).await
+                    };
                     let probes = join_all((0..copies).map(probe)).await;
-                    probes.iter().flatten().map(errors).collect()
+                    match probes.into_iter().collect::<Result<Vec<_>, _>>() {
+                        Ok(probes) => probes.iter().map(errors).collect(),
+                        Err(_) => break,
+                    }
                 }
                 WordsStep::Over => break,
             };

@@ -84,7 +84,12 @@ impl Scripted {
             if status == NO_ANSWER {
                 std::future::pending::<()>().await;
             }
-            let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+            let (status, answer) = match status {
+                OWN_WORDS => {
+                    (200, r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"plan used up"}}"#)
+                }
+                status => (status, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            };
             let length = answer.len();
             let head = format!("HTTP/1.1 {status} so\r\ncontent-length: {length}\r\n\r\n");
             stream.write_all((head + answer).as_bytes()).await.unwrap();
@@ -96,6 +101,9 @@ impl Scripted {
 
 /// In place of a status: the request is never answered.
 const NO_ANSWER: u16 = 0;
+
+/// In place of a status: an error whose words name no limit.
+const OWN_WORDS: u16 = 1;
 
 #[tokio::test(start_paused = true)]
 async fn after_many_timeouts_an_answer_is_waited_for_a_second_unless_it_is_to_be_reported() {
@@ -166,4 +174,18 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
         assert_eq!(exchanges.unwrap()[0].outcome.as_ref().unwrap().status, 200);
     }
     assert_eq!(sender.target.lock().overload.as_ref().unwrap().jobs, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn own_words_state_a_limit_unless_the_run_ends_before_that_is_known() {
+    // A request is served; the next one gets the error, and so do a first probe and the copies.
+    for (refused, budget, is_limit) in [(26, None, true), (26, Some(10), false), (1, None, false)] {
+        let statuses: Vec<u16> = [200].into_iter().chain([OWN_WORDS].repeat(refused)).collect();
+        let target = Scripted::new(usize::MAX, &statuses);
+        let (mut sender, groups) = (target.sender(4), groups());
+        sender.pace = Pace::new(None, budget, Instant::now() + Duration::from_mins(5));
+        sender.deliver(&groups[0]).await.unwrap();
+        let exchanges = sender.deliver(&groups[1]).await.unwrap();
+        assert_eq!(sender.states_limit(&groups[1], &exchanges).await, is_limit, "{refused} {budget:?}");
+    }
 }

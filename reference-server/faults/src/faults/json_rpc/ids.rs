@@ -113,11 +113,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(answer, "id", json(text_of(view.id()).split('.').next().unwrap_or_default()));
         })
         .when(|view| view.id_number().is_some_and(|digits| digits.contains('.') && !digits.contains('e'))),
-    fault(ECHO_BY_ID, "id-in-seconds", "returns ids that are whole seconds in milliseconds in seconds")
-        .on_answer(|view, answer| {
-            set(answer, "id", json(text_of(view.id()).trim_end_matches("000")));
-        })
-        .when(|view| view.id_number().is_some_and(|digits| digits.len() == 13 && digits.ends_with("000"))),
+    fault(
+        ECHO_BY_ID,
+        "id-in-seconds",
+        "cuts the last three zeros off ids of 13 digits, as of a time in milliseconds",
+    )
+    .on_answer(|view, answer| {
+        set(answer, "id", json(text_of(view.id()).strip_suffix("000").unwrap_or_default()));
+    })
+    .when(|view| view.id_number().is_some_and(|digits| digits.len() == 13 && digits.ends_with("000"))),
     fault(ECHO_BY_ID, "id-sign-lost", "loses the sign of negative ids")
         .on_answer(|view, answer| {
             set(answer, "id", json(text_of(view.id()).trim_start_matches('-')));
