@@ -92,7 +92,8 @@ impl Trials<'_> {
         self.all().len()
     }
 
-    fn all(&self) -> Vec<(Deviation, u64, ProfilePart)> {
+    /// Every trial: what is broken, its seed, and what its profile states.
+    pub fn all(&self) -> Vec<(Deviation, u64, ProfilePart)> {
         let mut all = Vec::new();
         for seed in self.seeds {
             for (place, deviation) in (*seed..).zip(self.deviations) {

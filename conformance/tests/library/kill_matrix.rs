@@ -1,7 +1,7 @@
 //! The kill matrix in small: one fault of every clause must be caught by a rule of that clause and by no unrelated one, and a
 //! lawful variant may break only the rules that it is known to be warned of. `paymaster-conformance selftest` runs every fault.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_client::stop::Stop;
 use paymaster_conformance::selftest::{
@@ -83,6 +83,28 @@ fn variants() -> Vec<Deviation> {
 #[test]
 fn a_lawful_variant_breaks_only_what_it_is_known_to_be_warned_of() {
     holds(&variants(), ProfilePart::whole, CASES);
+}
+
+/// With three of nine profiles for each variant, the next variant has other ones, and each profile is one of a third of them.
+#[test]
+fn profiles_take_turns_from_variant_to_variant() {
+    let mut deviations = variants();
+    deviations.retain(|deviation| ProfilePart::sparse(*deviation).len() == 9);
+    deviations.truncate(9);
+    let trials = Trials {
+        deviations: &deviations,
+        seeds: &[1],
+        profile_parts: ProfilePart::sparse,
+        most_parts: 3,
+        cases: Cases::Fixed(4),
+        causes: false,
+        chain: None,
+    };
+    let mut times = BTreeMap::<_, usize>::new();
+    for (_, _, part) in trials.all() {
+        *times.entry(part.name()).or_default() += 1;
+    }
+    assert_eq!(times.into_values().collect::<Vec<_>>(), [3; 9]);
 }
 
 /// A short run sends few of the ways to name a token: the default number of cases reaches this one.

@@ -39,6 +39,11 @@ fn two_runs_are_compared_by_their_reports() {
     }
     let (_, out, _) = run(folder.path(), &["compare", "good.json", "bad.json"]);
     assert!(out.contains("sponsored-result.callGasLimit  passed -> failed"), "{out}");
+    for (file, start) in [("page.html", "<!DOCTYPE html>"), ("text.md", "## Comparison: WORSE")] {
+        run(folder.path(), &["compare", "good.json", "bad.json", "-o", file]);
+        let page = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(page.starts_with(start) && page.contains("callGasLimit"), "{page}");
+    }
     let (code, _, err) = run(folder.path(), &["compare", "good.json", "none.json"]);
     assert_eq!(code, 2);
     assert!(err.contains("none.json: "), "{err}");

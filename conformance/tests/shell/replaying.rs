@@ -663,3 +663,15 @@ fn a_file_of_an_earlier_format_is_refused_with_advice() {
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("run again, or use the version that wrote it"), "{err}");
 }
+
+#[test]
+fn a_file_that_names_the_round_as_earlier_versions_did_is_replayed() {
+    let folder = tempdir().unwrap();
+    let file = finding(folder.path());
+    let path = folder.path().join(&file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("\"round\""), "{text}");
+    fs::write(&path, text.replace("\"round\"", "\"twist\"")).unwrap();
+    let (code, out, err) = run(folder.path(), &["replay", &file, &Injected::sound().url]);
+    assert_eq!(code, 0, "{out}{err}");
+}
