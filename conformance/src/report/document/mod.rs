@@ -54,7 +54,8 @@ pub(crate) fn terminal(report: &Report, extent: Extent, paint: Paint, width: usi
     let mut document = document(report, extent);
     let more =
         "-v shows what is folded here, --observed the observations, -o report.html everything as a page";
-    document.blocks.push(next(report, (!extent.verbose).then_some(more)));
+    let is_folded = !extent.verbose && !is_untested(report);
+    document.blocks.push(next(report, is_folded.then_some(more)));
     if extent.quiet {
         document.top.clear();
         document.blocks.truncate(1);
@@ -172,9 +173,7 @@ fn not_judged(report: &Report) -> Block {
         (Verdict::NotApplicable, "not applicable to this target"),
     ];
     let is_incomplete = report.conclusion == Conclusion::Incomplete;
-    let is_untested =
-        report.conclusion == Conclusion::CouldNotTest && report.rules.iter().all(|rule| rule.held == 0);
-    let all = verdicts.into_iter().filter(|_| !is_untested);
+    let all = verdicts.into_iter().filter(|_| !is_untested(report));
     let blocks = all.filter_map(|(verdict, meaning)| {
         let rules: Vec<&JudgedRule> = report.rules.iter().filter(|rule| rule.verdict == verdict).collect();
         let mut by_reason: IndexMap<&str, Vec<Text>> = IndexMap::new();
@@ -221,6 +220,11 @@ pub(crate) fn observed(columns: &[(&str, &Report)], is_open: bool) -> Block {
     let summary = format!("{summary} where the specification leaves it open: none of them is a failure");
     let details = Block::details(summary, is_open, vec![Block::Table(table)]);
     Block::section("observed", title, if names.is_empty() { Vec::new() } else { vec![details] })
+}
+
+/// Whether nothing could be tested: there is nothing to unfold then.
+fn is_untested(report: &Report) -> bool {
+    report.conclusion == Conclusion::CouldNotTest && report.rules.iter().all(|rule| rule.held == 0)
 }
 
 /// What to do next, and what else is worth knowing then.
