@@ -21,9 +21,10 @@ pub struct QuotedFacts {
     prices: BTreeMap<String, f64>,
     /// The exchange rate of a token, by lower-case address.
     rates: BTreeMap<String, f64>,
-    /// The first `validUntil` in each unit. A replay does not compare with it: the quote of then proves nothing about the target of now.
+    /// The first `validUntil` in each unit, and how many had that unit. A replay does not compare with it: the quote of then proves nothing
+    /// about the target of now.
     #[serde(skip)]
-    pub units: BTreeMap<&'static str, BigUint>,
+    units: Vec<(&'static str, BigUint, usize)>,
 }
 
 /// The units of a time since 1970, and how many nanoseconds each has. Section 2.8 does not show the unit.
@@ -72,9 +73,18 @@ impl QuotedFacts {
             if let (Some(until), Some(received)) = (until, received)
                 && let Some((unit, _)) = unit_of(&until, received)
             {
-                self.units.entry(unit).or_insert(until);
+                match self.units.iter_mut().find(|(known, ..)| *known == unit) {
+                    Some((_, _, count)) => *count += 1,
+                    None => self.units.push((unit, until, 1)),
+                }
             }
         }
+    }
+
+    /// The unit of most times, the earlier one of two with as many, and the first time in it.
+    pub fn usual_unit(&self) -> Option<(&'static str, &BigUint)> {
+        let usual = self.units.iter().rev().max_by_key(|(_, _, count)| count);
+        usual.map(|(unit, until, _)| (*unit, until))
     }
 
     /// The exchange rate of a token in the target's first quote for it.

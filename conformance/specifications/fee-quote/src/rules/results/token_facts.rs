@@ -171,27 +171,24 @@ fn above_zero(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     });
 }
 
-/// The unit is that of every other quote: those of discovery, and those of the same answer. Without another quote whose unit is known,
+/// The unit is that of most quotes of discovery, or else of the first one in the same answer. Without another quote whose unit is known,
 /// nothing is judged. A time far from now proves no unit, and so no other one.
 fn one_unit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let context = Context::of(knowledge);
     let Some(now) = view.received else { return };
-    let mut known = context.quoted.units.clone();
+    let mut usual = context.quoted.usual_unit().map(|(unit, until)| (unit, until.clone()));
     for_each_time(view, |pointer, until, text| {
         let unit = unit_of(until, now).map(|(unit, _)| unit);
-        let mut others = known.iter().filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
-        match (unit, others.next()) {
-            (Some(unit), Some((other, earlier))) => report.broken(
+        match (unit, &usual) {
+            (Some(unit), Some((other, earlier))) if unit != *other => report.broken(
                 pointer,
                 format!("{other}, as in the quote with validUntil {earlier}"),
                 format!("{text}, which is in {unit}"),
             ),
-            _ if until.bits() > 0 && (unit.is_none() || !known.is_empty()) => report.held(),
+            _ if until.bits() > 0 && (unit.is_none() || usual.is_some()) => report.held(),
             _ => {}
         }
-        if let Some(unit) = unit {
-            known.entry(unit).or_insert_with(|| until.clone());
-        }
+        usual = usual.take().or_else(|| unit.map(|unit| (unit, until.clone())));
     });
 }
 

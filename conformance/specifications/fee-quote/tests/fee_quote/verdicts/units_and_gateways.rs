@@ -97,8 +97,14 @@ fn all_quotes_have_one_unit() {
     assert_eq!(units(&[MILLISECONDS], &[MILLISECONDS]), fine(1));
     let mixed = units(&[MILLISECONDS], &[SECONDS]);
     assert_eq!(mixed.1, ["1795335364, which is in seconds"]);
-    // The first quote is one of discovery, the others are right.
-    assert_eq!(units(&[MILLISECONDS, SECONDS], &[SECONDS, SECONDS]).1.len(), 2);
+    // The first quote of discovery alone is wrong.
+    assert_eq!(units(&[MILLISECONDS, SECONDS, SECONDS], &[SECONDS, SECONDS]), fine(2));
+    assert_eq!(units(&[MILLISECONDS, SECONDS, SECONDS], &[MILLISECONDS]).1.len(), 1);
+    assert_eq!(
+        units(&[MILLISECONDS, SECONDS], &[SECONDS, SECONDS]).1.len(),
+        2,
+        "as many: the first one counts"
+    );
     assert_eq!(units(&[], &[SECONDS, MILLISECONDS]).1.len(), 1, "in one answer");
     assert_eq!(units(&[], &[SECONDS]), fine(0), "there is nothing to compare with");
     assert_eq!(units(&[SECONDS], &["0"]), fine(0));
