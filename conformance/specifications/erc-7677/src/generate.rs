@@ -31,6 +31,9 @@ const CHEAP: ([u64; 3], [u64; 2]) = AMOUNTS[1];
 /// The chain of requests to a target whose chain is not known.
 const SOME_CHAIN: u64 = 1;
 
+/// The sender of 8 % of the operations where any is accepted: an account sends many operations, and services count them.
+const REGULAR: &str = "0x6d1a7b0c9e5f3d8a2c4b6e8f0a1d3c5b7e9f2a46";
+
 /// The choice of a base of this kind, or of its method for another version where none of this one are sent.
 const OF_A_SENT_VERSION: u8 = 1;
 
@@ -82,6 +85,9 @@ impl Source {
         if is_listed {
             let listed = self.runner.rng().pick(&list).clone();
             complete(&mut operation, &listed);
+        } else if self.runner.rng().chance(8) {
+            operation.insert("sender".to_owned(), json!(REGULAR));
+            operation.insert("nonce".to_owned(), json!(self.runner.rng().hex(30).replacen("0x", "0x1", 1)));
         }
         if !is_stub(wanted.pair) && version != EntryPointVersion::V06 {
             for (member, limit) in self.target.paymaster_limits(version) {

@@ -153,23 +153,24 @@ impl Comparison {
     /// was served.
     pub(super) fn is_suspect(&self, exchange: &Exchange) -> bool {
         let is_refused = |of_value: OfValue| of_value.requests.len() >= 2;
-        self.value(exchange).is_none() && self.most_refused(exchange).is_some_and(is_refused)
+        self.value(exchange).is_none() && self.most_refused(exchange, false).is_some_and(is_refused)
     }
 
-    /// Whether waiting shows nothing more: such a request was refused again after a pause, while its neighbours were served.
+    /// Whether waiting shows nothing more: such a request was refused again after a pause, while its neighbours were served. One that was
+    /// served before has a quota.
     pub(super) fn has_waited(&self, exchange: &Exchange) -> bool {
-        self.most_refused(exchange).is_some_and(|of_value| {
+        self.most_refused(exchange, true).is_some_and(|of_value| {
             let [served, refused] = of_value.neighbours;
             of_value.waited && of_value.compared.len() >= 2 && served > refused
         })
     }
 
-    fn most_refused(&self, exchange: &Exchange) -> Option<OfValue> {
+    fn most_refused(&self, exchange: &Exchange, since_refused: bool) -> Option<OfValue> {
         self.knowledge.as_ref()?;
         let sign = self.sign(exchange)?;
         let (kind, values) = self.read(&exchange.request, Read::Any)?;
         let keys = values.iter().flat_map(|(name, value)| keys(kind, name, value));
-        keys.filter_map(|key| self.of_value(key, &sign))
+        keys.filter_map(|key| self.of_value(key, &sign, since_refused))
             .max_by_key(|of_value| (of_value.compared.len(), of_value.requests.len()))
     }
 
@@ -194,7 +195,7 @@ impl Comparison {
         let mut best: Option<(usize, Key, RefusedValue)> = None;
         for (way, (name, value)) in (0..4).flat_map(|way| values.iter().map(move |own| (way, own))) {
             let key = keys(kind, name, value)[way];
-            let Some(of_value) = self.of_value(key, &sign) else { continue };
+            let Some(of_value) = self.of_value(key, &sign, false) else { continue };
             let times = of_value.compared.len();
             let is_certain = times >= FEWEST
                 && (of_value.waited || !must_wait)
@@ -221,9 +222,11 @@ impl Comparison {
         of_value.filter(move |place| key.kind.is_none_or(|kind| self.seen[*place].kind.name == kind))
     }
 
-    /// What the requests with this value got; none where one was served, or got anything but the sign.
-    fn of_value(&self, key: Key, sign: &str) -> Option<OfValue> {
-        let places: Vec<usize> = self.places(key).collect();
+    /// What the requests with this value got, all or those since the first of them was refused; none where one was served, or got anything
+    /// but the sign.
+    fn of_value(&self, key: Key, sign: &str, since_refused: bool) -> Option<OfValue> {
+        let is_before = |place: &usize| since_refused && self.seen[*place].refused.is_none();
+        let places: Vec<usize> = self.places(key).skip_while(is_before).collect();
         let mut of_value = OfValue::default();
         let mut kinds = BTreeSet::new();
         for place in &places {
@@ -475,6 +478,7 @@ mod tests {
             if left < 0 { (429, true) } else { SERVED }
         });
         assert_eq!(values, BTreeSet::new(), "it was served before");
+        assert!(run.waited <= Duration::from_secs(20), "each further one waits in vain: {:?}", run.waited);
         for most in [10, 30, 50] {
             let mut run = Run::new();
             let values = run.send_all(|_, sent| if sent >= most { (403, false) } else { SERVED });
