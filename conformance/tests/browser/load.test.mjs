@@ -25,6 +25,8 @@ before(async () => {
   await load([...all, "-o", "good.json"], 0);
   await load([...all, "--fault", "fee-decimal-string", "--compare", "good.json", "-o", "broken.html"], 1);
   await load([...all, "-o", "good.html"], 0);
+  // Four seconds are too few to decide.
+  await load(["compare", "good.json", "good.json", "-o", "compared.html"], 4);
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 });
 
@@ -51,7 +53,10 @@ function labels(page) {
   }));
 }
 
-for (const name of ["good", "broken"]) {
+/** The plots of a report of one run. */
+const PLOTS = ["Arrivals and answers a second", "Latency over time", "Latency by percentile"];
+
+for (const name of ["good", "broken", "compared"]) {
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [1280, 420, 400, 360]) {
       test(`readable and in shape: ${name}, ${colorScheme}, ${width} px`, async () => {
@@ -68,7 +73,7 @@ for (const name of ["good", "broken"]) {
           assert.equal(cut, 0, "a table is cut");
         }
         const all = await labels(page);
-        assert.deepEqual([...new Set(all.map(({ plot }) => plot))], ["Arrivals and answers a second", "Latency over time", "Latency by percentile"]);
+        assert.deepEqual([...new Set(all.map(({ plot }) => plot))], name === "compared" ? [] : PLOTS);
         for (const label of all) {
           assert.ok(label.size >= SMALLEST && label.inside && label.text.trim(), JSON.stringify(label));
           const others = all.filter((other) => other !== label && other.plot === label.plot && other.axis === label.axis);

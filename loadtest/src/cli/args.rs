@@ -129,6 +129,9 @@ pub(crate) struct CompareArgs {
     pub(crate) before: PathBuf,
     /// The later JSON report.
     pub(crate) after: PathBuf,
+    /// Write the comparison to this page too; with the ending `.md` in Markdown.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
 }

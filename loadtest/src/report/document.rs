@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use paymaster_settings::{
+    EMBEDDED_WARNING,
     output::{
         document::{
             Block, Card, Document, Head, Message, Style, Text, html,
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     figures::{Example, LONGEST_BODY, WrongAnswers, outcome::Outcome},
     results::{
-        compare::RunComparison,
+        compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
     text::{count, date, latency, number, rate, seconds, share},
@@ -34,7 +35,7 @@ use crate::{
 const SHOWN: usize = 5;
 
 /// Lines for a terminal.
-pub(super) fn lines(paint: Paint) -> Lines {
+pub fn lines(paint: Paint) -> Lines {
     Lines { paint, width: 110, more: "the HTML report shows", ..Lines::default() }
 }
 
@@ -43,11 +44,26 @@ pub fn terminal(summary: &RunSummary, comparison: Option<&RunComparison>, paint:
     lines(paint).document(&document(summary, comparison, SHOWN))
 }
 
-/// The comparison for a terminal: the output of `compare`.
-pub fn compared(comparison: &RunComparison, paint: Paint) -> String {
-    let mut lines = lines(paint);
-    lines.blocks(&[tables::compared(comparison)], 0);
-    lines.text
+/// The comparison of two runs: what `compare` prints and writes.
+pub fn compared(comparison: &RunComparison, before: &RunSummary, after: &RunSummary) -> Document {
+    let (state, word) = match comparison.worst() {
+        Change::Worse => ("broken", "WORSE"),
+        Change::Unclear => ("inconclusive", "UNCLEAR"),
+        Change::Same | Change::Better => ("passed", "NOT WORSE"),
+    };
+    let embedded =
+        [("the earlier run", before), ("this run", after)].into_iter().filter(|(_, run)| run.embedded);
+    Document {
+        title: "Load test comparison",
+        head: Head { state, word: word.to_owned(), limits: Text::default(), ..head(after) },
+        top: embedded.map(|(which, _)| Block::paragraph(format!("{which}: {EMBEDDED_WARNING}"))).collect(),
+        blocks: vec![tables::compared(comparison)],
+    }
+}
+
+/// What is written in the report's own style.
+pub fn own() -> Own {
+    Own { style: include_str!("page.css"), script: include_str!("page.js") }
 }
 
 pub(super) fn markdown(summary: &RunSummary, comparison: Option<&RunComparison>) -> String {
@@ -55,15 +71,11 @@ pub(super) fn markdown(summary: &RunSummary, comparison: Option<&RunComparison>)
 }
 
 pub(super) fn web_page(summary: &RunSummary, comparison: Option<&RunComparison>) -> String {
-    let own = Own { style: include_str!("page.css"), script: include_str!("page.js") };
-    html::page(&document(summary, comparison, usize::MAX), own, "")
+    html::page(&document(summary, comparison, usize::MAX), own(), "")
 }
 
 /// The report, with at most so many kinds of wrong answers and causes of failures.
 pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>, most: usize) -> Document {
-    let words = verdict(summary);
-    let (word, limits) = words.split_at(words.find(':').unwrap_or(words.len()));
-    let began = date(summary.began).map(|date| format!(", {date}"));
     let wrong = groups(&summary.figures.wrong);
     let mut defects: Vec<Block> = wrong
         .iter()
@@ -107,21 +119,24 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
         list("workers", "Workers", tables::workers(summary)),
         list("next", "Next", advice::next(summary)),
     ]);
-    Document {
-        title: "Load test",
-        head: Head {
-            tool: format!("paymaster-loadtest {}{}", env!("CARGO_PKG_VERSION"), began.unwrap_or_default()),
-            state: match summary.verdict {
-                RunVerdict::Passed => "passed",
-                RunVerdict::Failed => "broken",
-                RunVerdict::Incomplete | RunVerdict::CouldNotTest => "inconclusive",
-            },
-            word: word.to_owned(),
-            limits: limits.into(),
-            target: summary.target.clone(),
+    Document { title: "Load test", head: head(summary), top, blocks }
+}
+
+/// The verdict of a run, its target and its date.
+fn head(summary: &RunSummary) -> Head {
+    let words = verdict(summary);
+    let (word, limits) = words.split_at(words.find(':').unwrap_or(words.len()));
+    let began = date(summary.began).map(|date| format!(", {date}"));
+    Head {
+        tool: format!("paymaster-loadtest {}{}", env!("CARGO_PKG_VERSION"), began.unwrap_or_default()),
+        state: match summary.verdict {
+            RunVerdict::Passed => "passed",
+            RunVerdict::Failed => "broken",
+            RunVerdict::Incomplete | RunVerdict::CouldNotTest => "inconclusive",
         },
-        top,
-        blocks,
+        word: word.to_owned(),
+        limits: limits.into(),
+        target: summary.target.clone(),
     }
 }
 

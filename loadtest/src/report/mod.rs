@@ -16,7 +16,7 @@ mod wrong;
 
 use std::error::Error;
 
-pub use document::{compared, terminal};
+pub use document::{compared, lines, own, terminal};
 
 use paymaster_settings::output::report_file::{self, Destination, FormatNames};
 

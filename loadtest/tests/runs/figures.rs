@@ -250,8 +250,12 @@ fn a_comparison_shows_the_values_that_it_compares() {
             let text = steady(&report, class).to_string();
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let Finished { code, out, err } = run(folder.path(), &["compare", "before.json", "after.json"]);
+        let arguments = ["compare", "before.json", "after.json", "-o", "new/compared.md"];
+        let Finished { code, out, err } = run(folder.path(), &arguments);
         assert_eq!(code, i32::from(word == "worse"), "{out}{err}");
+        let written = std::fs::read_to_string(folder.path().join("new/compared.md")).unwrap();
+        let verdict = if word == "worse" { "WORSE" } else { "NOT WORSE" };
+        assert!(written.starts_with(&format!("## Load test comparison: {verdict}\n")), "{written}");
         let row = out.lines().find(|line| line.contains("p95 latency")).unwrap();
         // `p95 latency (median)  200 us  400 us  worse  +100.0 % (noise 0.0 %)`
         let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();

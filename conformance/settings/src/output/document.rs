@@ -5,9 +5,15 @@ pub mod html;
 pub mod markdown;
 pub mod terminal;
 
+use std::{io, path::Path};
+
 use maud::Markup;
 
-use crate::output::terminal::{cut, escape_controls};
+use crate::output::{
+    page::Own,
+    report_file,
+    terminal::{cut, escape_controls},
+};
 
 /// Longest value that is shown, in characters. The message that has it is shown too.
 const LONGEST_VALUE: usize = 400;
@@ -23,6 +29,15 @@ pub struct Document {
     pub top: Vec<Block>,
     /// Everything else.
     pub blocks: Vec<Block>,
+}
+
+impl Document {
+    /// Writes it to a file: as Markdown where the name ends with `.md`, and otherwise as a page.
+    pub fn write(&self, path: &Path, own: Own) -> io::Result<()> {
+        let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+        let text = if is_markdown { markdown::render(self, usize::MAX) } else { html::page(self, own, "") };
+        report_file::write(path, &text)
+    }
 }
 
 /// The top of a report.

@@ -4,12 +4,7 @@ use std::path::Path;
 
 use paymaster_settings::{
     Environment, RunSetup, Setup,
-    output::{
-        self,
-        document::{html, markdown, terminal::Lines},
-        page::Own,
-        report_file,
-    },
+    output::{self, document::terminal::Lines, page::Own},
 };
 
 use crate::{
@@ -42,13 +37,7 @@ pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, C
     let lines = Lines { paint: output::paint(environment, false), ..Lines::default() };
     output::print(&lines.document(&document))?;
     if let Some(path) = &args.output {
-        let is_markdown = path.extension().is_some_and(|extension| extension == "md");
-        let text = if is_markdown {
-            markdown::render(&document, usize::MAX)
-        } else {
-            html::page(&document, Own::default(), "")
-        };
-        report_file::write(path, &text).map_err(at(path))?;
+        document.write(path, Own::default()).map_err(at(path))?;
     }
     Ok(comparison.exit_code(args.run.strictness.allow_incomplete))
 }

@@ -1,11 +1,8 @@
 //! Reports: written after a run, merged and compared.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use paymaster_settings::{
-    embedded::EMBEDDED_WARNING, exit as codes, output as out, settings::environment::Environment,
-};
+use paymaster_settings::{exit as codes, output as out, settings::environment::Environment};
 
 use paymaster_client::files as input;
 
@@ -75,19 +72,14 @@ pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     let (before, after) = (RunSummary::read(&args.before)?, RunSummary::read(&args.after)?);
     let name = args.before.display().to_string();
     let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;
-    let (verdict, code) = match comparison.worst() {
-        Change::Worse => ("WORSE", codes::VIOLATIONS),
-        Change::Unclear => ("UNCLEAR", codes::INCOMPLETE),
-        Change::Same | Change::Better => ("NOT WORSE", codes::CONFORMS),
-    };
-    let table = report::compared(&comparison, out::paint(&Environment::of_process(), false));
-    let mut text = format!("{verdict}\n{table}");
-    for (path, run) in [(&args.before, &before), (&args.after, &after)] {
-        if run.embedded {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "\n{}: {EMBEDDED_WARNING}", path.display());
-        }
+    let document = report::compared(&comparison, &before, &after);
+    out::print(&report::lines(out::paint(&Environment::of_process(), false)).document(&document))?;
+    if let Some(path) = &args.output {
+        document.write(path, report::own()).map_err(|cause| format!("{}: {cause}", path.display()))?;
     }
-    out::print(&text)?;
-    Ok(code)
+    Ok(match comparison.worst() {
+        Change::Worse => codes::VIOLATIONS,
+        Change::Unclear => codes::INCOMPLETE,
+        Change::Same | Change::Better => codes::CONFORMS,
+    })
 }
