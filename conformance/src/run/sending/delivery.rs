@@ -20,7 +20,7 @@
 //! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fmt, mem,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -193,13 +193,19 @@ impl TargetState {
         ))
     }
 
-    /// The words of errors of which it is open whether they state a limit, and a request that was served before, which shows it.
-    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> Option<(BTreeSet<String>, RequestBody)> {
+    /// The words of errors of which it is open whether they state a limit, each with a request that got it, and a request that was served
+    /// before, which shows it.
+    pub(crate) fn open_words(
+        &self,
+        exchanges: &[Exchange],
+    ) -> Option<(BTreeMap<String, RequestBody>, RequestBody)> {
         let served = self.liveness.served_with_result()?;
         let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
-        let errors = exchanges.iter().filter(is_plain).flat_map(errors);
-        let is_open = |words: &String| self.comparison.own_words.is_open(words);
-        let open: BTreeSet<String> = errors.map(|error| words_of(&error)).filter(is_open).collect();
+        let each = exchanges.iter().filter(is_plain).flat_map(|exchange| {
+            errors(exchange).into_iter().map(|error| (words_of(&error), exchange.request.clone()))
+        });
+        let open: BTreeMap<_, _> =
+            each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect();
         (!open.is_empty()).then_some((open, served))
     }
 

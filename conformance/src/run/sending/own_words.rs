@@ -1,5 +1,5 @@
-//! Limits that a target states in words of its own. An error is such a limit if copies of a request that was served before get it while
-//! others are sent, and no longer once nothing else is sent.
+//! Limits that a target states in words of its own, on requests in a time or in flight. An error is such a limit if copies of a request that
+//! was served before get it while others are sent, and no longer once nothing else is sent.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,20 +9,23 @@ use std::{
 use paymaster_engine::session::unserved::without_values;
 use serde_json::Value;
 
-/// How many requests that were served before are sent first, one after the other: most errors are answers, and no limit.
+/// How many requests that were served before are sent first, one after the other, where the request with the error gets it again. It is then
+/// sent while nothing else is: most errors are answers, and no limit.
 const FIRST: u32 = 3;
 
-/// How many copies of such a request are sent at the same time where one of these gets the error.
+/// How many copies of such a request are sent at the same time where one of these gets the error, or the request with the error is served
+/// when it is sent again; and how often, as long as some of the copies get the error and too few to decide.
 const COPIES: u32 = 24;
+const ROUNDS: u32 = 3;
 
 /// How often in a row it is served afterwards, at most, until the error counts as a limit.
-const MOST_SERVED: u32 = 12;
+const MOST_SERVED: u32 = 64;
 
 /// With a greater probability that the copies alone got the error by chance, no limit is concluded.
 const BY_CHANCE: f64 = 0.001;
 
 /// The pause before each request afterwards. It is doubled, up to the longest, each time that the error comes again.
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
 
 /// After so many checks that found no limit, an error is an answer to its own request.
@@ -72,17 +75,21 @@ pub(super) struct WordsCheck {
 /// What was sent last.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
+    /// The request that got the error.
+    Again { is_alone: bool },
     /// So many requests that were served before, one after the other. None got the error.
     First(u32),
-    /// Copies of such a request at the same time.
-    Copies,
+    /// Copies of such a request at the same time. So many got the error, of those that were sent.
+    Copies { refused: u32, sent: u32 },
     /// The request after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
-    After { refused: u32, served: u32, pause: Duration },
+    After { refused: u32, sent: u32, served: u32, pause: Duration },
 }
 
 /// What to do next in such a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WordsStep {
+    /// Send the request that got the error.
+    Again,
     /// Send so many copies of what was served before, after this pause.
     Probe(u32, Duration),
     /// Wait until nothing else is in flight, and go on.
@@ -93,47 +100,64 @@ pub(super) enum WordsStep {
 
 impl WordsCheck {
     pub(super) fn new(words: String) -> Self {
-        Self { words, stage: Stage::First(0) }
+        Self { words, stage: Stage::Again { is_alone: false } }
     }
 
-    /// Decides what follows from the answers to the copies of what was served before, each by its errors; none at first and after `Quiet`.
+    /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
     pub(super) fn next(&mut self, own_words: &mut OwnWords, came: &[Vec<Value>]) -> WordsStep {
         if came.is_empty() {
             return match &self.stage {
                 // Another group has found it out.
                 _ if !own_words.is_open(&self.words) => WordsStep::Over,
                 Stage::After { pause, .. } => WordsStep::Probe(1, *pause),
-                Stage::First(_) | Stage::Copies => WordsStep::Probe(1, Duration::ZERO),
+                _ => WordsStep::Again,
             };
         }
         let is_refused = |errors: &&Vec<Value>| errors.iter().any(|error| words_of(error) == self.words);
         let refused_now = u32::try_from(came.iter().filter(is_refused).count()).unwrap_or(u32::MAX);
         match &mut self.stage {
-            Stage::First(_) if refused_now > 0 => {
-                self.stage = Stage::Copies;
-                return WordsStep::Probe(COPIES, Duration::ZERO);
+            Stage::Again { is_alone: true } if refused_now > 0 => {}
+            Stage::Again { .. } if refused_now > 0 => {
+                self.stage = Stage::First(0);
+                return WordsStep::Probe(1, Duration::ZERO);
             }
-            Stage::First(sent) if *sent + 1 < FIRST => {
+            Stage::First(sent) if refused_now == 0 && *sent + 1 < FIRST => {
                 *sent += 1;
                 return WordsStep::Probe(1, Duration::ZERO);
             }
-            Stage::Copies if by_chance(refused_now, MOST_SERVED) < BY_CHANCE => {
-                self.stage = Stage::After { refused: refused_now, served: 0, pause: PAUSE };
+            Stage::First(_) if refused_now == 0 => {
+                self.stage = Stage::Again { is_alone: true };
                 return WordsStep::Quiet;
             }
-            Stage::After { served, pause, .. } if refused_now > 0 && *pause < LONGEST_PAUSE => {
-                (*served, *pause) = (0, *pause * 2);
-                return WordsStep::Probe(1, *pause);
+            Stage::Again { .. } | Stage::First(_) => {
+                self.stage = Stage::Copies { refused: 0, sent: 0 };
+                return WordsStep::Probe(COPIES, Duration::ZERO);
             }
-            Stage::After { refused, served, pause } if refused_now == 0 => {
+            Stage::Copies { refused, sent } => {
+                (*refused, *sent) = (*refused + refused_now, *sent + COPIES);
+                let (refused, sent) = (*refused, *sent);
+                if by_chance(refused, sent, MOST_SERVED) < BY_CHANCE {
+                    self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE };
+                    return WordsStep::Quiet;
+                }
+                if refused > 0 && sent < COPIES * ROUNDS {
+                    return WordsStep::Probe(COPIES, Duration::ZERO);
+                }
+            }
+            Stage::After { served, pause, .. } if refused_now > 0 => {
+                if *pause < LONGEST_PAUSE {
+                    (*served, *pause) = (0, *pause * 2);
+                    return WordsStep::Probe(1, *pause);
+                }
+            }
+            Stage::After { refused, sent, served, pause } => {
                 *served += 1;
-                if by_chance(*refused, *served) >= BY_CHANCE {
+                if by_chance(*refused, *sent, *served) >= BY_CHANCE {
                     return WordsStep::Probe(1, *pause);
                 }
                 own_words.limits.insert(self.words.clone());
                 return WordsStep::Over;
             }
-            _ => {}
         }
         own_words.note_answer(&self.words);
         WordsStep::Over
@@ -141,8 +165,8 @@ impl WordsCheck {
 }
 
 /// The probability that all the errors are among the copies, if they come by chance to them and to what was `served` afterwards.
-fn by_chance(refused: u32, served: u32) -> f64 {
-    let share = |number| f64::from(COPIES.saturating_sub(number)) / f64::from(COPIES + served - number);
+fn by_chance(refused: u32, sent: u32, served: u32) -> f64 {
+    let share = |number| f64::from(sent.saturating_sub(number)) / f64::from(sent + served - number);
     (0..refused).map(share).product()
 }
 
@@ -154,14 +178,20 @@ mod tests {
 
     use super::*;
 
-    /// Runs a check against a target: whether it refuses the copy with this number, after so many pauses. Gives the pauses in milliseconds,
-    /// and whether the words state a limit.
-    fn check(own_words: &mut OwnWords, is_refused: impl Fn(u32, usize) -> bool) -> (Vec<u128>, bool) {
+    /// Runs a check against a target: whether it refuses the request again, and the copy with this number after so many pauses. Gives the
+    /// pauses in milliseconds, and whether the words state a limit.
+    fn check(
+        own_words: &mut OwnWords,
+        again: bool,
+        is_refused: impl Fn(u32, usize) -> bool,
+    ) -> (Vec<u128>, bool) {
         let error = json!({ "code": -32097, "message": "plan used up: 30 of 30" });
         let mut check = WordsCheck::new(words_of(&error));
         let (mut pauses, mut came) = (Vec::new(), Vec::new());
         loop {
             came = match check.next(own_words, &came) {
+                WordsStep::Again if again => vec![vec![error.clone()]],
+                WordsStep::Again => vec![Vec::new()],
                 WordsStep::Probe(copies, pause) => {
                     pauses.extend((!pause.is_zero()).then_some(pause.as_millis()));
                     let answer = |number| {
@@ -177,17 +207,27 @@ mod tests {
 
     #[test]
     fn words_state_a_limit_where_what_was_served_gets_them_at_once_and_not_after_pauses() {
-        let check = |is_refused: fn(u32, usize) -> bool| check(&mut OwnWords::default(), is_refused);
-        assert_eq!(check(|_, pauses| pauses == 0), (vec![100; 3], true));
-        assert_eq!(check(|_, pauses| pauses < 3), (vec![100, 200, 400, 400, 400], true));
+        let check = |is_refused: fn(u32, usize) -> bool| check(&mut OwnWords::default(), true, is_refused);
+        assert_eq!(check(|_, pauses| pauses == 0), (vec![25; 3], true));
+        assert_eq!(check(|_, pauses| pauses < 3), (vec![25, 50, 100, 100, 100], true));
         let (pauses, is_limit) = check(|copy, pauses| pauses == 0 && copy < 15);
         assert!(is_limit && pauses.len() > 3, "fewer errors are more often chance: {pauses:?}");
-        assert!(!check(|copy, pauses| pauses == 0 && copy < 10).1, "they may come by chance");
+        assert!(!check(|copy, pauses| pauses == 0 && copy < 1).1, "they may come by chance");
         assert!(!check(|_, _| true).1, "an error that stays is no limit");
     }
 
     #[test]
-    fn an_error_that_others_do_not_get_is_looked_at_twice_and_costs_six_requests() {
+    fn words_state_a_limit_where_the_request_itself_is_served_again_and_a_few_copies_are_not() {
+        let is_limit = |of_copies: u32| {
+            let is_refused = |copy, pauses| pauses == 0 && copy < of_copies;
+            check(&mut OwnWords::default(), false, is_refused).1
+        };
+        assert!(is_limit(5), "eight in flight, with 24 at the same time");
+        assert!(!is_limit(1) && !is_limit(0), "an error by chance is an answer");
+    }
+
+    #[test]
+    fn an_error_that_others_do_not_get_is_looked_at_twice_and_costs_ten_requests() {
         let (mut own_words, sent) = (OwnWords::default(), Cell::new(0));
         let words = words_of(&json!({ "code": -32097, "message": "plan used up: 7 of 30" }));
         for number in 0..=SETTLED {
@@ -196,7 +236,7 @@ mod tests {
                 sent.set(sent.get() + 1);
                 false
             };
-            assert_eq!(check(&mut own_words, is_refused), (Vec::new(), false));
+            assert_eq!(check(&mut own_words, true, is_refused), (Vec::new(), false));
         }
         assert_eq!(sent.get(), SETTLED * FIRST);
     }

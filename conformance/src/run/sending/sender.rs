@@ -167,8 +167,8 @@ impl Sender {
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
         let Some((open, served)) = self.target.lock().open_words(exchanges) else { return false };
         let _one_at_a_time = self.own_words.lock().await;
-        for words in open {
-            if self.is_limit(words, group, &served).await {
+        for (words, refused) in open {
+            if self.is_limit(words, group, &refused, &served).await {
                 return true;
             }
         }
@@ -176,29 +176,42 @@ impl Sender {
     }
 
     /// Whether these words state a limit. Where the run ends first, that is not known, and they do not.
-    async fn is_limit(&self, words: String, group: &Group, served: &RequestBody) -> bool {
+    async fn is_limit(
+        &self,
+        words: String,
+        group: &Group,
+        refused: &RequestBody,
+        served: &RequestBody,
+    ) -> bool {
         let mut check = WordsCheck::new(words);
-        let (mut quiet, mut came) = (None, Vec::new());
+        let (mut quiet, mut came, mut served) = (None, Vec::new(), served);
         loop {
             let step = check.next(&mut self.target.lock().comparison.own_words, &came);
-            came = match step {
+            let (copies, body, pause) = match step {
                 WordsStep::Quiet => {
-                    quiet = self.slots.acquire(usize::MAX).await;
-                    Vec::new()
-                }
-                WordsStep::Probe(copies, pause) => {
-                    let probe = async |_| {
-                        self.sleep(pause).await?;
-                        self.probe(group, served.clone()).await
-                    };
-                    let probes = join_all((0..copies).map(probe)).await;
-                    match probes.into_iter().collect::<Result<Vec<_>, _>>() {
-                        Ok(probes) => probes.iter().map(errors).collect(),
-                        Err(_) => break,
+                    if quiet.is_none() {
+                        quiet = self.slots.acquire(usize::MAX).await;
                     }
+                    came = Vec::new();
+                    continue;
                 }
                 WordsStep::Over => break,
+                WordsStep::Again => (1, refused, Duration::ZERO),
+                WordsStep::Probe(copies, pause) => (copies, served, pause),
             };
+            let probe = async |_| {
+                self.sleep(pause).await?;
+                self.probe(group, body.clone()).await
+            };
+            let probes = join_all((0..copies).map(probe)).await;
+            came = match probes.into_iter().collect::<Result<Vec<_>, _>>() {
+                Ok(probes) => probes.iter().map(errors).collect(),
+                Err(_) => break,
+            };
+            if step == WordsStep::Again && came.iter().all(Vec::is_empty) {
+                // The limit may be one for requests of this kind alone.
+                served = refused;
+            }
         }
         let target = self.target.lock();
         if let Some((slots, _)) = quiet {

@@ -178,8 +178,8 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
 
 #[tokio::test(start_paused = true)]
 async fn own_words_state_a_limit_unless_the_run_ends_before_that_is_known() {
-    // A request is served; the next one gets the error, and so do a first probe and the copies.
-    for (refused, budget, is_limit) in [(26, None, true), (26, Some(10), false), (1, None, false)] {
+    // A request is served; the next one gets the error twice, and so do a first probe and the copies.
+    for (refused, budget, is_limit) in [(27, None, true), (27, Some(10), false), (2, None, false)] {
         let statuses: Vec<u16> = [200].into_iter().chain([OWN_WORDS].repeat(refused)).collect();
         let target = Scripted::new(usize::MAX, &statuses);
         let (mut sender, groups) = (target.sender(4), groups());
