@@ -212,7 +212,9 @@ impl Work {
 
     /// Whether exchanges break a rule, maybe because of a limit that the target states in words of its own.
     fn may_be_wrong_for_a_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
-        let may_be = self.sender.target.lock().open_words(exchanges).is_some();
+        let target = self.sender.target.lock();
+        let may_be = target.has_own_limit(exchanges) || !target.open_words(exchanges).is_empty();
+        drop(target);
         may_be && self.sessions.with(|session| session.is_broken_by(group, exchanges))
     }
 

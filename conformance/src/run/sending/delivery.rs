@@ -193,20 +193,19 @@ impl TargetState {
         ))
     }
 
-    /// The words of errors of which it is open whether they state a limit, each with a request that got it, and a request that was served
-    /// before, which shows it.
-    pub(crate) fn open_words(
-        &self,
-        exchanges: &[Exchange],
-    ) -> Option<(BTreeMap<String, RequestBody>, RequestBody)> {
-        let served = self.liveness.served_with_result()?;
+    /// Whether an error states a limit in words that were found out since.
+    pub(crate) fn has_own_limit(&self, exchanges: &[Exchange]) -> bool {
+        let own_words = &self.comparison.own_words;
+        exchanges.iter().flat_map(errors).any(|error| own_words.has_limit(&words_of(&error)))
+    }
+
+    /// The words of errors of which it is open whether they state a limit, each with a request that got it.
+    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> BTreeMap<String, RequestBody> {
         let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
         let each = exchanges.iter().filter(is_plain).flat_map(|exchange| {
             errors(exchange).into_iter().map(|error| (words_of(&error), exchange.request.clone()))
         });
-        let open: BTreeMap<_, _> =
-            each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect();
-        (!open.is_empty()).then_some((open, served))
+        each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect()
     }
 
     fn is_limited_without_time(&self, exchanges: &[Exchange]) -> bool {

@@ -68,7 +68,9 @@ pub(super) fn words_of(error: &Value) -> String {
 /// Finds out whether the words of an error state a limit.
 #[derive(Debug)]
 pub(super) struct WordsCheck {
-    pub(super) words: String,
+    words: String,
+    /// Whether a request got a result before.
+    has_served: bool,
     stage: Stage,
 }
 
@@ -99,8 +101,8 @@ pub(super) enum WordsStep {
 }
 
 impl WordsCheck {
-    pub(super) fn new(words: String) -> Self {
-        Self { words, stage: Stage::Again { is_alone: false } }
+    pub(super) fn new(words: String, has_served: bool) -> Self {
+        Self { words, has_served, stage: Stage::Again { is_alone: false } }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -117,7 +119,7 @@ impl WordsCheck {
         let refused_now = u32::try_from(came.iter().filter(is_refused).count()).unwrap_or(u32::MAX);
         match &mut self.stage {
             Stage::Again { is_alone: true } if refused_now > 0 => {}
-            Stage::Again { .. } if refused_now > 0 => {
+            Stage::Again { .. } if refused_now > 0 && self.has_served => {
                 self.stage = Stage::First(0);
                 return WordsStep::Probe(1, Duration::ZERO);
             }
@@ -125,10 +127,8 @@ impl WordsCheck {
                 *sent += 1;
                 return WordsStep::Probe(1, Duration::ZERO);
             }
-            Stage::First(_) if refused_now == 0 => {
-                self.stage = Stage::Again { is_alone: true };
-                return WordsStep::Quiet;
-            }
+            Stage::Again { is_alone: false } if refused_now > 0 => return self.again_alone(),
+            Stage::First(_) if refused_now == 0 => return self.again_alone(),
             Stage::Again { .. } | Stage::First(_) => {
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
                 return WordsStep::Probe(COPIES, Duration::ZERO);
@@ -162,6 +162,11 @@ impl WordsCheck {
         own_words.note_answer(&self.words);
         WordsStep::Over
     }
+
+    fn again_alone(&mut self) -> WordsStep {
+        self.stage = Stage::Again { is_alone: true };
+        WordsStep::Quiet
+    }
 }
 
 /// The probability that all the errors are among the copies, if they come by chance to them and to what was `served` afterwards.
@@ -186,7 +191,7 @@ mod tests {
         is_refused: impl Fn(u32, usize) -> bool,
     ) -> (Vec<u128>, bool) {
         let error = json!({ "code": -32097, "message": "plan used up: 30 of 30" });
-        let mut check = WordsCheck::new(words_of(&error));
+        let mut check = WordsCheck::new(words_of(&error), true);
         let (mut pauses, mut came) = (Vec::new(), Vec::new());
         loop {
             came = match check.next(own_words, &came) {

@@ -150,41 +150,44 @@ impl Sender {
 
     /// Sends groups at the same time. Returns those that were answered; none when the run is over.
     pub(crate) async fn deliver_round(&self, round: Vec<Group>) -> Option<Vec<(Group, Vec<Exchange>)>> {
-        let deliver = async |group| {
-            let delivered = self.deliver(group).await;
-            if self.states_limit(group, delivered.as_deref().unwrap_or_default()).await {
-                return self.deliver(group).await;
+        let deliver = async {
+            let mut delivered = join_all(round.iter().map(|group| self.deliver(group))).await;
+            for (group, delivered) in round.iter().zip(&mut delivered) {
+                if self.states_limit(group, delivered.as_deref().unwrap_or_default()).await {
+                    *delivered = self.deliver(group).await;
+                }
             }
             delivered
         };
-        let delivered = self.stop.or_stopped(join_all(round.iter().map(deliver))).await?;
+        let delivered = self.stop.or_stopped(deliver).await?;
         let answered = |(group, delivered): (Group, Delivered)| Some((group, delivered.ok()?));
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
-    /// Whether an error that a group got states a limit in words of the target's own. Where that is open, a request that was served
-    /// before shows it.
+    /// Whether an error that a group got states a limit in words of the target's own. Where that is open, the request itself, and one that
+    /// got a result before, show it.
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
-        let Some((open, served)) = self.target.lock().open_words(exchanges) else { return false };
-        let _one_at_a_time = self.own_words.lock().await;
+        let (open, served) = {
+            let target = self.target.lock();
+            (target.open_words(exchanges), target.liveness.served_with_result())
+        };
         for (words, refused) in open {
-            if self.is_limit(words, group, &refused, &served).await {
-                return true;
-            }
+            let _one_at_a_time = self.own_words.lock().await;
+            self.find_out(words, group, &refused, served.as_ref()).await;
         }
-        false
+        self.target.lock().has_own_limit(exchanges)
     }
 
-    /// Whether these words state a limit. Where the run ends first, that is not known, and they do not.
-    async fn is_limit(
+    /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not.
+    async fn find_out(
         &self,
         words: String,
         group: &Group,
         refused: &RequestBody,
-        served: &RequestBody,
-    ) -> bool {
-        let mut check = WordsCheck::new(words);
-        let (mut quiet, mut came, mut served) = (None, Vec::new(), served);
+        served: Option<&RequestBody>,
+    ) {
+        let mut check = WordsCheck::new(words, served.is_some());
+        let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
         loop {
             let step = check.next(&mut self.target.lock().comparison.own_words, &came);
             let (copies, body, pause) = match step {
@@ -213,11 +216,9 @@ impl Sender {
                 served = refused;
             }
         }
-        let target = self.target.lock();
         if let Some((slots, _)) = quiet {
-            self.slots.give_back(slots, target.jobs);
+            self.slots.give_back(slots, self.target.lock().jobs);
         }
-        target.comparison.own_words.has_limit(&check.words)
     }
 
     /// Has at most that many requests in flight from now on. Nothing may be in flight.

@@ -80,10 +80,8 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .on_http(|view, response| {
         if response.body.is_some() && is_bucket_empty(view, 2000, 150) {
-            let error = json!({ "code": -32097, "message": "compute units of your plan are used up" });
-            let id = view.request.get("id");
-            let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
-            response.replace(200, "application/json", answer.to_string());
+            let answer = view.error_answer(-32097, "compute units of your plan are used up");
+            response.replace(200, "application/json", answer);
         }
     }),
     variant(

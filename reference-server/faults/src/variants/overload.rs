@@ -29,6 +29,15 @@ pub(super) const VARIANTS: &[Variant] = &[
                 response.replace(200, "application/json", view.error_answer(-32005, "server busy"));
             });
         }),
+    variant(
+        "own-words-above-four",
+        "answers with an error that names no limit while more than 4 requests are in flight, status 200",
+    )
+    .on_http(|view, response| {
+        above_four(view, response, |view, response| {
+            response.replace(200, "application/json", view.error_answer(-32098, "no free simulator"));
+        });
+    }),
     variant("closed-above-four", "closes the connection while more than 4 requests are in flight").on_http(
         |view, response| {
             above_four(view, response, |_, response| response.framing = Framing::Nothing);
