@@ -14,7 +14,7 @@ use crate::{
     rules::MissingLine,
     session::access::Access,
     specification::Specification,
-    verdict::line::count,
+    verdict::{line::count, summary::Reached},
 };
 
 /// The requests of `init`: any sender can drive them.
@@ -39,35 +39,28 @@ pub struct FirstProfile {
     pub needs: Option<&'static MissingLine>,
 }
 
-/// How many valid requests got a result, and how many an error, by kind.
+/// How valid requests were answered, by kind.
 #[derive(Debug, Default)]
-pub struct Reached(BTreeMap<Kind, (u64, u64)>);
+pub struct ReachedKinds(BTreeMap<Kind, Reached>);
 
-impl Reached {
+impl ReachedKinds {
     /// Counts the answer to a request.
     pub fn see(&mut self, exchange: &Exchange, specification: &'static Specification) {
         let request = ParsedRequest::of(&exchange.request, specification);
-        let Some(call) = request.valid_call() else {
-            return;
-        };
-        let answer = Answer::of(exchange);
-        let (results, errors) = self.0.entry(call.pair).or_default();
-        if answer.result().is_some() {
-            *results += 1;
-        } else if answer.error().is_some() {
-            *errors += 1;
+        if let Some(call) = request.valid_call() {
+            self.0.entry(call.pair).or_default().count(&Answer::of(exchange));
         }
     }
 
     /// Whether a valid request of any of these kinds got a result.
     pub fn serves_any(&self, kinds: &[Kind]) -> bool {
-        kinds.iter().any(|kind| self.0.get(kind).is_some_and(|(results, _)| *results > 0))
+        kinds.iter().any(|kind| self.0.get(kind).is_some_and(|reached| reached.results > 0))
     }
 
     /// The numbers, for people, a line for each kind.
     pub fn lines(&self, kinds: &[Kind]) -> impl Iterator<Item = String> {
         kinds.iter().map(|kind| {
-            let (results, errors) = self.0.get(kind).copied().unwrap_or_default();
+            let Reached { results, errors, .. } = self.0.get(kind).copied().unwrap_or_default();
             format!("{}: {}, {}", kind.name, count(results, "result"), count(errors, "error"))
         })
     }
@@ -90,18 +83,19 @@ impl ProfileText {
     }
 
     /// Lines that only the vendor can write, under a comment.
-    pub fn only_you(&mut self, text: &str, lines: &[&str]) {
-        self.comment(text);
-        for line in lines {
-            self.line(&format!("#: {line}"));
-        }
+    pub fn only_you(&mut self, comment: &str, lines: &[&str]) {
+        self.under(comment, "#: ", lines);
     }
 
     /// What the target showed, under a comment.
-    pub fn found(&mut self, text: &str, lines: &[&str]) {
-        self.comment(text);
+    pub fn found(&mut self, comment: &str, lines: &[&str]) {
+        self.under(comment, "", lines);
+    }
+
+    fn under(&mut self, comment: &str, before_each: &str, lines: &[&str]) {
+        self.comment(comment);
         for line in lines {
-            self.line(line);
+            self.line(&format!("{before_each}{line}"));
         }
     }
 

@@ -79,22 +79,22 @@ pub trait Knowledge: Any + fmt::Debug + Send + Sync {
     /// What an entry of the profile states, as `tokens.supported` and its place in that list; none where there is no such entry.
     fn stated(&self, list: &str, place: usize) -> Option<Statement>;
 
-    /// The same knowledge for a run with or without a chain on which answers are simulated.
+    /// This knowledge for a run with or without a chain on which answers are simulated.
     fn with_chain(&self, on_chain: bool) -> Arc<dyn Knowledge>;
 
-    /// The same knowledge with what another profile pins of what the specification leaves open.
+    /// This knowledge with what another profile pins of what the specification leaves open.
     fn with_pins_of(&self, other: &dyn Knowledge) -> Arc<dyn Knowledge>;
 
     /// What a run may ask the target to pay for, as far as the profile says.
     fn spending_limits(&self) -> SpendingLimits;
 
-    /// The same knowledge with these limits: a run within limits draws operations that cost little.
+    /// This knowledge with these limits: a run within limits draws operations that cost little.
     fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge>;
 
     /// What discovery probably ends with, for the estimates before it.
     fn expected(&self) -> Arc<dyn Knowledge>;
 
-    /// The same knowledge with the published clients whose request headers the target refuses.
+    /// This knowledge with the published clients whose request headers the target refuses.
     fn with_refused_clients(&self, refused: BTreeSet<&'static str>) -> Arc<dyn Knowledge>;
 
     /// The requests that find out what the profile does not state.

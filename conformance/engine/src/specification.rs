@@ -108,6 +108,12 @@ impl ProfilePart {
     pub const fn new(name: &'static str, of: fn(&dyn Knowledge) -> Arc<dyn Knowledge>) -> Self {
         Self { name, adds_operation: false, of }
     }
+
+    /// The part, which states an operation that the whole profile does not list.
+    #[must_use]
+    pub const fn adding_operation(self) -> Self {
+        Self { adds_operation: true, ..self }
+    }
 }
 
 /// What the page of a specification says beside its sections, tables, clauses and readings.

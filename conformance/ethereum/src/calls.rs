@@ -87,23 +87,6 @@ sol! {
         returns (bytes memory context, uint256 validationData);
 }
 
-/// The operation of a request, completed with the values of its answer.
-#[derive(Clone, Debug)]
-pub struct CompletedOperation {
-    /// The operation.
-    pub operation: UserOperation,
-    /// Whether its sender pays the paymaster in tokens. A paymaster may then revert because the sender has none.
-    pub pays_in_tokens: bool,
-}
-
-impl CompletedOperation {
-    /// The contract that pays: the first 20 bytes of paymasterAndData; none when there are fewer.
-    pub fn paymaster(&self) -> Option<Address> {
-        let data = self.operation.paymasterAndData.get(..Address::len_bytes())?;
-        Some(Address::from_slice(data))
-    }
-}
-
 /// The params of `eth_call` at the last block: from this address, and with this much gas, where they are given.
 pub fn eth_call(from: Option<Address>, to: Address, data: &[u8], gas: Option<u64>) -> Value {
     let mut call = json!({ "to": to.to_string(), "data": hex::encode_prefixed(data) });
@@ -144,36 +127,28 @@ pub fn bundler_call() -> Vec<u8> {
 /// How often the verification gas limit counts when a paymaster pays: for the account, the paymaster and its postOp.
 const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 
-/// The data of a call of EntryPoint that simulates the validation of the whole operation.
-pub fn simulation_call(completed: &CompletedOperation) -> Vec<u8> {
-    simulateValidationCall { userOp: completed.operation.clone() }.abi_encode()
+/// The data of a call of EntryPoint 0.6 that simulates the validation of the whole operation.
+pub fn simulation_call(operation: &Operation) -> Vec<u8> {
+    simulateValidationCall { userOp: operation.unpacked() }.abi_encode()
 }
 
-/// The data of a call of EntryPoint that returns the operation's hash.
-pub fn hash_call(completed: &CompletedOperation) -> Vec<u8> {
-    getUserOpHashCall { userOp: completed.operation.clone() }.abi_encode()
-}
-
-/// The data of the call with which EntryPoint has a paymaster validate the operation of that hash. It is sent alone when the
-/// account makes the whole simulation fail.
-pub fn paymaster_call(completed: &CompletedOperation, hash: B256) -> Vec<u8> {
-    unpacked_call(completed.operation.clone(), hash)
-}
-
-fn unpacked_call(operation: UserOperation, hash: B256) -> Vec<u8> {
-    let gas = operation
-        .verificationGasLimit
-        .saturating_mul(VERIFICATIONS)
-        .saturating_add(operation.callGasLimit)
-        .saturating_add(operation.preVerificationGas);
-    let cost = gas.saturating_mul(operation.maxFeePerGas);
-    validatePaymasterUserOpCall { userOp: operation, userOpHash: hash, maxCost: cost }.abi_encode()
+/// The data of a call of EntryPoint 0.6 that returns the operation's hash.
+pub fn hash_call(operation: &Operation) -> Vec<u8> {
+    getUserOpHashCall { userOp: operation.unpacked() }.abi_encode()
 }
 
 /// The data of the call with which an EntryPoint of the operation's version has the paymaster validate it. `hash` is the operation's.
 pub fn validation_call(operation: &Operation, hash: B256) -> Vec<u8> {
     if operation.version == EntryPointVersion::V06 {
-        return unpacked_call(operation.unpacked(), hash);
+        let gas = operation
+            .verification_gas_limit
+            .saturating_mul(VERIFICATIONS)
+            .saturating_add(operation.call_gas_limit)
+            .saturating_add(operation.pre_verification_gas);
+        let cost = gas.saturating_mul(operation.max_fee_per_gas);
+        let call =
+            validatePaymasterUserOpCall { userOp: operation.unpacked(), userOpHash: hash, maxCost: cost };
+        return call.abi_encode();
     }
     let [verification, post_op] = operation.paymaster_gas_limits();
     let gas = [operation.call_gas_limit, operation.verification_gas_limit, verification, post_op]

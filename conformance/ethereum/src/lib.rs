@@ -12,8 +12,8 @@ mod window;
 
 pub use accounts::{ACCOUNTS, AccountForm, CallContext, Encoded};
 pub use calls::{
-    CompletedOperation, PackedUserOperation, UserOperation, bundler_call, eth_call, hash_call, limited_call,
-    paymaster_call, signer_call, simulation_call, validation_call,
+    PackedUserOperation, UserOperation, bundler_call, eth_call, hash_call, limited_call, signer_call,
+    simulation_call, validation_call,
 };
 pub use contracts::{ContractKind, DataError, PaymasterTerms};
 pub use cost::most_cost;

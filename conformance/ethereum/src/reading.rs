@@ -155,7 +155,7 @@ pub fn read_validation(called: &CallOutcome) -> PaymasterValidation {
     }
 }
 
-/// Reads the outcome of [`paymaster_call`](crate::paymaster_call). `now` is the time of the chain's last block, in Unix seconds.
+/// Reads the outcome of [`validation_call`](crate::validation_call) for EntryPoint 0.6. `now` is the time of the chain's last block, in Unix seconds.
 pub fn read_paymaster_call(called: &CallOutcome, pays_in_tokens: bool, now: u64) -> Simulation {
     match read_validation(called) {
         PaymasterValidation::Returned { signature_is_right: true, window, .. } => in_time(window, now),

@@ -17,12 +17,12 @@ pub fn checksummed(bytes: &[u8], addresses: &[Address]) -> String {
     text
 }
 
-/// The same hex in capital letters, `0x` excepted.
+/// Hex digits in capital letters; the prefix `0x` stays.
 pub fn in_capitals(hex: &str) -> String {
     in_case(hex, |digit| digit.to_ascii_uppercase())
 }
 
-/// The same hex with each letter in a case of its own. `draw` returns a number below its argument.
+/// Hex digits with each letter in a case of its own. `draw` returns a number below its argument.
 pub fn in_mixed_case(hex: &str, draw: &mut dyn FnMut(u64) -> u64) -> String {
     in_case(hex, |digit| if draw(2) == 0 { digit.to_ascii_lowercase() } else { digit.to_ascii_uppercase() })
 }

@@ -235,7 +235,7 @@ const PLAUSIBILITY: &[Clause] = clauses! {
         "`paymasterAndData` of token-mode results differs between two tokens that pay for the same operation. Data that is too short for a signature may be the same.";
 };
 
-/// The clauses that a chain decides. They are judged only when a chain is given; a broken one is a warning.
+/// The clauses that a chain decides. They are judged only when a chain is given; a broken one fails the run.
 const ON_CHAIN: &[Clause] = clauses! {
     OnChain "4.2" "on-chain.accepted"
         "The paymaster contract accepts the operation with the returned `paymasterAndData` and gas limits (rule 7).";

@@ -26,7 +26,8 @@ pub enum Order {
 pub enum Draw {
     /// One that gets a result according to the profile; any well-formed one when the profile does not state which.
     Accepted,
-    /// The same, but a listed sponsorable one when the profile promises sponsorship for listed operations only.
+    /// One that gets a result according to the profile, and a listed sponsorable one when the profile promises sponsorship for listed
+    /// operations only.
     Sponsored,
     /// One that is not sponsored according to the profile. There is no base request when the profile lists none.
     Refused,
@@ -188,9 +189,14 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// The same with what a node is asked about each answer.
+    /// The relation, with what a node is asked about each answer.
     pub const fn simulated(self, simulation: SimulationOf) -> Self {
         Self { simulation: Some(simulation), ..self }
+    }
+
+    /// The relation, whose members are sent at the same time.
+    pub const fn concurrent(self) -> Self {
+        Self { order: Order::Concurrent, ..self }
     }
 
     /// A relation whose members are sent one after the other. One round of it comes first, or two where few base requests are built.
@@ -218,7 +224,7 @@ impl Relation {
         }
     }
 
-    /// The same with so many rounds first, because its later rounds exercise other rules.
+    /// The relation with so many rounds first, because its later rounds exercise other rules.
     pub const fn first(self, first_rounds: u32) -> Self {
         Self { first_rounds, ..self }
     }
@@ -357,13 +363,13 @@ impl Group {
         }
     }
 
-    /// The same group with these request headers in place of the plain ones.
+    /// The group with these request headers in place of the plain ones.
     #[must_use]
     pub fn sent_as(self, headers: Option<&'static HeaderSet>) -> Self {
         Self { members: self.members.into_iter().map(|member| member.sent_as(headers)).collect(), ..self }
     }
 
-    /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
+    /// The group that its relation builds from another base, with the request headers that it has; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
         let seed = BuildInput { pair: self.pair?, base: &base, round: self.round, context };
         let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));

@@ -125,23 +125,28 @@ pub fn alternately(baseline: &Member, variant: &Member) -> Vec<Member> {
     members
 }
 
-/// An id of every kind by turns: numbers, falsy ones included, and strings that look like something else.
-pub fn id_of_any_kind(round: u32, id: u64) -> Value {
-    match round % 14 {
-        1 => json!(0),
-        2 => json!(format!("call-{id}")),
-        3 => json!(""),
-        4 => json!("0"),
-        5 => json!(format!("3f2504e0-4f89-11d3-9a0c-{id:012x}")),
-        6 => json!("2026-11-22T10:00:00.000Z"),
-        7 => json!(format!("0x{id:x}")),
-        8 => json!(id.to_string()),
-        9 => json!(-1),
-        10 => json!(4_294_967_296_u64 + id),
-        11 => json!(format!("0x{id:040x}")),
-        12 => json!(format!("3F2504E0-4F89-11D3-9A0C-{id:012X}")),
-        _ => json!(id),
-    }
+/// The kinds of ids, one a round: numbers, falsy ones included, and strings that look like something else. Most are made of a number that
+/// no other request has.
+const KINDS_OF_IDS: [fn(u64) -> Value; 14] = [
+    |number| json!(number),
+    |_| json!(0),
+    |number| json!(format!("call-{number}")),
+    |_| json!(""),
+    |_| json!("0"),
+    |number| json!(format!("3f2504e0-4f89-11d3-9a0c-{number:012x}")),
+    |_| json!("2026-11-22T10:00:00.000Z"),
+    |number| json!(format!("0x{number:x}")),
+    |number| json!(number.to_string()),
+    |_| json!(-1),
+    |number| json!(4_294_967_296_u64 + number),
+    |number| json!(format!("0x{number:040x}")),
+    |number| json!(format!("3F2504E0-4F89-11D3-9A0C-{number:012X}")),
+    |number| json!(number),
+];
+
+/// An id of the kind of this round, made of a number that no other request has.
+pub fn id_of_any_kind(round: u32, number: u64) -> Value {
+    KINDS_OF_IDS[round as usize % KINDS_OF_IDS.len()](number)
 }
 
 /// The item of this round: the items take turns.

@@ -113,7 +113,7 @@ fn with_ids(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> 
     ]
 }
 
-/// The same bytes with plain headers, and with those of a published client, by turns; from these base requests.
+/// A relation of these base requests: bytes that are sent with plain headers and with those of a published client, by turns.
 pub const fn headers(bases: Bases) -> Relation {
     Relation {
         varies_headers: true,

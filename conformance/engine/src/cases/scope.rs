@@ -27,7 +27,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The same with or without the requests on connections that were idle.
+    /// The scope with or without the requests on connections that were idle.
     #[must_use]
     pub fn with_idle(self, idle: bool) -> Self {
         Self { idle, ..self }

@@ -5,7 +5,9 @@ use paymaster_schemas::Kind;
 use serde_json::Value;
 
 use super::difference::Difference;
-use crate::{cases::case::Group, message::answer::Answer, specification::Places};
+use crate::{
+    cases::case::Group, json::pointer::with_indices, message::answer::Answer, specification::Places,
+};
 
 /// What decides whether the rule of a finding is broken.
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
@@ -202,13 +204,7 @@ pub fn is_right_in_the_same_respect(pointer: &str, wrong: &Exchange, right: &Exc
 
 /// Whether an answer has the object or list around a place. Of lists, the first element is looked at.
 fn has_parent(answer: &Answer<'_>, pointer: &str) -> bool {
-    let first = |part| match part {
-        "" => "",
-        digits if str::bytes(digits).all(|byte| byte.is_ascii_digit()) => "0",
-        name => name,
-    };
     let (parent, _) = pointer.rsplit_once('/').unwrap_or_default();
-    let parent: Vec<&str> = parent.split('/').map(first).collect();
     let document = answer.document();
-    document.is_some_and(|document| document.value.pointer(&parent.join("/")).is_some())
+    document.is_some_and(|document| document.value.pointer(&with_indices(parent, "0")).is_some())
 }

@@ -45,7 +45,7 @@ pub enum DifferenceKind {
     Present,
     /// Two texts, or lists of texts, with the same letters in other case.
     LetterCase,
-    /// The same number in another notation, such as `"16"` and `"0x10"`.
+    /// One number in two notations, such as `"16"` and `"0x10"`.
     Notation,
     /// Two numbers.
     Number,
@@ -149,11 +149,8 @@ impl Difference {
                 let times_in =
                     |value: &Option<Value>| value.as_ref().and_then(Value::as_array).map(|list| times(list));
                 let own = Some(times(items));
-                if own == times_in(&self.failing) {
-                    Some(true)
-                } else {
-                    (own == times_in(&self.passing)).then_some(false)
-                }
+                let is_failing = (own == times_in(&self.failing)).then_some(true);
+                is_failing.or((own == times_in(&self.passing)).then_some(false))
             }
             _ if own == self.failing.as_ref() => Some(true),
             _ if own == self.passing.as_ref() => Some(false),

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::{
     cause::{Cause, CauseKind, WrongAnswers},
     difference::{Difference, DifferenceKind},
-    way::{Way, WholeAnswer, encloses},
+    way::{Way, WholeAnswer},
 };
 use crate::{
-    json::number::amount,
+    json::{number::amount, pointer::encloses},
     rules::Check,
     session::outcomes::{Outcomes, Overlap},
     verdict::finding::{Finding, without_indices},
@@ -18,9 +18,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Kinship {
-    /// The same answers break both, and at least one of the two rules holds for other answers.
+    /// Each answer that breaks one breaks the other, and at least one of the two rules holds for other answers.
     SameAnswers,
-    /// The same members of the request decide in the same way, or the same circumstance does.
+    /// What decides is the same for both: members of the request, in the same way, or a circumstance.
     SameCause,
     /// Both are wrong at the same place of the answer: with values of one JSON type, or because the place is in a value of a wrong type. What a
     /// kind has whole and another in parts is one place.
@@ -29,7 +29,7 @@ pub enum Kinship {
     SameType,
     /// The answer as a whole is wrong in the same way: an error with the same code, the same HTTP status, a result of another shape.
     SameWholeAnswer,
-    /// The same bytes are answered rightly and wrongly, and the same answers break both, or one rule compares an answer that breaks the other.
+    /// Equal bytes are answered rightly and wrongly, and the answers that break both are the same, or one rule compares an answer that breaks the other.
     NowAndThen,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
 /// Which of the answers that both rules judge break both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shared {
-    /// The same ones, and at least one of the two rules holds for others.
+    /// Each that breaks one of the rules, and at least one of the two rules holds for other answers.
     Same,
     /// Every one.
     Every,

@@ -34,10 +34,7 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
         subject if is_malformed && subject == REQUESTS => format!("malformed {subject}"),
         subject => subject,
     };
-    let condition = match &finding.cause {
-        Some(cause) => condition(cause),
-        None => String::new(),
-    };
+    let condition = finding.cause.as_ref().map(condition).unwrap_or_default();
     let at = match violation.pointer.as_str() {
         "" => String::new(),
         "/error" | "/result" if matches!(Way::of(finding).whole, Some(WholeAnswer::Error(_))) => {
@@ -83,10 +80,7 @@ fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
 /// What decides: `with nonce "0"`, `while other requests are in flight`. It completes a sentence about a request.
 pub fn condition(cause: &Cause) -> String {
     match cause {
-        Cause::Members(differences) | Cause::Form(differences) => {
-            let each: Vec<String> = differences.iter().map(failing).collect();
-            each.join(" and ")
-        }
+        Cause::Members(differences) | Cause::Form(differences) => sides(differences, true),
         Cause::Every { answers, .. } => format!("(every {})", answers.name()),
         Cause::Recorded { .. } => String::new(),
         Cause::Headers { client, lines } => match lines.as_slice() {
@@ -111,10 +105,7 @@ pub fn condition(cause: &Cause) -> String {
 /// With what the rule held: `with nonce "1"`, or the recorded exchange. Empty for causes without a passing request.
 pub fn passing_condition(cause: &Cause) -> String {
     match cause {
-        Cause::Members(differences) => {
-            let each: Vec<String> = differences.iter().map(passing).collect();
-            each.join(" and ")
-        }
+        Cause::Members(differences) => sides(differences, false),
         Cause::Recorded { place, .. } => place.clone(),
         _ => String::new(),
     }
@@ -156,13 +147,11 @@ pub fn compares(finding: &Finding) -> bool {
 pub fn explanation(cause: &Cause, compares: bool) -> String {
     match cause {
         Cause::Members(differences) => {
-            let wrong: Vec<String> = differences.iter().map(failing).collect();
-            let right: Vec<String> = differences.iter().map(passing).collect();
+            let (wrong, right) = (sides(differences, true), sides(differences, false));
             let remark = match differences.as_slice() {
                 [one] => remark(one.kind()),
                 _ => "",
             };
-            let (wrong, right) = (wrong.join(" and "), right.join(" and "));
             if compares {
                 format!("answered otherwise {wrong} than {right}{remark}")
             } else {
@@ -289,12 +278,10 @@ fn remark(kind: DifferenceKind) -> &'static str {
     }
 }
 
-fn failing(difference: &Difference) -> String {
-    side(difference, true)
-}
-
-fn passing(difference: &Difference) -> String {
-    side(difference, false)
+/// The failing or the passing sides of differences: `with nonce "0" and without initCode`.
+fn sides(differences: &[Difference], are_failing: bool) -> String {
+    let each: Vec<String> = differences.iter().map(|difference| side(difference, are_failing)).collect();
+    each.join(" and ")
 }
 
 /// One side of a difference: `with nonce "0"`, `without initCode`, `with "0x12" in tokenList`.
@@ -366,23 +353,17 @@ fn shown_beside(text: &str, other: &str) -> String {
 
 /// The text, its middle left out where it is long.
 fn cut(text: &str, longest: usize) -> String {
-    let length = text.chars().count();
-    if length <= longest {
-        return text.to_owned();
+    match ends(text, longest) {
+        Some((start, end, length)) => format!("{start}…{end} ({length} characters)"),
+        None => text.to_owned(),
     }
-    let (start, end) = ends(text, longest);
-    format!("{start}…{end} ({length} characters)")
 }
 
 /// The text, its middle left out where it is long: up to the end of a word or a JSON value, and from the beginning of one, where that leaves
 /// more than half of each end.
 fn cut_between_words(text: &str, longest: usize) -> String {
-    let length = text.chars().count();
-    if length <= longest {
-        return text.to_owned();
-    }
+    let Some((start, end, length)) = ends(text, longest) else { return text.to_owned() };
     let is_between = |letter: char| letter == ' ' || letter == ',';
-    let (start, end) = ends(text, longest);
     let to = start.rfind(is_between).filter(|place| 2 * place > start.len());
     let from = end.find(is_between).filter(|place| 2 * place < end.len());
     let (start, end) =
@@ -394,11 +375,11 @@ fn cut_between_words(text: &str, longest: usize) -> String {
     }
 }
 
-/// The beginning and the end of a long text.
-fn ends(text: &str, longest: usize) -> (&str, &str) {
+/// The beginning and the end of a text that is longer than this, and its length, in characters; none for a shorter text.
+fn ends(text: &str, longest: usize) -> Option<(&str, &str, usize)> {
     let length = text.chars().count();
     let place = |letters: usize| text.char_indices().nth(letters).map_or(text.len(), |(place, _)| place);
-    (&text[..place(longest / 2)], &text[place(length - longest / 4)..])
+    (length > longest).then(|| (&text[..place(longest / 2)], &text[place(length - longest / 4)..], length))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     generate::schema::Place,
+    json::pointer::encloses,
     message::answer::Answer,
     rules::errors,
     verdict::finding::{Finding, without_indices},
@@ -98,11 +99,6 @@ impl Way {
     pub(super) fn is_same_type(&self, other: &Self) -> bool {
         self.expected.is_some() && self.found == other.found && self.expected == other.expected
     }
-}
-
-/// Whether a pointer is another one, or an object or list around it.
-pub(super) fn encloses(outer: &str, inner: &str) -> bool {
-    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {

@@ -7,7 +7,7 @@ mod edits;
 mod misfits;
 mod sites;
 
-use crate::specification::Specification;
+use crate::{json::pointer::encloses, specification::Specification};
 use paymaster_schemas::{Kind, document, validator_for};
 use serde_json::Value;
 
@@ -69,9 +69,7 @@ impl Site {
         let mut found = false;
         for error in validator.iter_errors(broken) {
             let path = error.instance_path().as_str();
-            let inside =
-                path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            if !inside {
+            if !encloses(place, path) {
                 return false;
             }
             found |= path == place

@@ -212,7 +212,7 @@ pub struct FromSchema {
 }
 
 impl FromSchema {
-    /// The same as [`strategy`], for callers that draw values and do not shrink them.
+    /// The strategy that [`strategy`] makes, for callers that draw values and do not shrink them.
     pub fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
         let root = Place::root(document)?;
         let name = root.document;

@@ -5,6 +5,8 @@ use std::{cell::Cell, collections::BTreeMap, fmt};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use super::pointer::escaped;
+
 /// A JSON text: its value, and the members that are repeated in it.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -98,9 +100,7 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Member(parent, name) => {
-                write!(f, "{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
-            }
+            Self::Member(parent, name) => write!(f, "{parent}/{}", escaped(name)),
             Self::Item(parent, index) => write!(f, "{parent}/{index}"),
         }
     }

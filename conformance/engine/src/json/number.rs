@@ -53,11 +53,7 @@ impl Exact {
 /// Whether two JSON numbers have the same value, in any notation. Numbers that are too long to read are compared as text.
 pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> bool {
     let (left, right) = (left.to_string(), right.to_string());
-    left == right
-        || match (Exact::parse(&left), Exact::parse(&right)) {
-            (Some(left), Some(right)) => left == right,
-            _ => false,
-        }
+    left == right || Exact::parse(&left).is_some_and(|exact| Some(exact) == Exact::parse(&right))
 }
 
 /// Whether a number has an integer value, in any notation: `1.0` and `1e3` have. False for a number that is too long to be read.

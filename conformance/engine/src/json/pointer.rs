@@ -7,6 +7,18 @@ pub fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+/// A JSON pointer with this text in the place of every array index.
+pub fn with_indices(pointer: &str, index: &str) -> String {
+    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = pointer.split('/').map(|part| if is_index(part) { index } else { part });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Whether a pointer is another one, or an object or list around it.
+pub fn encloses(outer: &str, inner: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Removes the member or item at a JSON pointer; none when nothing stands there.
 pub fn remove(value: &mut Value, pointer: &str) -> Option<()> {
     let (parent, name) = pointer.rsplit_once('/')?;

@@ -152,27 +152,32 @@ impl Rule {
         Self::new(id, quota, advice, hint, Check::Exchange(check))
     }
 
-    /// The same rule, which does not apply where the profile excludes it.
+    /// The rule, which checks this clause: its name is its own.
+    pub const fn of_clause(self, clause: &'static str) -> Self {
+        Self { clause, ..self }
+    }
+
+    /// The rule, which does not apply where the profile excludes it.
     pub const fn unless(self, not_applicable: fn(&dyn Knowledge) -> Option<&'static str>) -> Self {
         Self { not_applicable, ..self }
     }
 
-    /// The same rule, which passes only where several requests were in flight.
+    /// The rule, which passes only where several requests were in flight.
     pub const fn about_mix_ups(self) -> Self {
         Self { is_about_mix_ups: true, ..self }
     }
 
-    /// The same rule, which waits for this line of the profile first.
+    /// The rule, which waits for this line of the profile first.
     pub const fn waiting_first(self, line: &'static MissingLine) -> Self {
         Self { waits_first: Some(line), ..self }
     }
 
-    /// The same rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.
+    /// The rule, exercised by these relations alone, with base requests of these pairs; of all pairs when there are none.
     pub const fn exercised_by(self, relations: &'static [&'static Relation], pairs: &'static [Kind]) -> Self {
         Self { exercise: Exercise { relations, pairs, others: false }, ..self }
     }
 
-    /// The same rule, exercised by every answer, and above all by these relations.
+    /// The rule, exercised by every answer, and above all by these relations.
     pub const fn exercised_above_all_by(
         self,
         relations: &'static [&'static Relation],

@@ -9,7 +9,8 @@ pub struct Report {
     pub held: u64,
     /// Where it was broken.
     pub violations: Vec<Violation>,
-    held_at: Members,
+    /// The members for which the rule held.
+    pub held_at: Members,
     member: usize,
 }
 
@@ -41,11 +42,6 @@ impl Report {
     pub fn held(&mut self) {
         self.held += 1;
         self.held_at.insert(self.member);
-    }
-
-    /// The members for which the rule held.
-    pub fn held_at(&self) -> Members {
-        self.held_at
     }
 
     /// The rule was broken at `pointer` of the answer.

@@ -97,6 +97,11 @@ impl<'a> View<'a> {
         self.request.valid_call()
     }
 
+    /// `served` for a result, `refused` for an error; none without a JSON-RPC answer.
+    pub fn outcome(&self) -> Option<&'static str> {
+        if self.answer.result().is_some() { Some("served") } else { self.answer.error().map(|_| "refused") }
+    }
+
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
     pub fn must_be_answered(&self) -> bool {
         self.request.id().is_some() && !self.rejected_before_service() && !self.refused_by_status()

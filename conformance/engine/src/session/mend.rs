@@ -7,9 +7,7 @@ use bytes::Bytes;
 use paymaster_exchange::{Exchange, Response};
 use serde_json::Value;
 
-use crate::{
-    message::request::ParsedRequest, specification::Specification, verdict::finding::without_indices,
-};
+use crate::{json::pointer::with_indices, message::request::ParsedRequest, specification::Specification};
 
 /// The exchange with right values at these places of the answer; none for a request that is no valid call.
 pub(super) fn mended(
@@ -39,7 +37,7 @@ pub(super) fn mended(
 
 /// Mends one place. An answer that is wrong as a whole, or an error in the place of a result, becomes the right answer.
 fn mend(answer: &mut Value, pointer: &str, right: &Value) {
-    let value = right.pointer(&without_indices(pointer).replace('*', "0"));
+    let value = right.pointer(&with_indices(pointer, "0"));
     let parent = pointer.rsplit_once('/').map(|(parent, name)| (answer.pointer_mut(parent), name));
     match (value, parent) {
         (Some(value), Some((Some(Value::Object(object)), name))) if name != "result" => {

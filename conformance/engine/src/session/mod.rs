@@ -41,7 +41,7 @@ use crate::{
         known::KnownFailureList,
         profile_line::missing_line,
         strictness::Strictness,
-        summary::{Recorded, Summary},
+        summary::{Recorded, RuleOutcome, Summary},
     },
 };
 use access::Access;
@@ -157,7 +157,7 @@ impl Session {
         self.tally.is_broken_often(rule)
     }
 
-    /// The same for a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
+    /// The session of a run that does not look for causes: it keeps no requests for which rules held, so that it judges faster.
     pub fn without_examples(mut self) -> Self {
         self.tally.without_examples = true;
         self
@@ -184,7 +184,7 @@ impl Session {
         self.judge_except(group, exchanges, |_| false)
     }
 
-    /// The same without the rules for which `left_out` is true.
+    /// Judges a group as [`Session::judge`] does, without the rules for which `left_out` is true.
     pub fn judge_except(
         &mut self,
         group: &Group,
@@ -339,6 +339,31 @@ impl Session {
         broken.map(|(key, seen)| seen.finding(key, self.context.specification())).collect()
     }
 
+    /// Completes the outcome of a rule by what the run as a whole shows: whether requests were in flight together and connections idle, and what
+    /// an inconclusive rule waits for.
+    fn explain(&self, outcome: &mut RuleOutcome, is_recorded: bool, is_cut_short: bool) {
+        let rule = outcome.rule;
+        if self.alone && rule.is_about_mix_ups && outcome.verdict == Verdict::Passed {
+            (outcome.verdict, outcome.reason) = (Verdict::Inconclusive, Some(ALONE.to_owned()));
+        }
+        if !self.idle && matches!(rule.check, Check::Group(relation, _) if keeps_idle(relation)) {
+            (outcome.verdict, outcome.reason) = (Verdict::NotApplicable, Some(NEVER_IDLE.to_owned()));
+        }
+        if outcome.verdict != Verdict::Inconclusive {
+            return;
+        }
+        let is_unrelated = is_recorded && matches!(rule.check, Check::Group(..));
+        let why = is_unrelated
+            .then(|| UNRELATED.to_owned())
+            .or_else(|| self.tally.access.outcomes.why_unjudged(rule))
+            .or_else(|| is_cut_short.then(|| UNFINISHED.to_owned()));
+        if why.is_none() {
+            outcome.waits_for = missing_line(rule, &*self.context);
+        }
+        let line = outcome.waits_for.map(|line| line.advice.to_owned());
+        outcome.reason = why.or(line).or(outcome.reason.take());
+    }
+
     /// The summary of the run.
     pub fn conclude(self, ending: Ending<'_>) -> Summary {
         let places = self.places().into_iter().cloned().collect();
@@ -355,6 +380,17 @@ impl Session {
         // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
         // still exist.
         let complete = cut_short.is_none() && !is_recorded && !self.shortened;
+        let (mut rules, known) = self.tally.outcomes(
+            self.judge.rules(),
+            &ending.findings,
+            &*self.context,
+            ending.known,
+            complete,
+            self.shortened,
+        );
+        for outcome in &mut rules {
+            self.explain(outcome, is_recorded, cut_short.is_some());
+        }
         let unjudged_answers = self.unjudged_answers.reasons(&self.tally.access);
         let state = RunState {
             end,
@@ -364,37 +400,7 @@ impl Session {
         };
         let mut unjudged = self.unjudged;
         unjudged.extend(unjudged_answers);
-        let (mut rules, known) = self.tally.outcomes(
-            self.judge.rules(),
-            &ending.findings,
-            &*self.context,
-            ending.known,
-            complete,
-            self.shortened,
-        );
-        for outcome in rules.iter_mut().filter(|outcome| self.alone && outcome.rule.is_about_mix_ups) {
-            if outcome.verdict == Verdict::Passed {
-                outcome.verdict = Verdict::Inconclusive;
-                outcome.reason = Some(ALONE.to_owned());
-            }
-        }
-        let is_about_idle =
-            |rule: &Rule| matches!(rule.check, Check::Group(relation, _) if keeps_idle(relation));
-        for outcome in rules.iter_mut().filter(|outcome| !self.idle && is_about_idle(outcome.rule)) {
-            (outcome.verdict, outcome.reason) = (Verdict::NotApplicable, Some(NEVER_IDLE.to_owned()));
-        }
         let outcomes = &self.tally.access.outcomes;
-        for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {
-            let is_related = matches!(outcome.rule.check, Check::Group(..));
-            let unrelated = (is_recorded && is_related).then(|| UNRELATED.to_owned());
-            let unfinished = || cut_short.as_ref().map(|_| UNFINISHED.to_owned());
-            let why = unrelated.or_else(|| outcomes.why_unjudged(outcome.rule)).or_else(unfinished);
-            if why.is_none() {
-                outcome.waits_for = missing_line(outcome.rule, &*self.context);
-            }
-            let line = outcome.waits_for.map(|line| line.advice.to_owned());
-            outcome.reason = why.or(line).or(outcome.reason.take());
-        }
         let is_about = |pair: &Kind| self.context.may_serve(*pair);
         let kinds = specification.kinds.iter().copied();
         let kinds: Vec<Kind> = kinds.filter(|pair| !self.context.excludes(*pair)).collect();

@@ -148,7 +148,7 @@ impl Outcomes {
         let Ok(group) = u32::try_from(group) else {
             return;
         };
-        if !self.keeps(group) {
+        if !is_kept(group, self.halvings) {
             return;
         }
         for ((member, view), rules) in (0..).zip(views).zip(judged.rules) {
@@ -264,11 +264,6 @@ impl Outcomes {
         broken.filter_map(move |(key, places)| (key.rule == rule).then_some(places))
     }
 
-    /// Whether a group is part of the sample: each halving keeps half of the groups that were kept, evenly over the plan.
-    fn keeps(&self, group: u32) -> bool {
-        group.wrapping_mul(0x9e37_79b9).leading_zeros() >= self.halvings
-    }
-
     fn thin(&mut self) {
         while self.requests.len() > MOST_REQUESTS && self.halvings < u32::BITS {
             self.halvings += 1;
@@ -280,15 +275,17 @@ impl Outcomes {
         if self.halvings == 0 {
             return;
         }
-        let mut requests = std::mem::take(&mut self.requests);
-        requests.retain(|place, _| self.keeps(place.group));
-        self.requests = requests;
-        let mut broken = std::mem::take(&mut self.broken);
-        for places in broken.values_mut() {
-            places.retain(|place| self.keeps(place.group));
+        let halvings = self.halvings;
+        self.requests.retain(|place, _| is_kept(place.group, halvings));
+        for places in self.broken.values_mut() {
+            places.retain(|place| is_kept(place.group, halvings));
         }
-        self.broken = broken;
     }
+}
+
+/// Whether a group is part of the sample: each halving keeps half of the groups that were kept, evenly over the plan.
+fn is_kept(group: u32, halvings: u32) -> bool {
+    group.wrapping_mul(0x9e37_79b9).leading_zeros() >= halvings
 }
 
 /// Rules by their numbers.
@@ -335,7 +332,7 @@ mod tests {
         let mut outcomes = Outcomes::of(&[first()]);
         for group in groups {
             outcomes.all += 2;
-            if !outcomes.keeps(group) {
+            if !is_kept(group, outcomes.halvings) {
                 continue;
             }
             let mut rules = RuleSet::default();

@@ -110,7 +110,7 @@ impl Tally {
         let mut requests = GroupOutcomes::of(views.len());
         for judgement in judgements {
             let rule = judgement.rule;
-            for member in judgement.report.held_at().iter() {
+            for member in judgement.report.held_at.iter() {
                 requests.judged(member, judgement.number);
             }
             let count = self.rules.entry(rule.id).or_default();
@@ -308,14 +308,7 @@ impl Tally {
             return;
         };
         self.access.see(relation, view);
-        let reached = self.reached.entry(call.pair.name).or_default();
-        if view.answer.result().is_some() {
-            reached.results += 1;
-        } else if view.answer.error().is_some() {
-            reached.errors += 1;
-        } else {
-            reached.unreadable += 1;
-        }
+        self.reached.entry(call.pair.name).or_default().count(&view.answer);
     }
 
     /// Adds a violation; gives its place when it is the first one there. `times` is 0 for another violation of one answer.

@@ -114,7 +114,7 @@ impl Counts {
         self.rules() - unjudged.into_iter().map(|state| self.get(state)).sum::<usize>()
     }
 
-    /// `2 broken, 1 warned, 70 passed`. Standings without rules are left out.
+    /// `2 broken, 1 warned, 70 passed`. States without rules are left out.
     pub fn line(&self) -> String {
         let parts = self.present().map(|(state, number)| format!("{number} {}", state.word()));
         parts.collect::<Vec<_>>().join(", ")

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cases::case::Group,
     diagnosis::cause::{Cause, Contrast},
+    json::pointer::with_indices,
     rules::{Rule, Violation},
     specification::Specification,
 };
@@ -31,12 +32,7 @@ impl Key {
 
 /// A JSON pointer with every array index as `*`.
 pub fn without_indices(pointer: &str) -> String {
-    let step = |part| match part {
-        "" => "",
-        digits if str::bytes(digits).all(|byte| byte.is_ascii_digit()) => "*",
-        name => name,
-    };
-    pointer.split('/').map(step).collect::<Vec<_>>().join("/")
+    with_indices(pointer, "*")
 }
 
 /// One attempt to reproduce a violation.

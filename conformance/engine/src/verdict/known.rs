@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// The list that an entry is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum KnownFailureKind {
     /// `[[failing]]`: fails in every run. When it passes, the entry is out of date.
     Failing,
@@ -23,10 +24,7 @@ pub enum KnownFailureKind {
 impl KnownFailureKind {
     /// The name of the list in its file and in reports.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Failing => "failing",
-            Self::Flaky => "flaky",
-        }
+        self.into_str()
     }
 }
 

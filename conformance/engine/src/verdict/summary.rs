@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     diagnosis::defect::Defect,
+    message::answer::Answer,
     rules::Rule,
-    session::{contradictions::Contradiction, unserved::Refusal},
+    session::{contradictions::Contradiction, outcomes::AnswerKind, unserved::Refusal},
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::{Finding, Key},
@@ -118,6 +119,16 @@ pub struct Reached {
 }
 
 impl Reached {
+    /// Counts the answer to a valid request.
+    pub fn count(&mut self, answer: &Answer<'_>) {
+        let counted = match AnswerKind::of(answer) {
+            AnswerKind::Result => &mut self.results,
+            AnswerKind::Error => &mut self.errors,
+            AnswerKind::Other => &mut self.unreadable,
+        };
+        *counted += 1;
+    }
+
     /// Whether valid requests were sent, over all pairs, and none of them got a result.
     pub fn is_without_result<'a>(mut pairs: impl Iterator<Item = &'a Self>) -> bool {
         let mut sent = 0;

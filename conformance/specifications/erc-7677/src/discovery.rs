@@ -54,8 +54,11 @@ enum Trial {
     Open(&'static str),
 }
 
+/// What a request tries, its kind, and the request; none where nothing known of the target makes one.
+type Planned = (Trial, Kind, Option<Value>);
+
 /// A state machine: it returns the requests of a round, takes their exchanges and learns from them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Discovery {
     target: Target,
     seed: u64,
@@ -74,17 +77,7 @@ pub(crate) struct Discovery {
 impl Discovery {
     /// A discovery that starts from what is known.
     pub(crate) fn new(target: Target, seed: u64) -> Self {
-        Self {
-            target,
-            seed,
-            round: 0,
-            next_id: 1,
-            trials: Vec::new(),
-            access: Access::default(),
-            shapes: BTreeMap::new(),
-            refuses_unknown: Vec::new(),
-            chains: (Vec::new(), 0),
-        }
+        Self { target, seed, next_id: 1, ..Self::default() }
     }
 
     /// What is known now, and whether requests got past HTTP to the service.
@@ -97,10 +90,10 @@ impl Discovery {
     }
 
     /// The node or bundler that often stands behind the same URL.
-    fn ask_node(&self) -> Vec<(Trial, Kind, Value)> {
+    fn ask_node(&self) -> Vec<Planned> {
         let ask = |trial, method| {
             let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": [] });
-            (trial, kinds::STUB_07, request)
+            (trial, kinds::STUB_07, Some(request))
         };
         let mut requests = Vec::new();
         if self.target.chain_id().is_none() {
@@ -112,7 +105,7 @@ impl Discovery {
         requests
     }
 
-    fn guess_chain(&self) -> Vec<(Trial, Kind, Value)> {
+    fn guess_chain(&self) -> Vec<Planned> {
         if self.target.chain_id().is_some() {
             return Vec::new();
         }
@@ -128,47 +121,46 @@ impl Discovery {
             for chain in CHAINS {
                 let request = source.base(&Base::accepted(kind));
                 let request = request.map(|request| with_param(&request, 2, json!(hex(chain))));
-                requests.extend(request.map(|request| (Trial::Chain(chain), kind, request)));
+                requests.push((Trial::Chain(chain), kind, request));
             }
         }
         requests
     }
 
-    fn which_versions(&self) -> Vec<(Trial, Kind, Value)> {
+    fn which_versions(&self) -> Vec<Planned> {
         let mut source = self.source();
         let mut requests = Vec::new();
         for version in self.target.sent_versions() {
             for is_stub in [true, false] {
                 let kind = kinds::of(is_stub, version);
                 for _ in 0..2 {
-                    let request = source.base(&Base::accepted(kind));
-                    requests.extend(request.map(|request| (Trial::Plain(kind), kind, request)));
+                    requests.push((Trial::Plain(kind), kind, source.base(&Base::accepted(kind))));
                 }
             }
             let kind = kinds::of(true, version);
             let request = source.base(&Base::accepted(kind));
             let unknown = request.map(|request| with_param(&request, 1, json!(NO_ENTRY_POINT)));
-            requests.extend(unknown.map(|request| (Trial::UnknownEntryPoint, kind, request)));
+            requests.push((Trial::UnknownEntryPoint, kind, unknown));
         }
         requests
     }
 
     /// What the text leaves open, with a version that is served.
-    fn what_is_open(&self) -> Vec<(Trial, Kind, Value)> {
+    fn what_is_open(&self) -> Vec<Planned> {
         let Some(version) = self.target.served_versions().next() else {
             return Vec::new();
         };
         let mut source = self.source();
         let kind = kinds::of(true, version);
-        let mut requests = Vec::new();
-        let mut open = |name, change: &dyn Fn(&Value) -> Value| {
+        let mut open = |name, change: fn(&Value) -> Value| {
             let request = source.base(&Base::accepted(kind));
-            requests.extend(request.map(|request| (Trial::Open(name), kind, change(&request))));
+            (Trial::Open(name), kind, request.map(|request| change(&request)))
         };
-        open("foreign-chain", &|request| with_param(request, 2, json!(hex(FOREIGN_CHAIN))));
-        open("null-context", &|request| with_param(request, 3, Value::Null));
-        open("zero-fees", &|request| zero(request, true));
-        requests
+        vec![
+            open("foreign-chain", |request| with_param(request, 2, json!(hex(FOREIGN_CHAIN)))),
+            open("null-context", |request| with_param(request, 3, Value::Null)),
+            open("zero-fees", |request| zero(request, true)),
+        ]
     }
 
     fn learn(&mut self, answers: &[(Group, Vec<Exchange>)]) {
@@ -279,7 +271,7 @@ impl Discover for Discovery {
             };
             let (trials, requests): (Vec<_>, Vec<_>) = requests
                 .into_iter()
-                .map(|(trial, kind, request)| (trial, (Base::accepted(kind), request)))
+                .filter_map(|(trial, kind, request)| Some((trial, (Base::accepted(kind), request?))))
                 .unzip();
             self.trials.extend(trials);
             let groups = single_requests(requests, &mut self.next_id, &self.target);

@@ -74,6 +74,11 @@ pub fn is_06(kind: Kind) -> bool {
     version(kind) == EntryPointVersion::V06
 }
 
+/// The member of a result that has the bytes of the service.
+pub(crate) fn data_member(kind: Kind) -> &'static str {
+    if is_06(kind) { "paymasterAndData" } else { "paymasterData" }
+}
+
 /// The kind of a stub or of data for this version.
 pub fn of(is_stub: bool, version: EntryPointVersion) -> Kind {
     let place = EntryPointVersion::ALL.iter().position(|known| *known == version).unwrap_or_default();

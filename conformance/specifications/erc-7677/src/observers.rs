@@ -51,16 +51,11 @@ pub(crate) static OBSERVERS: &[Observer] = &[
     Observer { clause: "observed.error-texts", watch: error_texts },
 ];
 
-/// Whether a request was served or refused; none without a JSON-RPC answer.
-fn outcome(view: &View<'_>) -> Option<&'static str> {
-    if view.answer.result().is_some() { Some("served") } else { view.answer.error().map(|_| "refused") }
-}
-
 fn answered(clause: &str, views: &[View<'_>], values: &mut Vec<String>) {
     let [baseline, probe] = views else { return };
     let is_of_clause = OPEN.iter().any(|open| open.clause == clause && open.label == probe.label);
     if probe.role == Role::Probe && is_of_clause && baseline.answer.result().is_some() {
-        values.extend(outcome(probe).map(|outcome| format!("{}: {outcome}", probe.label)));
+        values.extend(probe.outcome().map(|outcome| format!("{}: {outcome}", probe.label)));
     }
 }
 
@@ -75,7 +70,7 @@ fn results<'a>(
 fn unknown_entry_point(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut Vec<String>) {
     if !Target::of(knowledge).serves_several() {
         let of_variant = views.iter().filter(|view| view.label == "an unknown EntryPoint");
-        values.extend(of_variant.filter_map(outcome).map(str::to_owned));
+        values.extend(of_variant.filter_map(View::outcome).map(str::to_owned));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, time::UNIX_EPOCH};
 
-use alloy_primitives::U256;
+use alloy_primitives::{Address, U256};
 use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     simulation::{NodeFacts, NodeStep, Simulate},
@@ -26,6 +26,8 @@ const AMPLE_GAS: U256 = U256::from_limbs([3_000_000, 0, 0, 0]);
 /// What an exchange completes, and what the node can show of it.
 struct Completed {
     operation: Operation,
+    /// The chain of the node.
+    chain_id: u64,
     is_stub: bool,
     is_final: bool,
     /// The gas limit of validation that the result has.
@@ -49,6 +51,7 @@ impl Completed {
         // The account's delegate enters the hash, and an invented account has none.
         let is_delegated = operation.init_code.starts_with(&[0x77, 0x02]);
         Some(Self {
+            chain_id: node.chain,
             is_stub: is_stub(call.pair),
             is_final: result.get("isFinal").is_some_and(|value| *value == true),
             gas_limit: result
@@ -59,19 +62,28 @@ impl Completed {
             operation,
         })
     }
+
+    /// The data of the call that has the paymaster validate this operation, and the address of the EntryPoint that makes it.
+    fn validation(&self, operation: &Operation) -> (Address, Vec<u8>) {
+        let entry_point = operation.version.address();
+        (entry_point, validation_call(operation, operation.hash(entry_point, self.chain_id)))
+    }
+
+    fn paymaster(&self) -> Address {
+        self.operation.paymaster().unwrap_or_default()
+    }
 }
 
 /// Asks the contract of the operation that an exchange completes; none where it completes none.
 pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
-    let Completed { operation, is_stub, is_final, unclear, .. } = Completed::of(exchange, node)?;
+    let completed = Completed::of(exchange, node)?;
     let received = exchange.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
+    let other_limits = completed.is_final.then_some(Question::OtherLimits);
     Some(Box::new(OnChain {
-        operation,
-        chain_id: node.chain,
+        may_be_unsigned: completed.is_stub && !completed.is_final,
+        completed,
         received: received.map(|since| since.as_secs()),
-        may_be_unsigned: is_stub && !is_final,
-        unclear,
-        questions: [Question::AsItIs].into_iter().chain(is_final.then_some(Question::OtherLimits)).collect(),
+        questions: [Question::AsItIs].into_iter().chain(other_limits).collect(),
         asked: None,
         found: Simulation::Accepted,
     }))
@@ -81,13 +93,12 @@ pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dy
 pub(crate) fn gas_of_stubs(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
     let completed = Completed::of(exchange, node).filter(|completed| completed.is_stub)?;
     let limit = completed.gas_limit.filter(|_| completed.operation.version != EntryPointVersion::V06)?;
-    Some(Box::new(GasOfStub { completed, chain_id: node.chain, limits: vec![limit, AMPLE_GAS], asked: None }))
+    Some(Box::new(GasOfStub { completed, limits: vec![limit, AMPLE_GAS], asked: None }))
 }
 
 /// The validation of a stub, first with ample gas, then with its limit.
 struct GasOfStub {
     completed: Completed,
-    chain_id: u64,
     /// The limits that were not asked for yet.
     limits: Vec<U256>,
     asked: Option<U256>,
@@ -119,25 +130,19 @@ impl Simulate for GasOfStub {
         }
         self.asked = self.limits.pop();
         let Some(limit) = self.asked else { return NodeStep::Known(Simulation::WithinGas) };
-        let operation = &self.completed.operation;
-        let entry_point = operation.version.address();
-        let data = validation_call(operation, operation.hash(entry_point, self.chain_id));
-        let paymaster = operation.paymaster().unwrap_or_default();
-        let params = limited_call(entry_point, paymaster, &data, limit.min(AMPLE_GAS).to());
+        let (entry_point, data) = self.completed.validation(&self.completed.operation);
+        let params = limited_call(entry_point, self.completed.paymaster(), &data, limit.min(AMPLE_GAS).to());
         NodeStep::Ask("eth_call", params)
     }
 }
 
 /// The calls of one operation's paymaster, one after the other.
 struct OnChain {
-    operation: Operation,
-    chain_id: u64,
+    completed: Completed,
     /// When the answer came, by our clock, in Unix seconds: the last block of an idle chain may be old.
     received: Option<u64>,
     /// Whether the result is a stub, of which neither the signature nor the times must hold.
     may_be_unsigned: bool,
-    /// Why the node is not asked.
-    unclear: Option<String>,
     questions: VecDeque<Question>,
     asked: Option<Question>,
     found: Simulation,
@@ -147,7 +152,7 @@ struct OnChain {
 enum Question {
     /// Whether the contract accepts the operation.
     AsItIs,
-    /// The same with the gas limits that a bundler estimates.
+    /// Whether the contract accepts the operation with the gas limits that a bundler estimates.
     OtherLimits,
     /// After a revert: whether the contract has one signer.
     HasSigner,
@@ -157,7 +162,7 @@ enum Question {
 
 impl Simulate for OnChain {
     fn next(&mut self, answer: Option<&[u8]>) -> NodeStep {
-        if let Some(reason) = self.unclear.take() {
+        if let Some(reason) = self.completed.unclear.take() {
             return NodeStep::Known(Simulation::Unclear(reason));
         }
         if let (Some(asked), Some(answer)) = (self.asked, answer) {
@@ -197,20 +202,19 @@ impl OnChain {
     }
 
     fn call(&self, question: Question) -> serde_json::Value {
-        let paymaster = self.operation.paymaster().unwrap_or_default();
+        let paymaster = self.completed.paymaster();
         match question {
             Question::HasSigner => return eth_call(None, paymaster, &signer_call(), None),
             Question::HasBundlers => return eth_call(None, paymaster, &bundler_call(), None),
             _ => {}
         }
-        let mut operation = self.operation.clone();
+        let mut operation = self.completed.operation.clone();
         if question == Question::OtherLimits {
             operation.call_gas_limit = U256::from(77_000);
             operation.verification_gas_limit = U256::from(210_000);
             operation.pre_verification_gas = U256::from(61_000);
         }
-        let entry_point = operation.version.address();
-        let data = validation_call(&operation, operation.hash(entry_point, self.chain_id));
+        let (entry_point, data) = self.completed.validation(&operation);
         let [limit, _] = operation.paymaster_gas_limits();
         let gas = limit.min(AMPLE_GAS).saturating_add(AMPLE_GAS).to();
         eth_call(Some(entry_point), paymaster, &data, Some(gas))
@@ -226,7 +230,9 @@ impl OnChain {
                 Simulation::Refused(Refusal::Signature, format!("AA34 signature error{with}"))
             }
             PaymasterValidation::Returned { window, .. } => match self.received {
-                Some(now) if !self.may_be_unsigned && !is_open(self.operation.version, window, now) => {
+                Some(now)
+                    if !self.may_be_unsigned && !is_open(self.completed.operation.version, window, now) =>
+                {
                     let (after, until) = (window.valid_after, window.valid_until);
                     let reason =
                         format!("AA32 paymaster expired or not due: good from {after} to {until}, at {now}");
@@ -239,8 +245,8 @@ impl OnChain {
                 Simulation::Refused(Refusal::Reverted(functions), format!("AA33 reverted: {reason}"))
             }
             PaymasterValidation::NotDeployed => {
-                let paymaster = self.operation.paymaster().unwrap_or_default();
-                let reason = format!("the paymaster {paymaster} has no code on chain {}", self.chain_id);
+                let (paymaster, chain) = (self.completed.paymaster(), self.completed.chain_id);
+                let reason = format!("the paymaster {paymaster} has no code on chain {chain}");
                 Simulation::Refused(Refusal::NotDeployed, reason)
             }
             PaymasterValidation::Unreadable => {
@@ -251,7 +257,7 @@ impl OnChain {
 
     /// Whether no gas limit is 0. Without gas for its paymaster, no operation of 0.7 and later is valid.
     fn has_real_limits(&self) -> bool {
-        let operation = &self.operation;
+        let operation = &self.completed.operation;
         let [of_paymaster, _] = operation.paymaster_gas_limits();
         ![operation.call_gas_limit, operation.verification_gas_limit, operation.pre_verification_gas]
             .contains(&U256::ZERO)

@@ -21,16 +21,14 @@ pub(crate) static PARTS: &[ProfilePart] = &[
     ProfilePart::new("context alone", |whole| {
         stating(|rest| rest.service.context.clone_from(&of(whole).service.context))
     }),
-    ProfilePart {
-        adds_operation: true,
-        ..ProfilePart::new("one listed operation", |whole| {
-            stating(|rest| {
-                let version = of(whole).service.entry_points.last().cloned();
-                rest.operations.accepts = Accepts::Listed;
-                rest.operations.sponsorable = vec![an_operation(version.unwrap_or_else(|| "0.7".to_owned()))];
-            })
+    ProfilePart::new("one listed operation", |whole| {
+        stating(|rest| {
+            let version = of(whole).service.entry_points.last().cloned();
+            rest.operations.accepts = Accepts::Listed;
+            rest.operations.sponsorable = vec![an_operation(version.unwrap_or_else(|| "0.7".to_owned()))];
         })
-    },
+    })
+    .adding_operation(),
     ProfilePart::new("refused alone", |whole| {
         stating(|rest| rest.operations.refused.clone_from(&of(whole).operations.refused))
     }),

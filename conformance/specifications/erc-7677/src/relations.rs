@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use alloy_primitives::{Address, U256};
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds},
+    case::{Base, Bases, BuildInput, Draw, Ids, Member, Relation, Role, Rounds},
     edit::{
         alternately, baseline, id_of_any_kind, in_client_order, item_of_round, member, remove, set, with,
         with_own_id, without,
@@ -20,6 +20,7 @@ use crate::{
     generate::{hex as number, new_account},
     kinds::{self, DATA, STUB, is_06, is_stub, version},
     on_chain::{gas_of_stubs, simulation},
+    rules::results::LIMITS,
     target::{FEES, GAS, Target},
 };
 
@@ -76,24 +77,38 @@ pub(crate) static CALLS: Relation = Relation::new(
 )
 .simulated(simulation);
 
+/// A change of a request.
+type Change = fn(&BuildInput<'_>, &Value) -> Value;
+
+/// Writes a number as an id.
+type WriteId = fn(u64) -> Value;
+
+/// The single calls of published clients, one a round: how a client writes a number as the id, and what else it changes.
+const CALLS_OF_CLIENTS: [(WriteId, &[Change]); 8] = [
+    (|number| json!(number), &[]),
+    (|_| json!(0), &[signed]),
+    (|_| json!(1), &[]),
+    (|number| json!(1_700_000_000_000_u64 + number), &[signed, |_, request| in_client_order(request)]),
+    (|number| json!(format!("3f2504e0-4f89-41d3-9a0c-{number:012x}")), &[]),
+    (|number| json!(number), &[signed]),
+    (|number| json!(number), &[with_large_call]),
+    (|number| json!(number), &[signed, |_, request| in_client_order(request)]),
+];
+
 fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let id = ids.next_id();
-    let id = match input.round % 8 {
-        1 => json!(0),
-        2 => json!(1),
-        3 => json!(1_700_000_000_000_u64 + id),
-        4 => json!(format!("3f2504e0-4f89-41d3-9a0c-{id:012x}")),
-        _ => json!(id),
-    };
-    let mut request = with(input.base, "", "id", id);
-    if input.round % 2 == 1 {
-        set(&mut request, OPERATION, "signature", dummy_signature());
-    }
-    if input.round % 8 == 6 && Target::of(input.context).may_vary() {
-        request = large_call(&request);
-    }
-    let request = if input.round % 4 == 3 { in_client_order(&request) } else { request };
+    let (write_id, changes) = item_of_round(input, &CALLS_OF_CLIENTS);
+    let request = with(input.base, "", "id", write_id(ids.next_id()));
+    let request = changes.iter().fold(request, |request, change| change(input, &request));
     vec![with_own_id(Role::Call, "", &request)]
+}
+
+fn signed(_: &BuildInput<'_>, request: &Value) -> Value {
+    with(request, OPERATION, "signature", dummy_signature())
+}
+
+/// The request with a large call, where operations may vary.
+fn with_large_call(input: &BuildInput<'_>, request: &Value) -> Value {
+    if input.context.may_vary_operations() { large_call(request) } else { request.clone() }
 }
 
 /// A signature of 65 bytes that recovers to some account, as clients send it before the user signs.
@@ -117,16 +132,31 @@ pub(crate) static REFUSED: Relation = Relation::new(
     |input, ids| {
         let id = id_of_any_kind(input.round, ids.next_id());
         let request = with(input.base, "", "id", id);
-        let request = match input.round % 6 {
-            2 => respelled(&request, str::to_ascii_lowercase),
-            3 => with_checksum(&request).unwrap_or(request),
-            4 if is_stub(input.pair) => zero(&request, false),
-            4 | 5 => with_stub_members(input, &request).unwrap_or(request),
-            _ => request,
-        };
-        vec![with_own_id(Role::Call, "", &request)]
+        let change = item_of_round(input, &REFUSED_FORMS);
+        vec![with_own_id(Role::Call, "", &change(input, &request))]
     },
 );
+
+/// The forms of a refused call, one a round: a target refuses the operation in each of them.
+const REFUSED_FORMS: [Change; 6] = [
+    unchanged,
+    unchanged,
+    |_, request| in_lower_case(request),
+    |_, request| with_checksum(request).unwrap_or_else(|| request.clone()),
+    |input, request| {
+        if is_stub(input.pair) { zero(request, false) } else { with_known_stub(input, request) }
+    },
+    with_known_stub,
+];
+
+fn unchanged(_: &BuildInput<'_>, request: &Value) -> Value {
+    request.clone()
+}
+
+/// The request with the paymaster members of a stub, where discovery found one.
+fn with_known_stub(input: &BuildInput<'_>, request: &Value) -> Value {
+    with_stub_members(input, request).unwrap_or_else(|| request.clone())
+}
 
 /// The request with the context of @aa-sdk/core.
 fn with_policy(request: &Value) -> Value {
@@ -198,7 +228,7 @@ pub(crate) static PAIR: Relation = Relation::new(
         let is = |part| parts.contains(&part);
         let has_context = base["params"][3] != json!({});
         let mut operation = base.clone();
-        if is(Part::NewAccount) && Target::of(input.context).may_vary() {
+        if is(Part::NewAccount) && input.context.may_vary_operations() {
             operation = of_new_account(&operation, version(input.pair), input.round);
         }
         if is(Part::Delegate) && takes_eip_7702(input.pair) {
@@ -247,7 +277,7 @@ pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     },
 );
 
-/// The same account with every EntryPoint that is served, one after the other.
+/// Stubs of one account for every EntryPoint that is served, one after the other.
 pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     "one-account",
     "stubs of one account with each EntryPoint that is served",
@@ -255,7 +285,7 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     Rounds::Fixed(1),
     |input, ids| {
         let target = Target::of(input.context);
-        if !target.may_vary() {
+        if !input.context.may_vary_operations() {
             return Vec::new();
         }
         let others = target.sent_versions().filter(|other| *other != version(input.pair));
@@ -272,7 +302,7 @@ pub(crate) static ENTRY_POINTS: Relation = Relation::new(
     },
 );
 
-/// The same request with other call data: an ERC-20 transfer of another amount, by `execute(address,uint256,bytes)`.
+/// The request with other call data: an ERC-20 transfer of another amount, by `execute(address,uint256,bytes)`.
 fn other_call(request: &Value, number: u32) -> Value {
     let word = |value: u64| format!("{value:064x}");
     let call = format!(
@@ -298,7 +328,7 @@ fn large_call(request: &Value) -> Value {
 
 /// The next operations of the account, with other calls; none where operations may not vary.
 fn other_calls(input: &BuildInput<'_>, numbers: Range<u32>) -> impl Iterator<Item = Value> {
-    let may_vary = Target::of(input.context).may_vary();
+    let may_vary = input.context.may_vary_operations();
     numbers.filter(move |_| may_vary).map(|number| with_later_nonce(&other_call(input.base, number), number))
 }
 
@@ -485,15 +515,15 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         Some(with_param(input.base, 1, json!(lower)))
     }),
     form("call.letter-case", "hex digits of callData in capitals", |input| {
-        let lower = respelled(input.base, str::to_ascii_lowercase);
+        let lower = in_lower_case(input.base);
         let data = in_capitals(lower["params"][0]["callData"].as_str()?);
         Some(with(&lower, OPERATION, "callData", data))
     })
-    .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
+    .instead_of(in_lower_case),
     form("call.letter-case", "the sender with the checksum of EIP-55", |input| {
-        with_checksum(&respelled(input.base, str::to_ascii_lowercase))
+        with_checksum(&in_lower_case(input.base))
     })
-    .instead_of(|request| respelled(request, str::to_ascii_lowercase)),
+    .instead_of(in_lower_case),
     form("call.letter-case", "hex digits of the chain id in capitals", |input| {
         let chain_id = input.base["params"][2].as_str()?.strip_prefix("0x")?.to_ascii_uppercase();
         Some(with_param(input.base, 2, json!(format!("0x{chain_id}"))))
@@ -542,11 +572,11 @@ pub(crate) fn zero(request: &Value, with_fees: bool) -> Value {
     request
 }
 
-/// The request with sender and call data in another spelling.
-fn respelled(request: &Value, spell: fn(&str) -> String) -> Value {
+/// The request with the hex of sender, call data and new account in lower case.
+fn in_lower_case(request: &Value) -> Value {
     let mut request = request.clone();
     for name in ["sender", "callData", "factory", "factoryData", "initCode"] {
-        if let Some(text) = request["params"][0][name].as_str().map(spell) {
+        if let Some(text) = request["params"][0][name].as_str().map(str::to_ascii_lowercase) {
             set(&mut request, OPERATION, name, json!(text));
         }
     }
@@ -589,14 +619,14 @@ pub(crate) fn form_of(label: &str) -> Option<&'static Form> {
     CLIENT_FORMS.iter().find(|form| label == form.label)
 }
 
-/// Stub, data, and the data of an operation that differs in its call data alone, with the baseline again at the end.
+/// Data of an operation, its stub, and data of operations that differ from it in their call data alone.
 pub(crate) static ANOTHER_CALL: Relation = Relation::new(
     "another-call",
     "stub and data of an operation, then data of one with other call data",
     Bases::These(DATAS),
     Rounds::scaled(4),
     |input, ids| {
-        if !Target::of(input.context).may_vary() {
+        if !input.context.may_vary_operations() {
             return Vec::new();
         }
         let stub = with(input.base, "", "method", STUB);
@@ -627,7 +657,7 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     |input, ids| {
         let stub = with(input.base, "", "method", STUB);
         let mut stub = if input.round % 2 == 0 { zero(&stub, true) } else { stub };
-        for name in ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"] {
+        for name in LIMITS {
             remove(&mut stub, OPERATION, name);
         }
         let mut members = vec![member(Role::Other, "the stub request", stub, ids), baseline(input, ids)];
@@ -635,42 +665,15 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
         // A paymaster that takes no token needs no gas after the operation, and chains without a queue need no priority fee.
         let (post_op, priority) =
             if input.round % 2 == 0 { (80_000, fee("maxPriorityFeePerGas") / 2) } else { (0, 0) };
-        // More than 24 bits hold, at fees with which that costs little. A service may refuse so much gas.
-        let large: &[(&str, u64)] = &[
-            ("callGasLimit", 30_000_001),
-            ("verificationGasLimit", 20_000_000),
-            ("preVerificationGas", 17_000_000),
-            ("maxFeePerGas", 1_000_000),
-            ("maxPriorityFeePerGas", 1_000),
-        ];
-        // Rollups put their fee for the data of a transaction into this limit.
-        let rollup: &[(&str, u64)] = &[
-            ("preVerificationGas", 5_000_000_001),
-            ("maxFeePerGas", 100_000),
-            ("maxPriorityFeePerGas", 1_000),
-        ];
+        let highest = fee("maxFeePerGas").saturating_add(1_000);
+        let of_paymaster = [("paymasterVerificationGasLimit", 120_000), ("paymasterPostOpGasLimit", post_op)];
+        let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
         let groups: [(&str, &[(&str, u64)]); 5] = [
-            ("large gas limits", large),
-            ("the preVerificationGas of a rollup", rollup),
-            (
-                "other gas limits",
-                &[
-                    ("callGasLimit", 77_000),
-                    ("verificationGasLimit", 210_000),
-                    ("preVerificationGas", 61_000),
-                ],
-            ),
-            (
-                "other gas limits of the paymaster",
-                &[("paymasterVerificationGasLimit", 120_000), ("paymasterPostOpGasLimit", post_op)],
-            ),
-            (
-                "other fees",
-                &[
-                    ("maxFeePerGas", fee("maxFeePerGas").saturating_add(1_000)),
-                    ("maxPriorityFeePerGas", priority),
-                ],
-            ),
+            ("large gas limits", &LARGE_LIMITS),
+            ("the preVerificationGas of a rollup", &LIMITS_OF_ROLLUPS),
+            ("other gas limits", &LIMITS_OF_BUNDLERS),
+            ("other gas limits of the paymaster", &of_paymaster),
+            ("other fees", &fees),
         ];
         for (label, amounts) in groups {
             let mut other = input.base.clone();
@@ -687,6 +690,23 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
     },
 )
 .simulated(simulation);
+
+/// More gas than 24 bits hold, at fees with which that costs little. A service may refuse so much gas.
+const LARGE_LIMITS: [(&str, u64); 5] = [
+    ("callGasLimit", 30_000_001),
+    ("verificationGasLimit", 20_000_000),
+    ("preVerificationGas", 17_000_000),
+    ("maxFeePerGas", 1_000_000),
+    ("maxPriorityFeePerGas", 1_000),
+];
+
+/// Rollups put their fee for the data of a transaction into preVerificationGas.
+const LIMITS_OF_ROLLUPS: [(&str, u64); 3] =
+    [("preVerificationGas", 5_000_000_001), ("maxFeePerGas", 100_000), ("maxPriorityFeePerGas", 1_000)];
+
+/// The gas limits that a bundler estimates.
+const LIMITS_OF_BUNDLERS: [(&str, u64); 3] =
+    [("callGasLimit", 77_000), ("verificationGasLimit", 210_000), ("preVerificationGas", 61_000)];
 
 /// Data of three operations, each before and after its stub.
 pub(crate) static WITHOUT_STUB: Relation = Relation::new(
@@ -708,30 +728,28 @@ pub(crate) static WITHOUT_STUB: Relation = Relation::new(
 );
 
 /// Data of several operations at the same time, and of two more in a batch.
-pub(crate) static CONCURRENT: Relation = Relation {
-    order: Order::Concurrent,
-    ..Relation::new(
-        "concurrent-data",
-        "data of six operations at the same time, and of two more in a batch",
-        Bases::These(DATAS),
-        Rounds::scaled(4),
-        |input, ids| {
-            let first = 10 * input.round;
-            let operations = other_calls(input, first..first + 6).enumerate();
-            let mut members: Vec<Member> = operations
-                .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
-                .collect();
-            let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
-                .map(|request| with(&request, "", "id", ids.next_id()))
-                .collect();
-            if !batch.is_empty() {
-                members.push(with_own_id(Role::Batch, "two operations in a batch", &Value::Array(batch)));
-            }
-            members
-        },
-    )
-    .simulated(simulation)
-};
+pub(crate) static CONCURRENT: Relation = Relation::new(
+    "concurrent-data",
+    "data of six operations at the same time, and of two more in a batch",
+    Bases::These(DATAS),
+    Rounds::scaled(4),
+    |input, ids| {
+        let first = 10 * input.round;
+        let operations = other_calls(input, first..first + 6).enumerate();
+        let mut members: Vec<Member> = operations
+            .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
+            .collect();
+        let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
+            .map(|request| with(&request, "", "id", ids.next_id()))
+            .collect();
+        if !batch.is_empty() {
+            members.push(with_own_id(Role::Batch, "two operations in a batch", &Value::Array(batch)));
+        }
+        members
+    },
+)
+.simulated(simulation)
+.concurrent();
 
 /// Data of one operation, in another spelling and order of members, and again.
 pub(crate) static SPELLINGS: Relation = Relation::new(
@@ -740,7 +758,7 @@ pub(crate) static SPELLINGS: Relation = Relation::new(
     Bases::These(DATAS),
     Rounds::scaled(2),
     |input, ids| {
-        let plain = respelled(input.base, str::to_ascii_lowercase);
+        let plain = in_lower_case(input.base);
         let mut request = plain.clone();
         if let Some(data) = plain["params"][0]["callData"].as_str().map(in_capitals) {
             set(&mut request, OPERATION, "callData", json!(data));
@@ -759,7 +777,7 @@ pub(crate) static SPELLINGS: Relation = Relation::new(
 )
 .simulated(simulation);
 
-/// The same request twice, as a client sends it again after a failure of the network.
+/// A request that is sent twice, as a client repeats it after a failure of the network.
 pub(crate) static TWICE: Relation =
     Relation::new("twice", "the same request twice", Bases::EveryKind, Rounds::scaled(2), |input, ids| {
         vec![baseline(input, ids), member(Role::Again, "the same request again", input.base, ids)]

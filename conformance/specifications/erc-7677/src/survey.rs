@@ -7,7 +7,7 @@ use paymaster_engine::{
         case::{Base, Group},
         plan::{FIRST_ID, single_requests},
     },
-    first_profile::{self, FirstProfile, ProfileText, Reached},
+    first_profile::{self, FirstProfile, ProfileText, ReachedKinds},
     knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
     session::{access::Access, judge},
@@ -30,27 +30,20 @@ use crate::{
 const OPERATIONS: usize = 4;
 
 /// Sends what discovery sends, and then operations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Survey {
     discovery: Option<Discovery>,
     seed: u64,
     target: Target,
     access: Access,
-    reached: Reached,
+    reached: ReachedKinds,
     /// The members that make an operation, with how many of its requests got a result, and how many were sent.
     operations: BTreeMap<String, (EntryPointVersion, Value, usize, usize)>,
 }
 
 impl Survey {
     pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            discovery: Some(Discovery::new(Target::default(), seed)),
-            seed,
-            target: Target::default(),
-            access: Access::default(),
-            reached: Reached::default(),
-            operations: BTreeMap::new(),
-        }
+        Self { discovery: Some(Discovery::new(Target::default(), seed)), seed, ..Self::default() }
     }
 
     fn end_discovery(&mut self) {

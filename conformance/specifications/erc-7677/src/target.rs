@@ -159,7 +159,7 @@ impl Target {
             || sponsorable.any(|listed| listed.entry_point.as_ref() == Some(&name))
     }
 
-    /// How many versions the target serves.
+    /// The versions that the target serves.
     pub fn served_versions(&self) -> impl Iterator<Item = EntryPointVersion> {
         EntryPointVersion::ALL.into_iter().filter(|version| self.serves(*version))
     }
@@ -209,13 +209,6 @@ impl Target {
     /// Whether a data request may be refused for the gas limits of the paymaster in it, which are those of another operation's stub.
     pub fn may_refuse_limits(&self, call: &Call) -> bool {
         self.found.varying_limits.iter().any(|limit| call.operation().get(limit).is_some())
-    }
-
-    /// Whether operations other than the listed ones may be sent.
-    pub fn may_vary(&self) -> bool {
-        let operations = &self.profile.operations;
-        operations.accepts == Accepts::Any
-            || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
     }
 
     fn lists(list: &[Listed], version: EntryPointVersion, operation: &Value) -> bool {
@@ -358,7 +351,9 @@ impl Knowledge for Target {
     }
 
     fn may_vary_operations(&self) -> bool {
-        self.may_vary()
+        let operations = &self.profile.operations;
+        operations.accepts == Accepts::Any
+            || operations.accepts == Accepts::Unknown && operations.sponsorable.is_empty()
     }
 
     fn knows(&self, line: &MissingLine) -> bool {

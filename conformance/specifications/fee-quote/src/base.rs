@@ -25,7 +25,7 @@ impl Tokens {
         }
     }
 
-    /// The same base with these tokens.
+    /// The base with these tokens.
     #[must_use]
     pub const fn in_base(self, base: Base) -> Base {
         Base { choice: self as u8, ..base }

@@ -18,7 +18,7 @@ use paymaster_engine::{
 };
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Mode, kinds};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     SPECIFICATION,
@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Learns from exchanges, one at a time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Learner {
     base: Context,
     served: Served,
@@ -65,10 +65,11 @@ struct Reading {
     unsupported: BTreeSet<String>,
 }
 
-/// A bound for a proxy that runs for a long time: more quotes of this kind add nothing.
+/// The most quotes that are kept for the readings. A proxy runs for a long time, and more quotes add nothing.
 const MOST_READINGS: usize = 1_000;
 
-/// The same for forms: they contain the smart account and the webhook data of a request.
+/// The most forms that are kept for each notation. They contain the smart account and the webhook data of a request, so that their number
+/// has no other bound.
 const MOST_FORMS: usize = 1_000;
 
 /// The notations, the default first.
@@ -77,14 +78,7 @@ const NOTATIONS: [Amounts; 3] = [Amounts::Decimal, Amounts::Hex, Amounts::Mixed]
 impl Learner {
     /// A learner that starts from the profile.
     pub fn new(profile: Profile) -> Self {
-        Self {
-            base: Context::new(profile),
-            served: Served::default(),
-            tokens: BTreeMap::new(),
-            facts: TokenFacts::default(),
-            forms: Default::default(),
-            readings: Vec::new(),
-        }
+        Self { base: Context::new(profile), ..Self::default() }
     }
 
     /// What is known of the target now.
@@ -184,13 +178,9 @@ impl Served {
             return;
         };
         for (times, notation) in self.notations.iter_mut().zip(NOTATIONS) {
-            *times += u64::from(is_written(operation, notation));
+            *times += u64::from(operation.iter().all(|(name, value)| in_notation(name, value, notation)));
         }
     }
-}
-
-fn is_written(operation: &Map<String, Value>, notation: Amounts) -> bool {
-    operation.iter().all(|(name, value)| in_notation(name, value, notation))
 }
 
 /// Sets the reading that was served most often. The current one stays unless another was served more often.

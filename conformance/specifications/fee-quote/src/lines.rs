@@ -1,9 +1,6 @@
 //! The lines of the profile that inconclusive rules wait for.
 
-use crate::target::{
-    context::{Context, Support},
-    profile::SmartAccount,
-};
+use crate::target::{context::Context, profile::SmartAccount};
 use paymaster_engine::{knowledge::Knowledge, rules::MissingLine};
 use paymaster_schemas::Mode;
 
@@ -63,11 +60,6 @@ pub static ACCOUNTS: MissingLine = MissingLine {
     then: None,
 };
 
-/// Whether what a line says is known: of a supported token alone, because the others are asked for where more of them is needed.
-pub(crate) fn is_known(line: &MissingLine, context: &Context) -> bool {
-    *line == SUPPORTED_TOKENS && context.tokens_with(Support::Supported).next().is_some()
-}
-
 /// For rules about results that contain a token.
 pub(crate) fn no_token(knowledge: &dyn Knowledge) -> Option<&'static str> {
     let profile = &Context::of(knowledge).profile;
@@ -80,7 +72,7 @@ mod tests {
     use super::*;
     use std::cmp::Reverse;
 
-    use crate::SPECIFICATION;
+    use crate::{SPECIFICATION, target::context::Support};
     use paymaster_engine::verdict::{
         conclusion::Verdict,
         profile_line::{by_value, missing_line},

@@ -58,7 +58,7 @@ pub(crate) static LOAD_TEST: LoadTest = LoadTest {
     rules_of_times: &["quote.valid-until-future", "quote.valid-until-unit"],
 };
 
-/// The same operation, paid in a token of the quote.
+/// Gives the sponsor request the operation of the quote request, to be paid in a token of the quote.
 fn join(known: &dyn Knowledge, quote: &Value, sponsor: &mut Value) {
     sponsor["params"][0] = quote["params"][0].clone();
     sponsor["params"][1]["tokenInfo"][&Context::of(known).dialect.fee_token_member] = json!(FROM_ANSWER);

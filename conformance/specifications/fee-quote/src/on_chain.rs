@@ -1,7 +1,11 @@
 //! The operation that an answer completes, and its simulation on a chain with EntryPoint v0.6.
 
-use crate::{SPECIFICATION, call::CallParts};
-use alloy_primitives::{Address, Bytes, U256};
+use crate::{
+    SPECIFICATION,
+    call::CallParts,
+    tables::{FEES, GAS},
+};
+use alloy_primitives::{Address, Bytes, hex};
 use paymaster_engine::{
     json::number::amount,
     message::{answer::Answer, request::ParsedRequest},
@@ -12,40 +16,29 @@ use serde_json::{Value, json};
 use std::mem;
 
 use paymaster_ethereum::{
-    CallOutcome, CompletedOperation, EntryPointVersion, SimulationOutcome, UserOperation, eth_call,
-    hash_call, hex_bytes, paymaster_call, read_hash, read_paymaster_call, read_simulation, simulation_call,
+    CallOutcome, EntryPointVersion, Operation, SimulationOutcome, eth_call, hash_call, hex_bytes, read_hash,
+    read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
 use paymaster_exchange::{Exchange, Refusal, Simulation};
 
 /// A well-formed signature of no account: accounts that check it report a wrong signature instead of reverting.
-const DUMMY_SIGNATURE: [u8; 65] = {
-    let mut signature = [0xff; 65];
-    let mut place = 16;
-    while place < 33 {
-        signature[place] = 0;
-        place += 1;
-    }
-    signature[32] = 0x07;
-    place = 33;
-    while place < 64 {
-        signature[place] = 0xaa;
-        place += 1;
-    }
-    signature[64] = 0x1c;
-    signature
-};
+const DUMMY_SIGNATURE: [u8; 65] = hex!(
+    "ffffffffffffffffffffffffffffffff00000000000000000000000000000000"
+    "07aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1c"
+);
 
 /// Simulates the operation that an exchange completes.
 pub(crate) fn simulation(exchange: &Exchange, node: &NodeFacts) -> Option<Box<dyn Simulate>> {
-    let completed = completed(exchange)?;
+    let (operation, pays_in_tokens) = (completed(exchange)?, pays_in_tokens(exchange));
     let given = node.entry_point.as_deref().and_then(|address| address.parse().ok());
     let entry_point = given.unwrap_or(EntryPointVersion::V06.address());
-    Some(Box::new(OnChain { completed, entry_point, now: 0, last: Asked::Nothing }))
+    Some(Box::new(OnChain { operation, pays_in_tokens, entry_point, now: 0, last: Asked::Nothing }))
 }
 
 /// The simulation of the whole operation, and of the call of its paymaster alone where the account makes the whole fail.
 struct OnChain {
-    completed: CompletedOperation,
+    operation: Operation,
+    pays_in_tokens: bool,
     entry_point: Address,
     /// The time of the last block, in Unix seconds.
     now: u64,
@@ -72,28 +65,28 @@ impl Simulate for OnChain {
 impl OnChain {
     fn step(&mut self, answer: &[u8]) -> Result<NodeStep, String> {
         let called = || CallOutcome::read(answer).map_err(|cause| cause.to_string());
-        let pays_in_tokens = self.completed.pays_in_tokens;
+        let (operation, pays_in_tokens) = (&self.operation, self.pays_in_tokens);
         let (asked, step) = match mem::replace(&mut self.last, Asked::Nothing) {
             Asked::Nothing => (Asked::Time, NodeStep::Ask("eth_getBlockByNumber", json!(["latest", false]))),
             Asked::Time => {
                 self.now = time(answer)?;
-                (Asked::Whole, call(None, self.entry_point, &simulation_call(&self.completed)))
+                (Asked::Whole, call(None, self.entry_point, &simulation_call(operation)))
             }
             Asked::Whole => {
                 let why = match read_simulation(&called()?, pays_in_tokens, self.now) {
                     SimulationOutcome::Final(simulation) => return Ok(NodeStep::Known(simulation)),
-                    SimulationOutcome::CallThePaymaster(_) if self.completed.paymaster().is_none() => {
+                    SimulationOutcome::CallThePaymaster(_) if operation.paymaster().is_none() => {
                         let why = "AA93 invalid paymasterAndData: it is shorter than an address";
                         return Ok(NodeStep::Known(Simulation::Refused(Refusal::Other, why.to_owned())));
                     }
                     SimulationOutcome::CallThePaymaster(why) => why,
                 };
-                (Asked::Hash(why), call(None, self.entry_point, &hash_call(&self.completed)))
+                (Asked::Hash(why), call(None, self.entry_point, &hash_call(operation)))
             }
             Asked::Hash(why) => {
                 let hash = read_hash(&called()?).ok_or(why)?;
-                let paymaster = self.completed.paymaster().unwrap_or_default();
-                let check = paymaster_call(&self.completed, hash);
+                let paymaster = operation.paymaster().unwrap_or_default();
+                let check = validation_call(operation, hash);
                 (Asked::Paymaster, call(Some(self.entry_point), paymaster, &check))
             }
             Asked::Paymaster => {
@@ -123,38 +116,26 @@ fn time(answer: &[u8]) -> Result<u64, String> {
 }
 
 /// The operation of an exchange whose result carries a paymasterAndData, `0x` alone excepted.
-pub fn completed(exchange: &Exchange) -> Option<CompletedOperation> {
-    let kind = ParsedRequest::of(&exchange.request, &SPECIFICATION);
-    let call = kind.valid_call()?;
+pub fn completed(exchange: &Exchange) -> Option<Operation> {
+    let request = ParsedRequest::of(&exchange.request, &SPECIFICATION);
+    let sent = request.valid_call()?.operation();
     let answer = Answer::of(exchange);
     let result = answer.result()?;
-    let sent = call.operation();
-    let paymaster_and_data = hex_bytes(result.get("paymasterAndData")?)?;
-    if paymaster_and_data.is_empty() {
-        return None;
+    // Amounts are read in every notation that they may have.
+    let mut own = json!({ "paymasterAndData": result.get("paymasterAndData")?, "signature": "0x" });
+    let of_request = ["nonce"].into_iter().chain(FEES).map(|name| (name, sent));
+    for (name, source) in of_request.chain(GAS.map(|name| (name, result))) {
+        own[name] = json!(format!("{:#x}", amount(&source[name])?));
     }
-    let bytes_of = |member: &str| sent.get(member).map_or(Some(Bytes::new()), hex_bytes);
-    let signature = bytes_of("signature")
-        .filter(|signature| !signature.is_empty())
-        .unwrap_or_else(|| Bytes::from(DUMMY_SIGNATURE));
-    Some(CompletedOperation {
-        operation: UserOperation {
-            sender: sent.get("sender")?.as_str()?.parse().ok()?,
-            nonce: uint(sent.get("nonce")?)?,
-            initCode: bytes_of("initCode")?,
-            callData: bytes_of("callData")?,
-            callGasLimit: uint(result.get("callGasLimit")?)?,
-            verificationGasLimit: uint(result.get("verificationGasLimit")?)?,
-            preVerificationGas: uint(result.get("preVerificationGas")?)?,
-            maxFeePerGas: uint(sent.get("maxFeePerGas")?)?,
-            maxPriorityFeePerGas: uint(sent.get("maxPriorityFeePerGas")?)?,
-            paymasterAndData: paymaster_and_data,
-            signature,
-        },
-        pays_in_tokens: Mode::of(call.pair) == Mode::Erc20,
-    })
+    let without_call = json!({ "callData": "0x" });
+    let mut operation = Operation::read(EntryPointVersion::V06, &[&without_call, sent, &own]).ok()?;
+    let signature = sent.get("signature").and_then(hex_bytes).filter(|signature| !signature.is_empty());
+    operation.signature = signature.unwrap_or_else(|| Bytes::from(DUMMY_SIGNATURE));
+    (!operation.paymaster_and_data.is_empty()).then_some(operation)
 }
 
-fn uint(value: &Value) -> Option<U256> {
-    U256::try_from_be_slice(&amount(value)?.to_bytes_be())
+/// Whether the sender of an exchange's operation pays the paymaster in tokens. A paymaster may then revert because the sender has none.
+pub fn pays_in_tokens(exchange: &Exchange) -> bool {
+    let kind = ParsedRequest::of(&exchange.request, &SPECIFICATION).pair();
+    kind.is_some_and(|kind| Mode::of(kind) == Mode::Erc20)
 }

@@ -65,7 +65,8 @@ fn required(document: &Document, member: &str) -> String {
         .find(|pair| document.name == "user-operation" && tables::is_optional(member, *pair));
     match optional {
         Some(pair) => format!("listed; optional in {}", called(pair)),
-        None if is_of_requests(document) => "listed".to_owned(),
+        // Sections 2.1 to 2.5 are about requests.
+        None if ["2.1", "2.2", "2.3", "2.4", "2.5"].contains(&document.section) => "listed".to_owned(),
         None => "no".to_owned(),
     }
 }
@@ -95,11 +96,6 @@ fn info(pair: Kind) -> &'static Value {
 fn any_of(schema: &Value) -> Vec<&str> {
     let branches = schema["anyOf"].as_array().into_iter().flatten();
     branches.filter_map(|branch| branch["required"][0].as_str()).collect()
-}
-
-/// Sections 2.1 to 2.5 are about requests.
-fn is_of_requests(document: &Document) -> bool {
-    ["2.1", "2.2", "2.3", "2.4", "2.5"].contains(&document.section)
 }
 
 fn called(pair: Kind) -> String {

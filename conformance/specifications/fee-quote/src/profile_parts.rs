@@ -17,18 +17,16 @@ pub(crate) static PARTS: &[ProfilePart] = &[
     ProfilePart::new("accepts = \"any\" alone", |whole| {
         stating(|rest| rest.operations.accepts = of(whole).operations.accepts)
     }),
-    ProfilePart {
-        adds_operation: true,
-        ..ProfilePart::new("one listed operation", |_| {
-            stating(|rest| {
-                rest.operations = Operations {
-                    accepts: Accepts::Listed,
-                    sponsorable: vec![an_operation()],
-                    ..Operations::default()
-                };
-            })
+    ProfilePart::new("one listed operation", |_| {
+        stating(|rest| {
+            rest.operations = Operations {
+                accepts: Accepts::Listed,
+                sponsorable: vec![an_operation()],
+                ..Operations::default()
+            };
         })
-    },
+    })
+    .adding_operation(),
     ProfilePart::new("one supported token", |whole| {
         let supported = of(whole).tokens.supported.iter().take(1).cloned().collect();
         stating(|rest| rest.tokens = TokenLists { supported, ..TokenLists::default() })

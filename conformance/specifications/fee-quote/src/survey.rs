@@ -12,7 +12,7 @@ use paymaster_engine::{
         case::Group,
         plan::{FIRST_ID, single_requests},
     },
-    first_profile::{self, FirstProfile, Reached},
+    first_profile::{self, FirstProfile, ReachedKinds},
     knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
     session::{access::Access, judge},
@@ -58,14 +58,14 @@ pub(crate) struct TriedSize {
 }
 
 /// A state machine like [`Discovery`]: it returns the requests of a round, takes their exchanges and learns from them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Survey {
     stage: Stage,
     seed: u64,
     /// What discovery found, once it is over.
     pub(crate) context: Context,
     pub(crate) access: Access,
-    pub(crate) reached: Reached,
+    pub(crate) reached: ReachedKinds,
     /// The made-up operations of sponsored mode, each with every answer to it.
     pub(crate) operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
     /// How often requests in token mode were refused, by the message; a result has none.
@@ -74,10 +74,11 @@ pub(crate) struct Survey {
     pub(crate) sizes: Vec<TriedSize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Stage {
     Discovering(Box<Discovery>),
     /// The groups of operations were returned.
+    #[default]
     Operations,
     /// The groups of these sizes were returned, in this order.
     Sizes(Vec<(&'static str, u64)>),
@@ -86,16 +87,8 @@ enum Stage {
 impl Survey {
     /// A survey of a target of which nothing is known.
     pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            stage: Stage::Discovering(Box::new(Discovery::new(Context::default(), seed))),
-            seed,
-            context: Context::default(),
-            access: Access::default(),
-            reached: Reached::default(),
-            operations: Vec::new(),
-            token_mode: BTreeMap::new(),
-            sizes: Vec::new(),
-        }
+        let stage = Stage::Discovering(Box::new(Discovery::new(Context::default(), seed)));
+        Self { stage, seed, ..Self::default() }
     }
 
     /// How often token mode was refused, and with which message, where each valid request in it got the same one.
@@ -169,7 +162,8 @@ fn operations(context: &Context, seed: u64) -> Vec<Group> {
     single_requests(twice, &mut { FIRST_ID }, context)
 }
 
-/// The same operation with larger and larger call data, and quotes with longer and longer lists.
+/// Requests of growing size: one operation with more and more call data, and quotes with longer and longer token lists. Gives the sizes
+/// and, in the same order, a group for each.
 fn sizes(context: &Context, seed: u64) -> (Vec<(&'static str, u64)>, Vec<Group>) {
     let (mut tried, mut requests) = (Vec::new(), Vec::new());
     let wanted = base::sponsored(kinds::SPONSOR_SPONSORED);

@@ -71,21 +71,17 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
     let changes = |changes: &[TextEdit]| changes.iter().copied().map(Edit::Text).collect::<Vec<_>>();
     match pattern {
         "^0x[0-9a-fA-F]{40}$" | "^0x(?:[0-9a-fA-F]{40}|7702)$" | "^0x[0-9a-fA-F]{40}(?:[0-9a-fA-F]{2})*$" => {
-            let mut edits = changes(&[DropLast, Append("0"), BadDigit, NoPrefix, UpperPrefix]);
-            edits.extend(changes(&[Prepend(" "), Append("\n")]));
-            edits.extend(texts(&["", "0x"]));
-            edits
+            let edits = [DropLast, Append("0"), BadDigit, NoPrefix, UpperPrefix, Prepend(" "), Append("\n")];
+            [changes(&edits), texts(&["", "0x"])].concat()
         }
         "^0x(?:[0-9a-fA-F]{2})*$" | "^0x(?:[0-9a-fA-F]{2})+$" => {
-            let mut edits = changes(&[DropLast, Append("0"), Append("zz"), NoPrefix, UpperPrefix]);
-            edits.extend(changes(&[Prepend(" "), Append("\n")]));
-            edits.extend(texts(if pattern.ends_with("*$") { &[""] } else { &["", "0x"] }));
-            edits
+            let edits =
+                [DropLast, Append("0"), Append("zz"), NoPrefix, UpperPrefix, Prepend(" "), Append("\n")];
+            [changes(&edits), texts(if pattern.ends_with("*$") { &[""] } else { &["", "0x"] })].concat()
         }
         "^0x[0-9a-fA-F]+$" => {
-            let mut edits = changes(&[BadDigit, NoPrefix, UpperPrefix, Prepend(" "), Append("\n")]);
-            edits.extend(texts(&["", "0x", "-0x1", "1.5", "one"]));
-            edits
+            let edits = [BadDigit, NoPrefix, UpperPrefix, Prepend(" "), Append("\n")];
+            [changes(&edits), texts(&["", "0x", "-0x1", "1.5", "one"])].concat()
         }
         "^[0-9]+$" => texts(&["", "-1", "1.5", "1e3", "0x10", " 1", "1\n", "one"]),
         "^(?:[0-9]+|0x[0-9a-fA-F]+)$" => texts(&["", "0x", "-1", "1.5", "0xg", "0X10", " 1", "1\n"]),
@@ -99,17 +95,12 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
             let beyond_decimal =
                 "115792089237316195423570985008687907853269984665640564039457584007913129639936";
             let beyond_hex = format!("0x1{}", "0".repeat(64));
-            let mut edits = texts(&["", "0x", "-1", "-0x1", "1.5", "1e3", "0xg", "one", "1_000"]);
-            edits.extend(texts(&[beyond_decimal, beyond_hex.as_str()]));
-            edits.extend(changes(&[UpperPrefix, BadDigit, Prepend(" "), Append("\n")]));
-            edits
+            let others =
+                ["", "0x", "-1", "-0x1", "1.5", "1e3", "0xg", "one", "1_000", beyond_decimal, &beyond_hex];
+            [texts(&others), changes(&[UpperPrefix, BadDigit, Prepend(" "), Append("\n")])].concat()
         }
         // Strings that the schema accepts are dropped when the site is applied.
-        _ => {
-            let mut edits = changes(&[DropLast, BadDigit, Prepend(" "), Append("\n")]);
-            edits.extend(texts(&["", "\n", "?"]));
-            edits
-        }
+        _ => [changes(&[DropLast, BadDigit, Prepend(" "), Append("\n")]), texts(&["", "\n", "?"])].concat(),
     }
 }
 

@@ -60,7 +60,7 @@ impl JsonKinds {
         self.0.contains(&kind)
     }
 
-    /// One of the kinds. Integers and fractions share the chance of a number.
+    /// One of the kinds, each with the same chance.
     pub(super) fn draw(&self, rng: &mut TestRng) -> JsonKind {
         match self.0.as_slice() {
             [only] => *only,

@@ -9,11 +9,11 @@ use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
 use serde_json::Value;
 
 use crate::{
-    kinds::{is_06, is_stub, version},
+    kinds::{is_stub, version},
     lines,
     relations::PAIR,
     rules::{
-        pairs::is_final,
+        pairs::{is_final, place_of_data},
         results::{Shape, judged},
         signatures::completed,
     },
@@ -73,12 +73,6 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// Where the bytes of the service are in a result.
-fn place(view: &View<'_>) -> &'static str {
-    let is_06 = view.valid_call().is_some_and(|call| is_06(call.pair));
-    if is_06 { "/result/paymasterAndData" } else { "/result/paymasterData" }
-}
-
 /// What the node shows of a result, as far as it can only come from the service.
 fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), (Refusal, &'a str)>> {
     let (kind, result) = judged(view, knowledge)?;
@@ -127,7 +121,7 @@ fn accepted(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
         Some(Err((Refusal::NotDeployed, _))) | None => {}
         Some(Err((_, reason))) => {
             report.broken(
-                place(view),
+                place_of_data(view),
                 "data that the paymaster's contract accepts",
                 format!("refused: {reason}"),
             );
@@ -143,7 +137,11 @@ fn simulates(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report)
     }
     match outcome(stub, knowledge) {
         Some(Err((Refusal::Reverted(_), reason))) => {
-            report.broken(place(stub), "a stub with which validation does not revert", reason.to_owned());
+            report.broken(
+                place_of_data(stub),
+                "a stub with which validation does not revert",
+                reason.to_owned(),
+            );
         }
         Some(Err((Refusal::NotDeployed, reason))) => {
             let is_deployed = |found| !matches!(found, Err((Refusal::NotDeployed, _)));

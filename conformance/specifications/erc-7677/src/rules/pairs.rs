@@ -3,26 +3,24 @@
 use alloy_primitives::Bytes;
 use paymaster_engine::{
     knowledge::Knowledge,
-    rules::{Check, GroupCheck, Report, Rule, View, requests::a_result},
+    rules::{Check, Report, Rule, View, requests::a_result},
 };
 use paymaster_ethereum::{hex_bytes, zero_bytes};
 use serde_json::{Map, Value};
 
 use crate::{
-    kinds::is_06,
+    kinds::data_member,
     lines,
     relations::{EIGHT_PAIRS, PAIR},
     rules::{requests::rule, results::judged},
 };
-
-const LENGTH: GroupCheck = length;
 
 pub(crate) const RULES: &[Rule] = &[
     rule(
         "stub-and-data.length",
         4,
         "make the stub as long as the data, with a signature of 65 bytes in it",
-        Check::Group(&PAIR, LENGTH),
+        Check::Group(&PAIR, length),
     ),
     rule(
         "stub-and-data.zero-bytes",
@@ -43,8 +41,13 @@ pub(crate) const RULES: &[Rule] = &[
 /// The bytes that the service makes, and their place in the result.
 pub(crate) fn own_data(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<(&'static str, Bytes)> {
     let (kind, result) = judged(view, knowledge)?;
-    let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
+    let name = data_member(kind);
     Some((name, hex_bytes(result.get(name)?)?))
+}
+
+/// The place of these bytes in the answer to a call.
+pub(crate) fn place_of_data(view: &View<'_>) -> String {
+    format!("/result/{}", view.valid_call().map_or("", |call| data_member(call.pair)))
 }
 
 /// Whether a stub is its own data.

@@ -259,13 +259,14 @@ fn operation_members(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Re
     }
 }
 
-fn text<'a>(result: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+/// A member that is there and not null.
+fn present<'a>(result: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     result.get(name).filter(|value| !value.is_null())
 }
 
 fn paymaster(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| !is_06(*kind)) else { return };
-    if let Some(paymaster) = text(result, "paymaster") {
+    if let Some(paymaster) = present(result, "paymaster") {
         let holds = hex_bytes(paymaster)
             .is_some_and(|bytes| bytes.len() == 20 && bytes.iter().any(|byte| *byte != 0));
         report.expect(holds, "/result/paymaster", "an address other than zero", || shown(paymaster));
@@ -275,7 +276,7 @@ fn paymaster(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 fn bytes(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge) else { return };
     for name in ["paymasterData", "paymasterAndData"] {
-        if let Some(data) = text(result, name) {
+        if let Some(data) = present(result, name) {
             let expected = "0x and an even number of hex digits";
             report
                 .expect(hex_bytes(data).is_some(), format_args!("/result/{name}"), expected, || shown(data));
@@ -286,7 +287,7 @@ fn bytes(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
 fn paymaster_and_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_06(*kind)) else { return };
     if let Some((data, bytes)) =
-        text(result, "paymasterAndData").and_then(|data| Some((data, hex_bytes(data)?)))
+        present(result, "paymasterAndData").and_then(|data| Some((data, hex_bytes(data)?)))
     {
         let holds = bytes.get(..20).is_some_and(|address| address.iter().any(|byte| *byte != 0));
         let expected = "the address of the paymaster, 20 bytes other than zero, and its data";
@@ -304,7 +305,7 @@ fn address_once(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
         let (address, data) = parts.unzip();
         ("/result/paymasterAndData", address, data)
     } else {
-        let address = text(result, "paymaster").and_then(|text| text.as_str()?.parse::<Address>().ok());
+        let address = present(result, "paymaster").and_then(|text| text.as_str()?.parse::<Address>().ok());
         ("/result/paymasterData", address, bytes("paymasterData"))
     };
     // Data can begin with zeros, as a number does.
@@ -319,7 +320,7 @@ fn address_once(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report)
 /// The sponsor of a stub; none where it is absent or null.
 fn sponsor<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge, report: &mut Report) -> Option<&'a Value> {
     let (_, result) = judged(view, knowledge).filter(|(kind, _)| is_stub(*kind))?;
-    let sponsor = text(result, "sponsor");
+    let sponsor = present(result, "sponsor");
     if sponsor.is_none() {
         report.held();
     }

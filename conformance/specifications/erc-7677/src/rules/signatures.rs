@@ -14,11 +14,11 @@ use paymaster_exchange::Simulation;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    kinds::{CallParts, is_06, is_stub, paymaster_members, version},
+    kinds::{CallParts, is_stub, paymaster_members, version},
     lines,
     relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS, form_of},
     rules::{
-        pairs::{is_final, own_data},
+        pairs::{is_final, own_data, place_of_data},
         requests::rule,
         results::{Shape, judged},
     },
@@ -98,15 +98,13 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Group(&ANOTHER_CALL, differs),
     )
     .unless(lines::only_listed),
-    Rule {
-        clause: "data.differs",
-        ..rule(
-            "data.differs-at-once",
-            2,
-            "data for different calls are equal where they are asked for together: what is shared between requests?",
-            Check::Group(&CONCURRENT, all_differ),
-        )
-    }
+    rule(
+        "data.differs-at-once",
+        2,
+        "data for different calls are equal where they are asked for together: what is shared between requests?",
+        Check::Group(&CONCURRENT, all_differ),
+    )
+    .of_clause("data.differs")
     .unless(lines::only_listed)
     .about_mix_ups(),
     rule("data.window", 5, "write both times in seconds, and begin a little before now", Check::Exchange(window))
@@ -190,13 +188,10 @@ fn is_accepted(view: &View<'_>) -> bool {
 }
 
 fn judge(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let name = view
-        .valid_call()
-        .map_or("", |call| if is_06(call.pair) { "paymasterAndData" } else { "paymasterData" });
     match signature(view, knowledge) {
         Some(Ok(())) => report.held(),
         Some(Err(found)) => report.broken(
-            format!("/result/{name}"),
+            place_of_data(view),
             "a signature of contract.signer over the operation of the request",
             found,
         ),
@@ -311,7 +306,7 @@ pub(crate) fn is_open(version: EntryPointVersion, mut window: Window, now: u64) 
 }
 
 fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let Some((kind, result)) = judged(view, knowledge).filter(|(kind, _)| !is_stub(*kind)) else { return };
+    let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| !is_stub(*kind)) else { return };
     let (Some(call), Some(received)) = (view.valid_call(), view.received) else { return };
     let Some((version, contract)) = call
         .known_version()
@@ -324,13 +319,12 @@ fn window(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
         return;
     };
     let window = terms.window;
-    let name = if is_06(kind) { "paymasterAndData" } else { "paymasterData" };
     let expected = format!("a window that includes {now}, in seconds");
     let holds = is_open(version, window, now);
     if !holds && is_accepted(view) {
         return;
     }
-    report.expect(holds, format_args!("/result/{name}"), expected, || {
+    report.expect(holds, place_of_data(view), expected, || {
         format!("validAfter {}, validUntil {}", window.valid_after, window.valid_until)
     });
 }

@@ -116,9 +116,8 @@ impl Discovery {
     }
 
     fn default_dialect(&mut self) -> Vec<Group> {
-        let dialect = self.context.dialect.clone();
-        let trials = kinds::ALL.into_iter().flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
-        self.try_all(trials.map(|(pair, dialect)| Trial::plain(pair, dialect)).collect())
+        let twice = |pair| std::iter::repeat_n(Trial::plain(pair, self.context.dialect.clone()), 2);
+        self.try_all(kinds::ALL.into_iter().flat_map(twice).collect())
     }
 
     /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
@@ -188,8 +187,7 @@ impl Discovery {
                 for _ in 0..OPERATIONS_PER_ACCOUNT {
                     let wanted = base::sponsored(pair);
                     if let Some(mut request) = source.base(&wanted) {
-                        request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
-                            json!({ "name": account.name, "version": account.version });
+                        request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] = json!(account);
                         let trial = Trial::plain(pair, self.context.dialect.clone());
                         requests.push((trial, wanted, request));
                     }

@@ -30,6 +30,7 @@ use paymaster_engine::{
         random::{RngExt, drawn},
         strategy,
     },
+    knowledge::Knowledge as _,
 };
 
 /// The nine members of the table.
@@ -92,7 +93,7 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
     // The target may sponsor any of them.
     let generated = |context: &Context, sender| {
         let operations = generated(context, sender)?;
-        Ok(if known.spending_limits().is_some() { cheap(context, operations) } else { operations })
+        Ok(if context.spending_limits().is_some() { cheap(context, operations) } else { operations })
     };
     match draw {
         Draw::Accepted | Draw::Sponsored => {
@@ -318,7 +319,7 @@ struct Wallet {
 
 impl Wallet {
     fn of(context: &Context) -> Self {
-        let limit = context.limits().call_data_bytes.unwrap_or(CALL_DATA_BYTES).min(CALL_DATA_BYTES);
+        let limit = context.limits.call_data_bytes.unwrap_or(CALL_DATA_BYTES).min(CALL_DATA_BYTES);
         Self {
             tokens: context.tokens_with(Support::Supported).filter_map(|token| token.parse().ok()).collect(),
             paymaster: context.quoted.paymaster.as_ref().and_then(|paymaster| paymaster.parse().ok()),

@@ -21,7 +21,7 @@ use paymaster_engine::{
         random::{RngExt, drawn, runner},
         strategy::{FromSchema, Tree},
     },
-    knowledge::Requirement,
+    knowledge::{Knowledge as _, Requirement},
     message::request::ParsedRequest,
 };
 use std::{cell::OnceCell, fmt, rc::Rc};
@@ -312,7 +312,7 @@ fn sponsorship(context: &Context, overrides: Overrides, plain: bool) -> Override
     let mut accounts: Vec<Value> = context
         .accounts()
         .iter()
-        .map(|account| json!({ "name": account.name, "version": account.version }))
+        .map(|account| json!(account))
         .filter(|account| validator_for("smart-account-info").is_some_and(|known| known.is_valid(account)))
         .collect();
     if plain {

@@ -222,23 +222,20 @@ impl Pool {
     fn any_quote(&self, rng: &mut TestRng) -> Value {
         let supported = *rng.pick(&[Share::All, Share::All, Share::Some, Share::Some, Share::None]);
         let shape = rng.below(20);
+        let mut tokens = self.mix(rng, supported);
         if shape == 0 {
-            let tokens = self.mix(rng, supported);
             return json!({ "preferredToken": tokens[0].spelled(rng) });
         }
         if shape == 1 {
-            let tokens = self.mix(rng, supported);
             let preferred = tokens[0].spelled(rng);
             let list = if rng.chance(50) { json!([]) } else { json!([preferred]) };
             return json!({ "preferredToken": preferred, "tokenList": list });
         }
         if shape <= 5 {
-            let mut tokens = self.mix(rng, supported);
             repeat_one(rng, &mut tokens);
             let list: Vec<Value> = tokens.iter().map(|token| token.spelled(rng)).collect();
             return json!({ "tokenList": list });
         }
-        let mut tokens = self.mix(rng, supported);
         let preferred = if rng.chance(50) {
             rng.pick(&tokens).clone()
         } else {

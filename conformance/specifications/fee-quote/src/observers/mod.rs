@@ -64,11 +64,6 @@ fn is_baseline_served(views: &[View<'_>]) -> bool {
     baseline.is_some_and(|view| view.answer.result().is_some())
 }
 
-/// Whether a request was served or refused; none without a JSON-RPC answer.
-fn outcome(view: &View<'_>) -> Option<&'static str> {
-    if view.answer.result().is_some() { Some("served") } else { view.answer.error().map(|_| "refused") }
-}
-
 #[cfg(test)]
 mod tests {
     use paymaster_schemas::FEE_QUOTE;

@@ -13,7 +13,7 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Method, Mode};
 
-use super::{is_baseline_served, is_probe, outcome};
+use super::{is_baseline_served, is_probe};
 
 /// How these probes were answered, where the baseline was served.
 pub(super) fn acceptance(views: &[View<'_>], probes: &[Probe], values: &mut Vec<String>) {
@@ -21,7 +21,7 @@ pub(super) fn acceptance(views: &[View<'_>], probes: &[Probe], values: &mut Vec<
         return;
     }
     for view in views.iter().filter(|view| probes.iter().any(|probe| is_probe(view, *probe))) {
-        values.extend(outcome(view).map(|outcome| format!("{}: {outcome}", view.label)));
+        values.extend(view.outcome().map(|outcome| format!("{}: {outcome}", view.label)));
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn optional_members(views: &[View<'_>], _: &dyn Knowledge, values: &m
     };
     let expected = views.first().and_then(decision);
     for view in views.iter().filter(is_about_a_member) {
-        let outcome = match (decision(view), outcome(view)) {
+        let outcome = match (decision(view), view.outcome()) {
             (Some(decided), _) if Some(decided) != expected => Some("served, with another decision"),
             (_, outcome) => outcome,
         };
@@ -50,7 +50,7 @@ pub(super) fn addresses_in_capitals(views: &[View<'_>], _: &dyn Knowledge, value
         return;
     }
     for view in views {
-        if let (Some(call), Some(outcome)) = (view.valid_call(), outcome(view)) {
+        if let (Some(call), Some(outcome)) = (view.valid_call(), view.outcome()) {
             let places = ServedCapitals::places_of(call);
             values.extend(places.map(|place| format!("{} in capitals: {outcome}", place.name())));
         }
@@ -65,14 +65,14 @@ pub(super) fn limits(views: &[View<'_>], knowledge: &dyn Knowledge, values: &mut
     for view in views {
         let bound = BOUNDS.iter().find(|bound| view.beyond == Some(bound.beyond));
         let Some(bound) = bound else { continue };
-        let outcome = match (outcome(view), view.answer.response().map(|response| response.status)) {
+        let outcome = match (view.outcome(), view.answer.response().map(|response| response.status)) {
             (Some(outcome), _) => outcome.to_owned(),
             (None, None) if is_answering => "no answer".to_owned(),
             (None, Some(status @ (413 | 414 | 431))) => format!("HTTP {status}"),
             (None, Some(status)) if !view.rejected_before_service() => format!("HTTP {status}"),
             (None, _) => continue,
         };
-        values.push(format!("{}: {outcome}", bound.in_words(context.limits())));
+        values.push(format!("{}: {outcome}", bound.in_words(&context.limits)));
     }
 }
 

@@ -1,12 +1,8 @@
 //! Single calls: most of the requests of a run.
 
 use crate::relations::{MODE, OPERATION, SPONSORSHIP_INFO};
-use crate::{
-    base, on_chain,
-    relations::mode_object::other_info,
-    tables::{GAS, is_hex},
-    target::context::Context,
-};
+use crate::{base, on_chain, relations::mode_object::other_info, tables::GAS, target::context::Context};
+use num_bigint::BigUint;
 use paymaster_engine::cases::{
     case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{id_of_any_kind, item_of_round, member, set, with_own_id},
@@ -54,10 +50,7 @@ pub static REFUSED_FORMS: Relation = Relation::new(
             change(&mut request);
             forms.push((label.to_owned(), request));
         };
-        let amount = |name: &str, amount: u128| {
-            let is_hex = is_hex(name, context.dialect.amount_notation);
-            json!(if is_hex { format!("{amount:#x}") } else { amount.to_string() })
-        };
+        let amount = |name: &str, amount: u128| json!(context.dialect.written(name, &amount.into()));
         add("gas limits of zero", &|request| {
             for name in GAS {
                 set(request, OPERATION, name, amount(name, 0));
@@ -78,9 +71,8 @@ pub static REFUSED_FORMS: Relation = Relation::new(
             set(request, MODE, "mode", json!(other));
         });
         for account in context.accounts() {
-            let info = json!({"name": account.name, "version": account.version});
             add(&format!("the account {} {}", account.name, account.version), &|request| {
-                set(request, SPONSORSHIP_INFO, "smartAccountInfo", info.clone());
+                set(request, SPONSORSHIP_INFO, "smartAccountInfo", json!(account));
             });
         }
         let info = context.sponsorship_info();
@@ -128,7 +120,7 @@ fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 enum Variation {
     /// Not at all.
     Plain,
-    /// The same bytes are sent twice.
+    /// Its bytes are sent twice.
     SentTwice,
     /// It has a form of published clients that the target serves.
     ServedForm,
@@ -184,8 +176,7 @@ fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
         set(request, OPERATION, "sender", json!(REPEATED_SENDER));
         set(request, OPERATION, "callData", json!("0xb61d27f6"));
         set(request, OPERATION, "initCode", json!("0x"));
-        let zero =
-            if is_hex("nonce", Context::of(input.context).dialect.amount_notation) { "0x0" } else { "0" };
+        let zero = Context::of(input.context).dialect.written("nonce", &BigUint::ZERO);
         set(request, OPERATION, "nonce", json!(zero));
     }
 }

@@ -41,7 +41,7 @@ pub static CLIENT_FORMS: Relation = Relation::new(
 pub static HEADERS: Relation =
     headers(Bases::These(&[base::sponsored(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_ERC20)]));
 
-/// The same request with the addresses at one place in each spelling.
+/// A request with the addresses at one place in each spelling.
 pub static LETTER_CASE: Relation = Relation::new(
     "letter-case",
     "the same call with senders and tokens in lower case, with the checksum of EIP-55 and in capital letters",

@@ -95,9 +95,8 @@ pub static SMART_ACCOUNTS: Relation = Relation::new(
         }
         let request = |round: u32| {
             let account = item_of_round(&BuildInput { round, ..*input }, accounts);
-            let info = json!({"name": account.name, "version": account.version});
             let label = format!("smart account {} {}", account.name, account.version);
-            (label, with(input.base, SPONSORSHIP_INFO, "smartAccountInfo", info))
+            (label, with(input.base, SPONSORSHIP_INFO, "smartAccountInfo", json!(account)))
         };
         let (_, base) = request(input.round);
         compared(ids, ("the baseline", base), request(input.round.wrapping_add(1)))
@@ -130,7 +129,9 @@ pub static SPONSORED_NAME: Relation = Relation::new(
     "the same call in the mode that the target serves, and in the mode SPONSORED",
     Bases::These(SPONSORED_PAIRS),
     Rounds::Fixed(2),
-    sponsored_name,
+    |input, ids| {
+        with_baseline(input, ids, "mode SPONSORED", with(input.base, MODE, "mode", Mode::Sponsored.name()))
+    },
 );
 
 /// A quote in token mode with exactly the members of its row in section 4.1.
@@ -164,10 +165,6 @@ pub static WITHOUT_MODE: Relation = Relation::new(
     },
 );
 
-fn sponsored_name(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    with_baseline(input, ids, "mode SPONSORED", with(input.base, MODE, "mode", Mode::Sponsored.name()))
-}
-
 /// The name and a value of the info object that only the other mode has.
 pub(super) fn other_info(input: &BuildInput<'_>) -> (&'static str, Value) {
     if Mode::of(input.pair) == Mode::Erc20 {
@@ -179,7 +176,7 @@ pub(super) fn other_info(input: &BuildInput<'_>) -> (&'static str, Value) {
     }
 }
 
-/// The same operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
+/// The baseline, its operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
 fn in_the_other_mode(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
     let mut request = input.base.clone();
@@ -216,6 +213,5 @@ fn token_info(input: &BuildInput<'_>, to_quote: bool, to_pay: bool) -> Value {
 
 fn sponsorship_info(input: &BuildInput<'_>) -> Value {
     let accounts = Context::of(input.context).accounts();
-    let account = item_of_round(input, &accounts);
-    json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}})
+    json!({"webhookData": {}, "smartAccountInfo": item_of_round(input, &accounts)})
 }

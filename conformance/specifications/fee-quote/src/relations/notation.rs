@@ -1,4 +1,4 @@
-//! The same request in another notation of its JSON: member order, white space, escapes.
+//! Requests whose JSON is written in another way: member order, white space, escapes.
 
 use crate::base;
 use paymaster_engine::cases::{
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use paymaster_schemas::kinds;
 use serde_json::{Map, Number, Value};
 
-/// The same request written in other ways.
+/// A request, and one of equal meaning whose JSON is written in another way.
 pub static NOTATION: Relation = Relation::new(
     "notation",
     "the same call with members in another order, with white space, with escaped strings",

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     relations::{MODE, OPERATION},
-    tables::{FEES, GAS, is_hex},
+    tables::{FEES, GAS},
     target::{
         context::Context,
         ordinary::{BOUNDS, hex},
@@ -72,11 +72,11 @@ pub static SIZES: Relation = Relation::new(
 fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let context = Context::of(input.context);
     let bound = item_of_round(input, BOUNDS);
-    let most = bound.promised(context.limits());
+    let most = bound.promised(&context.limits);
     // A service may fail at either: what wallets send, and what the profile promises beyond it.
     let is_quote = Method::of(input.pair) == Method::GetFeeQuoteOrData;
     let largest = if is_quote { most.min(bound.most) } else { most };
-    let write = |name: &str, amount: BigUint| json!(in_notation(context, name, &amount));
+    let write = |name: &str, amount: BigUint| json!(context.dialect.written(name, &amount));
     let mut members = vec![baseline(input, ids)];
     for (role, part, size) in [
         (Role::Variant, "just inside its largest size", most),
@@ -84,7 +84,7 @@ fn sizes(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         (Role::Probe, "just beyond its largest size", most.saturating_add(1)),
     ] {
         if let Some(request) = bound.resized(input.base, size, &write) {
-            let label = format!("{part}: {}", bound.in_words(context.limits()));
+            let label = format!("{part}: {}", bound.in_words(&context.limits));
             let has_own_id = request["id"] != input.base["id"];
             members.push(if has_own_id {
                 with_own_id(role, label, &request)
@@ -133,7 +133,7 @@ pub static CALL_DATA: Relation = Relation::new(
     Bases::EveryKind,
     Rounds::scaled(7),
     |input, ids| {
-        let limit = Context::of(input.context).limits().call_data_bytes;
+        let limit = Context::of(input.context).limits.call_data_bytes;
         let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
         let data = hex(bytes, input.round);
@@ -196,11 +196,7 @@ fn amounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 /// An amount as the target's dialect writes it.
 fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
     let amount = BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default();
-    in_notation(Context::of(input.context), name, &amount)
-}
-
-fn in_notation(context: &Context, name: &str, amount: &BigUint) -> String {
-    if is_hex(name, context.dialect.amount_notation) { format!("{amount:#x}") } else { amount.to_string() }
+    Context::of(input.context).dialect.written(name, &amount)
 }
 
 /// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.

@@ -17,7 +17,7 @@ use crate::{
     target::context::{Context, Support},
 };
 
-/// The same call in every reading of each ambiguity.
+/// A call in every reading of each ambiguity.
 pub static DIALECT_PROBES: Relation = Relation::new(
     "dialect-probes",
     "the same call in each reading of what the specification leaves open",

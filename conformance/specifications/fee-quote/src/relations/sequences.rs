@@ -1,7 +1,7 @@
 //! Sequences of requests: earlier or concurrent requests must not change an answer.
 
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
+    case::{Base, Bases, BuildInput, Ids, Member, Relation, Role, Rounds},
     edit::{baseline, item_of_round, member, remove, set, with, with_own_id, without},
 };
 use paymaster_schemas::{Method, Mode, kinds};
@@ -39,18 +39,16 @@ pub static LATER: Relation = Relation::new(
 );
 
 /// Different calls at the same time.
-pub static CONCURRENT: Relation = Relation {
-    order: Order::Concurrent,
-    ..Relation::new(
-        "concurrent",
-        "calls with distinct ids, tokens, modes and methods at the same time",
-        Bases::These(&[Base::accepted(kinds::QUOTE_ERC20), base::sponsored(kinds::SPONSOR_SPONSORED)]),
-        Rounds::Scaled { most: 12, least: 3 },
-        concurrent,
-    )
-};
+pub static CONCURRENT: Relation = Relation::new(
+    "concurrent",
+    "calls with distinct ids, tokens, modes and methods at the same time",
+    Bases::These(&[Base::accepted(kinds::QUOTE_ERC20), base::sponsored(kinds::SPONSOR_SPONSORED)]),
+    Rounds::Scaled { most: 12, least: 3 },
+    concurrent,
+)
+.concurrent();
 
-/// A request that is sent after the baseline: role, label and body. Its id is replaced, except in [`other_ids`].
+/// A request that is sent after the baseline: role, label and body. Its id is replaced, except in the step at [`ID_STEPS`].
 type Step = (Role, String, Value);
 
 fn decision(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -68,40 +66,44 @@ fn decision(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// The changes that must not change a decision, one a round.
 const STEPS: &[fn(&BuildInput<'_>) -> Vec<Step>] = &[
-    repetitions,
-    other_ids,
-    expiry_durations,
-    calculate_gas_limits,
+    |input| vec![(Role::SameDecision, SAME_AGAIN.to_owned(), input.base.clone()); 4],
+    // Requests that keep their ids: see ID_STEPS.
+    |input| {
+        let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
+        ids.map(|id| (Role::SameDecision, format!("id {id}"), with(input.base, "", "id", id))).into()
+    },
+    // None, a second, a minute, an hour, a year, and more than 32 bits.
+    |input| {
+        let seconds = [0_u64, 1, 60, 3_600, 31_536_000, 4_294_967_296];
+        seconds.map(|seconds| with_mode_member(input, "expiryDuration", json!(seconds))).into()
+    },
+    |input| [true, false].map(|value| with_mode_member(input, "calculateGasLimits", json!(value))).into(),
     foreign_members,
-    member_order,
-    other_operations,
-    a_quote,
-    an_error,
+    |input| {
+        let names = ["params", "method", "id", "jsonrpc"];
+        let shuffled = names.iter().map(|name| ((*name).to_owned(), input.base[*name].clone())).collect();
+        vec![(Role::SameDecision, "members in another order".to_owned(), shuffled)]
+    },
+    |input| {
+        let others = others(input.base, Context::of(input.context)).into_iter();
+        others.flat_map(|other| between(input, "a request for another operation", other)).collect()
+    },
+    |input| {
+        let quote = with(input.base, "", "method", Method::GetFeeQuoteOrData.name());
+        between(input, "a quote for the same operation", without(&quote, MODE, "expiryDuration")).into()
+    },
+    // A request that must get an error: token mode without a token.
+    |input| {
+        let mut wrong = input.base.clone();
+        wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
+        between(input, "an error for the same operation", wrong).into()
+    },
     left_out,
     client_forms,
 ];
 
-/// The place of [`other_ids`] in [`STEPS`].
+/// The place in [`STEPS`] of the requests with other ids.
 const ID_STEPS: usize = 1;
-
-fn repetitions(input: &BuildInput<'_>) -> Vec<Step> {
-    vec![(Role::SameDecision, SAME_AGAIN.to_owned(), input.base.clone()); 4]
-}
-
-fn other_ids(input: &BuildInput<'_>) -> Vec<Step> {
-    let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
-    ids.map(|id| (Role::SameDecision, format!("id {id}"), with(input.base, "", "id", id))).into()
-}
-
-fn expiry_durations(input: &BuildInput<'_>) -> Vec<Step> {
-    // None, a second, a minute, an hour, a year, and more than 32 bits.
-    let seconds = [0_u64, 1, 60, 3_600, 31_536_000, 4_294_967_296];
-    seconds.map(|seconds| with_mode_member(input, "expiryDuration", json!(seconds))).into()
-}
-
-fn calculate_gas_limits(input: &BuildInput<'_>) -> Vec<Step> {
-    [true, false].map(|value| with_mode_member(input, "calculateGasLimits", json!(value))).into()
-}
 
 /// Members of the other mode, and one that is in no table.
 fn foreign_members(input: &BuildInput<'_>) -> Vec<Step> {
@@ -138,31 +140,6 @@ fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
 
 fn with_mode_member(input: &BuildInput<'_>, name: &str, value: Value) -> Step {
     (Role::SameDecision, format!("{name} {value}"), with(input.base, MODE, name, value))
-}
-
-fn member_order(input: &BuildInput<'_>) -> Vec<Step> {
-    let names = ["params", "method", "id", "jsonrpc"];
-    let shuffled: Value = names.iter().map(|name| ((*name).to_owned(), input.base[*name].clone())).collect();
-    vec![(Role::SameDecision, "members in another order".to_owned(), shuffled)]
-}
-
-fn other_operations(input: &BuildInput<'_>) -> Vec<Step> {
-    others(input.base, Context::of(input.context))
-        .into_iter()
-        .flat_map(|other| between(input, "a request for another operation", other))
-        .collect()
-}
-
-fn a_quote(input: &BuildInput<'_>) -> Vec<Step> {
-    let quote = with(input.base, "", "method", Method::GetFeeQuoteOrData.name());
-    between(input, "a quote for the same operation", without(&quote, MODE, "expiryDuration")).into()
-}
-
-/// A request that must get an error: token mode without a token.
-fn an_error(input: &BuildInput<'_>) -> Vec<Step> {
-    let mut wrong = input.base.clone();
-    wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
-    between(input, "an error for the same operation", wrong).into()
 }
 
 /// Another request, and then the baseline again.

@@ -2,7 +2,7 @@
 
 use alloy_primitives::Address;
 use paymaster_engine::cases::{
-    case::{Base, Bases, BuildInput, Member, Order, Relation, Role, Rounds},
+    case::{Base, Bases, BuildInput, Member, Relation, Role, Rounds},
     edit::{address, compared, item_of_round, member, remove, set, with, with_baseline},
 };
 use paymaster_schemas::kinds;
@@ -218,26 +218,24 @@ pub static SAME_ACCOUNT: Relation = Relation::new(
 );
 
 /// One operation in several tokens at the same time: a wallet lets its user choose.
-pub static TOKENS_AT_ONCE: Relation = Relation {
-    order: Order::Concurrent,
-    ..Relation::new(
-        "tokens-at-once",
-        "sponsor requests in token mode for one operation in several tokens at the same time",
-        Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
-        Rounds::scaled(4),
-        |input, ids| {
-            let name = Context::of(input.context).dialect.fee_token_member.as_str();
-            let tokens = Context::of(input.context).tokens_with(Support::Supported).take(6);
-            let members: Vec<Member> = tokens
-                .map(|token| {
-                    let request = with(input.base, TOKEN_INFO, name, token);
-                    member(Role::Call, format!("in {token}"), request, ids)
-                })
-                .collect();
-            if members.len() > 1 { members } else { Vec::new() }
-        },
-    )
-};
+pub static TOKENS_AT_ONCE: Relation = Relation::new(
+    "tokens-at-once",
+    "sponsor requests in token mode for one operation in several tokens at the same time",
+    Bases::These(&[Base::accepted(kinds::SPONSOR_ERC20)]),
+    Rounds::scaled(4),
+    |input, ids| {
+        let name = Context::of(input.context).dialect.fee_token_member.as_str();
+        let tokens = Context::of(input.context).tokens_with(Support::Supported).take(6);
+        let members: Vec<Member> = tokens
+            .map(|token| {
+                let request = with(input.base, TOKEN_INFO, name, token);
+                member(Role::Call, format!("in {token}"), request, ids)
+            })
+            .collect();
+        if members.len() > 1 { members } else { Vec::new() }
+    },
+)
+.concurrent();
 
 /// Quotes for short and long token lists.
 pub static LONG_TOKEN_LIST: Relation = Relation::new(

@@ -68,7 +68,7 @@ pub struct Context {
     #[serde(skip)]
     pub on_chain: bool,
     /// The limits that the profile promises.
-    limits: SizeLimits,
+    pub(crate) limits: SizeLimits,
 }
 
 /// Whether a token is supported.
@@ -136,48 +136,6 @@ impl Context {
         if served.is_empty() { accounts::listed(&accounts::PUBLISHED) } else { served }
     }
 
-    /// What the tables and the profile require for a call. Outside the tables the expectation is unknown: any well-formed answer is
-    /// lawful.
-    pub fn requirement(&self, call: &Call) -> Requirement {
-        let operations = &self.profile.operations;
-        let listed = operations.sponsorable.iter().chain(&operations.refused);
-        let listed = listed
-            .filter(|known| is_listed_as(known, call.operation(), false, operations))
-            .collect::<Vec<_>>();
-        let is_plain = keeps_to_the_tables(call, &self.dialect, &listed);
-        let in_served_form = !is_plain
-            && has_plain_envelope_and_info(call, &self.dialect)
-            && self.served_forms.serves(call, &self.dialect);
-        let within_tables = (is_plain || in_served_form) && self.takes_spelling(call);
-        let beyond = self.beyond(&Parts {
-            id: &call.id,
-            operation: call.operation(),
-            mode_object: call.mode_object(),
-        });
-        let is_refusable = beyond.is_some()
-            && self
-                .beyond(&Parts { id: &call.id, operation: &Value::Null, mode_object: call.mode_object() })
-                .is_some();
-        let expectation = if within_tables {
-            let (operation, mode_object) = (call.operation(), call.mode_object());
-            let promised = self.expectation_in(call.pair, operation, mode_object, in_served_form);
-            match promised {
-                Expectation::Refused | Expectation::NotSponsored if is_refusable => Expectation::NotSponsored,
-                _ if is_refusable => Expectation::Unknown,
-                promised => promised,
-            }
-        } else if self.is_refused_sender(call.operation())
-            && Mode::of(call.pair) == Mode::Sponsored
-            && self.takes_spelling(call)
-        {
-            // In no form that is a valid request: an error is lawful, and data are not.
-            Expectation::NotSponsored
-        } else {
-            Expectation::Unknown
-        };
-        Requirement { within_tables, beyond: beyond.map(|bound| bound.beyond), expectation }
-    }
-
     /// Whether the target must take the addresses of a call as they are spelled: in lower case, with the checksum of EIP-55, as the
     /// profile spells them, or in capital letters where the target served such.
     pub fn takes_spelling(&self, call: &Call) -> bool {
@@ -191,16 +149,9 @@ impl Context {
         self.served_capitals.takes(call, is_of_profile)
     }
 
-    /// The limits of the profile.
-    pub fn limits(&self) -> &SizeLimits {
-        &self.limits
-    }
-
     /// The sponsorshipInfo of requests to this target.
     pub fn sponsorship_info(&self) -> Value {
-        let account = self.accounts().into_iter().next();
-        let account = account.map(|account| json!({"name": account.name, "version": account.version}));
-        json!({"webhookData": {}, "smartAccountInfo": account})
+        json!({"webhookData": {}, "smartAccountInfo": self.accounts().first()})
     }
 
     fn beyond(&self, parts: &Parts<'_>) -> Option<&'static Bound> {
@@ -214,8 +165,8 @@ impl Context {
         self.expectation_in(pair, operation, mode_object, false)
     }
 
-    /// The same; `in_served_form` when the request has another form than the tables, and the target serves that form. Operations
-    /// are then compared by their values: a target decides alike in every form that it serves.
+    /// What [`Context::expectation`] gives. With `in_served_form`, the request has another form than the tables, which the target serves:
+    /// operations are then compared by their values, because a target decides alike in every form that it serves.
     fn expectation_in(
         &self,
         pair: Kind,
@@ -335,8 +286,45 @@ impl From<Profile> for Arc<dyn Knowledge> {
 }
 
 impl Knowledge for Context {
+    // Outside the tables the expectation is unknown: any well-formed answer is lawful.
     fn requirement(&self, call: &Call) -> Requirement {
-        self.requirement(call)
+        let operations = &self.profile.operations;
+        let listed = operations.sponsorable.iter().chain(&operations.refused);
+        let listed = listed
+            .filter(|known| is_listed_as(known, call.operation(), false, operations))
+            .collect::<Vec<_>>();
+        let is_plain = keeps_to_the_tables(call, &self.dialect, &listed);
+        let in_served_form = !is_plain
+            && has_plain_envelope_and_info(call, &self.dialect)
+            && self.served_forms.serves(call, &self.dialect);
+        let within_tables = (is_plain || in_served_form) && self.takes_spelling(call);
+        let beyond = self.beyond(&Parts {
+            id: &call.id,
+            operation: call.operation(),
+            mode_object: call.mode_object(),
+        });
+        let is_refusable = beyond.is_some()
+            && self
+                .beyond(&Parts { id: &call.id, operation: &Value::Null, mode_object: call.mode_object() })
+                .is_some();
+        let expectation = if within_tables {
+            let (operation, mode_object) = (call.operation(), call.mode_object());
+            let promised = self.expectation_in(call.pair, operation, mode_object, in_served_form);
+            match promised {
+                Expectation::Refused | Expectation::NotSponsored if is_refusable => Expectation::NotSponsored,
+                _ if is_refusable => Expectation::Unknown,
+                promised => promised,
+            }
+        } else if self.is_refused_sender(call.operation())
+            && Mode::of(call.pair) == Mode::Sponsored
+            && self.takes_spelling(call)
+        {
+            // In no form that is a valid request: an error is lawful, and data are not.
+            Expectation::NotSponsored
+        } else {
+            Expectation::Unknown
+        };
+        Requirement { within_tables, beyond: beyond.map(|bound| bound.beyond), expectation }
     }
 
     fn lists_as_refused(&self, request: &Value) -> bool {
@@ -366,7 +354,8 @@ impl Knowledge for Context {
     }
 
     fn knows(&self, line: &MissingLine) -> bool {
-        lines::is_known(line, self)
+        // Of the other lines more is asked for where it is needed.
+        *line == lines::SUPPORTED_TOKENS && self.tokens_with(Support::Supported).next().is_some()
     }
 
     fn may_vary_operations(&self) -> bool {
@@ -404,7 +393,8 @@ impl Knowledge for Context {
     }
 
     fn spending_limits(&self) -> SpendingLimits {
-        self.profile.operations.spending_limits()
+        let operations = &self.profile.operations;
+        SpendingLimits { sponsorships: operations.max_sponsorships, cost: operations.max_cost }
     }
 
     fn with_spending_limits(&self, limits: SpendingLimits) -> Arc<dyn Knowledge> {

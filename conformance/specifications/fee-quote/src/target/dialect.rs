@@ -5,6 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::tables::is_hex;
+use num_bigint::BigUint;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -190,6 +193,11 @@ impl Dialect {
             amount_notation: pins.amount_notation.unwrap_or_default(),
             quoted_tokens: pins.quoted_tokens.unwrap_or_default(),
         }
+    }
+
+    /// An amount as this dialect writes it in the member of an operation with this name.
+    pub(crate) fn written(&self, name: &str, amount: &BigUint) -> String {
+        if is_hex(name, self.amount_notation) { format!("{amount:#x}") } else { amount.to_string() }
     }
 }
 

@@ -28,7 +28,8 @@ pub struct ClientForm {
     pub name: &'static str,
     /// The clients that send it, for people.
     pub clients: &'static str,
-    /// Rewrites a plain request of that pair; false when the form does not differ for the pair.
+    /// Rewrites a plain request of that pair; the last argument is the sponsorshipInfo of the target. Changes nothing where the form does not
+    /// differ for the pair.
     rewrite: fn(&mut Value, Kind, &Value),
 }
 
@@ -234,12 +235,7 @@ fn plain(call: &Call, dialect: &Dialect) -> Value {
     for name in ORDINARY.iter().chain(&GAS).copied() {
         let sent = call.operation().get(name);
         let value = if is_amount(name) {
-            let amount = sent.and_then(amount).unwrap_or_else(|| 1_u32.into());
-            if is_hex(name, dialect.amount_notation) {
-                json!(format!("{amount:#x}"))
-            } else {
-                json!(amount.to_string())
-            }
+            json!(dialect.written(name, &sent.and_then(amount).unwrap_or_else(|| 1_u32.into())))
         } else {
             sent.cloned().unwrap_or_else(|| json!("0x"))
         };

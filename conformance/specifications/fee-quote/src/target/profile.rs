@@ -1,10 +1,7 @@
 //! The profile: what the user states about the target. Plain data, read from `paymaster.toml`.
 
 pub use paymaster_engine::knowledge::Accepts;
-use paymaster_engine::{
-    specification::ProfileError,
-    spending::{SpendingLimits, Wei},
-};
+use paymaster_engine::{specification::ProfileError, spending::Wei};
 use paymaster_schemas::{Kind, Mode};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::{Map, Value};
@@ -168,11 +165,6 @@ impl Operations {
     /// Whether calls of that mode may be served.
     pub fn serves(&self, mode: Mode) -> bool {
         self.modes.is_empty() || self.modes.contains(&mode)
-    }
-
-    /// What a run may ask the target to pay for.
-    pub fn spending_limits(&self) -> SpendingLimits {
-        SpendingLimits { sponsorships: self.max_sponsorships, cost: self.max_cost }
     }
 
     /// Which of the accepted operations it sponsors. The default is [`Sponsors::Any`] for a profile that lists refused senders

@@ -6,10 +6,14 @@ use std::time::Duration;
 use alloy_primitives::hex;
 use paymaster_engine::{cases::case::Role, rules::View, session::judge::Judge};
 use paymaster_ethereum::{
-    CallOutcome, SimulationOutcome, paymaster_call, read_paymaster_call, read_simulation, simulation_call,
+    CallOutcome, SimulationOutcome, read_paymaster_call, read_simulation, simulation_call, validation_call,
 };
 use paymaster_exchange::{Exchange, Refusal, Response, Simulation};
-use paymaster_fee_quote::{SPECIFICATION, on_chain::completed, target::context::Context};
+use paymaster_fee_quote::{
+    SPECIFICATION,
+    on_chain::{completed, pays_in_tokens},
+    target::context::Context,
+};
 use serde_json::{Value, json};
 
 const NOW: u64 = 1_700_000_000;
@@ -143,8 +147,9 @@ fn sponsored(paymaster_and_data: &str) -> Value {
 #[test]
 fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     let paymaster = "00000f79b7faf42eebadba19acc07cd08af44789";
-    let operation = completed(&exchange(&sponsored(&format!("0x{paymaster}aabb")))).unwrap();
-    assert!(!operation.pays_in_tokens);
+    let exchange = exchange(&sponsored(&format!("0x{paymaster}aabb")));
+    let operation = completed(&exchange).unwrap();
+    assert!(!pays_in_tokens(&exchange));
     assert_eq!(format!("{:#x}", operation.paymaster().unwrap()), format!("0x{paymaster}"));
     let call = hex::encode(simulation_call(&operation));
     // The first four bytes of keccak256 of simulateValidation's signature, and the offset of its one argument.
@@ -157,7 +162,7 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     );
     assert!(call.contains(&format!("{}{paymaster}aabb", word(22))), "{call}");
     // Limits of call and verification, the latter for account, paymaster and postOp, and the third limit, at the highest fee.
-    let own = paymaster_call(&operation, [7; 32].into());
+    let own = validation_call(&operation, [7; 32].into());
     assert_eq!(own[4..][32..64], [7; 32]);
     assert_eq!(own[4..][64..96], bytes(&word((1003 + 3 * 1002 + 1001) * 20)));
 }

@@ -26,7 +26,7 @@ fn sponsored() -> Vec<Map<String, Value>> {
     vec![operation("0x1a", "0x59682f00"), operation("0x1b", "0x59682f00")]
 }
 
-/// The same but for its fee: too high for the sponsor.
+/// An operation whose fee is too high for the sponsor.
 fn too_dear() -> Vec<Map<String, Value>> {
     vec![operation("0x1a", "0xba43b7400")]
 }

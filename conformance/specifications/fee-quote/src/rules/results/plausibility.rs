@@ -1,4 +1,4 @@
-//! The plain sense of answers: lawful in form, and senseless in content; and what a chain says of them. These rules warn.
+//! The plain sense of answers: lawful in form, and senseless in content. These rules warn. The last rule, of which a chain decides, fails a run.
 
 use crate::{
     call::{CallParts, quotes},
@@ -112,16 +112,14 @@ pub(crate) const RULES: &[Rule] = &[
         Check::Group(&related::INIT_CODE, sponsored_data),
     )
     .unless(lines::no_token),
-    Rule {
-        clause: "plausibility.token-data-of-token",
-        ..Rule::new(
-            "plausibility.token-data-of-token-at-once",
-            1,
-            TOKENS,
-            "keep nothing of a request where one in another token finds it",
-            Check::Group(&related::TOKENS_AT_ONCE, token_data_at_once),
-        )
-    }
+    Rule::new(
+        "plausibility.token-data-of-token-at-once",
+        1,
+        TOKENS,
+        "keep nothing of a request where one in another token finds it",
+        Check::Group(&related::TOKENS_AT_ONCE, token_data_at_once),
+    )
+    .of_clause("plausibility.token-data-of-token")
     .unless(one_token).waiting_first(&lines::SUPPORTED_TOKENS)
     .about_mix_ups(),
     Rule::new(
@@ -335,10 +333,10 @@ fn token_data_differs(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report
         return;
     };
     report.set_member(views.len() - 1);
-    let is_same = others.iter().all(|other| other.eq_ignore_ascii_case(first));
+    let differs = others.iter().any(|other| !other.eq_ignore_ascii_case(first));
     report.expect(
-        !is_same || !may_have_signature(first),
-        "/result/paymasterAndData",
+        differs || !may_have_signature(first),
+        DATA,
         "another value than for other operations",
         || format!("the same for {} operations: {}", others.len() + 1, shown(&Value::from(*first))),
     );
@@ -358,12 +356,8 @@ fn token_data_of_token(views: &[View<'_>], _: &dyn Knowledge, report: &mut Repor
         && other.role == Role::Variant
     {
         report.set_member(1);
-        report.expect(
-            !data.eq_ignore_ascii_case(first) || !may_have_signature(first),
-            "/result/paymasterAndData",
-            "another value than for the same operation in another token",
-            || format!("the same: {}", shown(&Value::from(first))),
-        );
+        let holds = !data.eq_ignore_ascii_case(first) || !may_have_signature(first);
+        report.expect(holds, DATA, OF_ANOTHER_TOKEN, || the_same(first));
     }
 }
 
@@ -406,9 +400,7 @@ fn data_of_operation(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report)
         let is_signed = [first, elsewhere].iter().all(|data| may_have_signature(data));
         let holds = !is_signed || !first.eq_ignore_ascii_case(other) || first.eq_ignore_ascii_case(elsewhere);
         let expected = "another value than for another call with other fees";
-        report.expect(holds, "/result/paymasterAndData", expected, || {
-            format!("the same: {}", shown(&Value::from(first)))
-        });
+        report.expect(holds, DATA, expected, || the_same(first));
     }
 }
 
@@ -418,13 +410,19 @@ fn token_data_at_once(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report
     for (place, view) in views.iter().enumerate() {
         if let Some(data) = token_paymaster_data(view) {
             report.set_member(place);
-            let expected = "another value than for the same operation in another token";
             let holds = known.insert(data) || !may_have_signature(data);
-            report.expect(holds, "/result/paymasterAndData", expected, || {
-                format!("the same: {}", shown(&Value::from(data)))
-            });
+            report.expect(holds, DATA, OF_ANOTHER_TOKEN, || the_same(data));
         }
     }
+}
+
+/// Where the data are in a result.
+const DATA: &str = "/result/paymasterAndData";
+/// What is expected of the data for one operation in two tokens.
+const OF_ANOTHER_TOKEN: &str = "another value than for the same operation in another token";
+
+fn the_same(data: &str) -> String {
+    format!("the same: {}", shown(&Value::from(data)))
 }
 
 /// Whether hex data has room for a signature behind the address of the paymaster, and has no zeros in its place.

@@ -30,29 +30,31 @@ const BY_TARGET: &str = "as in the target's first quote for";
 const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule {
-        clause: "fee-quote.symbol",
-        ..Rule::exchange(
-            "fee-quote.symbol-of-token",
-            5,
-            TOKENS,
-            "the symbol belongs to another token: look at how quotes are joined to tokens",
-            symbol,
-        )
-    }
-    .unless(no_symbols)
+    Rule::exchange(
+        "fee-quote.symbol-of-token",
+        5,
+        TOKENS,
+        "the symbol belongs to another token: look at how quotes are joined to tokens",
+        symbol,
+    )
+    .of_clause("fee-quote.symbol")
+    .unless(|knowledge| {
+        (!knows(knowledge, |token| token.symbol.is_some()))
+            .then_some("the profile gives no symbol for any token, and the target quoted none in discovery")
+    })
     .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
-    Rule {
-        clause: "fee-quote.decimal",
-        ..Rule::exchange(
-            "fee-quote.decimal-of-token",
-            5,
-            TOKENS,
-            "the number of decimals belongs to another token, or is a default: clients compute the approval from it",
-            decimal,
-        )
-    }
-    .unless(no_decimals)
+    Rule::exchange(
+        "fee-quote.decimal-of-token",
+        5,
+        TOKENS,
+        "the number of decimals belongs to another token, or is a default: clients compute the approval from it",
+        decimal,
+    )
+    .of_clause("fee-quote.decimal")
+    .unless(|knowledge| {
+        (!knows(knowledge, |token| token.decimals.is_some()))
+            .then_some("the profile gives no decimals for any token, and the target quoted none in discovery")
+    })
     .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
     Rule::exchange(
         "quote.valid-until-future",
@@ -79,20 +81,10 @@ pub(crate) const RULES: &[Rule] = &[
     .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
 ];
 
-fn no_symbols(knowledge: &dyn Knowledge) -> Option<&'static str> {
+/// Whether a fact of any token is known.
+fn knows(knowledge: &dyn Knowledge, is_known_of: fn(&Token) -> bool) -> bool {
     let context = Context::of(knowledge);
-    let known = tokens(context).any(|token| token.symbol.is_some());
-    (!known).then_some("the profile gives no symbol for any token, and the target quoted none in discovery")
-}
-
-fn no_decimals(knowledge: &dyn Knowledge) -> Option<&'static str> {
-    let context = Context::of(knowledge);
-    let known = tokens(context).any(|token| token.decimals.is_some());
-    (!known).then_some("the profile gives no decimals for any token, and the target quoted none in discovery")
-}
-
-fn tokens(context: &Context) -> impl Iterator<Item = &Token> {
-    context.profile.tokens.supported.iter().chain(context.facts.all())
+    context.profile.tokens.supported.iter().chain(context.facts.all()).any(is_known_of)
 }
 
 /// A known fact of a token, and where it comes from.

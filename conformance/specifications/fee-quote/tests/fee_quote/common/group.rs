@@ -22,7 +22,7 @@ pub(crate) fn group(relation: &str) -> Group {
     group_of(relation, if quotes { kinds::QUOTE_ERC20 } else { kinds::SPONSOR_SPONSORED })
 }
 
-/// The same of that pair.
+/// A group of the relation with this id, made of the sample request of that pair.
 pub(crate) fn group_of(relation: &str, pair: Kind) -> Group {
     let relation = find_relation(relation);
     let mut base = sample::sponsor_request(pair.method);

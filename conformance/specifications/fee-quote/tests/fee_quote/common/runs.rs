@@ -98,12 +98,12 @@ pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> RuleCounts 
     run_against(&|body| answer(service, body), profile, seed)
 }
 
-/// The same against anything that answers bytes.
+/// Discovery and the whole plan of that seed against anything that answers bytes, judged.
 pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) -> RuleCounts {
     run_cases(service, profile, seed, DEFAULT_CASES)
 }
 
-/// The same with so many cases.
+/// Discovery and the plan of that seed with so many cases, judged.
 pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, cases: u32) -> RuleCounts {
     let mut found = RuleCounts::default();
     let mut discovery = Discovery::new(Context::new(profile), seed);
