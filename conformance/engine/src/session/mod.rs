@@ -353,15 +353,18 @@ impl Session {
             return;
         }
         let is_unrelated = is_recorded && matches!(rule.check, Check::Group(..));
+        let unanswered = self.tally.access.outcomes.why_unjudged(rule);
+        let (most, some): (Vec<_>, Vec<_>) = unanswered.into_iter().partition(|(_, is_most)| *is_most);
         let why = is_unrelated
             .then(|| UNRELATED.to_owned())
-            .or_else(|| self.tally.access.outcomes.why_unjudged(rule))
+            .or_else(|| most.into_iter().next().map(|(why, _)| why))
             .or_else(|| is_cut_short.then(|| UNFINISHED.to_owned()));
         if why.is_none() {
             outcome.waits_for = missing_line(rule, &*self.context);
         }
         let line = outcome.waits_for.map(|line| line.advice.to_owned());
-        outcome.reason = why.or(line).or(outcome.reason.take());
+        outcome.reason =
+            why.or(line).or(some.into_iter().next().map(|(why, _)| why)).or(outcome.reason.take());
     }
 
     /// The summary of the run.

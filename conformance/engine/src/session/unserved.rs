@@ -133,8 +133,9 @@ impl Outcomes {
         self.commonest_refusal(&unserved)
     }
 
-    /// Why a rule was exercised too seldom, where no line of the profile helps: most requests of its kind got no answer of the service.
-    pub(crate) fn why_unjudged(&self, rule: &Rule) -> Option<String> {
+    /// Why requests of the kind that a rule is about got no answer of the service, and whether most of them got none: where no line of the
+    /// profile helps, the rule was exercised too seldom for that reason.
+    pub(crate) fn why_unjudged(&self, rule: &Rule) -> Option<(String, bool)> {
         let is_of_rule = |(relation, pair, _): &Key| rule.is_about(relation, *pair);
         let (mut all, mut unanswered) = (0, BTreeMap::<&str, u64>::new());
         for (key, requests) in self.0.iter().filter(|(key, _)| is_of_rule(key)) {
@@ -145,9 +146,8 @@ impl Outcomes {
         }
         let (reason, times) = unanswered.into_iter().max_by_key(|(_, times)| *times)?;
         let in_common = self.in_common(reason, is_of_rule);
-        (2 * times > all).then(|| {
-            format!("{reason}, for {times} of {all} requests of the kind that it is about{in_common}")
-        })
+        let why = format!("{reason}, for {times} of {all} requests of the kind that it is about{in_common}");
+        Some((why, 2 * times > all))
     }
 
     /// The reason for which requests were not answered, and what all of them have in common.

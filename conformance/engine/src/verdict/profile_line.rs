@@ -50,9 +50,10 @@ pub fn missing_line(rule: &Rule, knowledge: &dyn Knowledge) -> Option<&'static M
     let Advice::Write(own) = rule.advice else {
         return None;
     };
-    match rule.waits_first.unwrap_or(own) {
-        first if !knowledge.knows(first) => Some(first),
-        _ => own.then.filter(|_| knowledge.knows(own)).or(Some(own)),
+    match (rule.waits_first.unwrap_or(own), own.then) {
+        (first, _) if !knowledge.knows(first) => Some(first),
+        (_, Some(then)) if knowledge.knows(own) => Some(then).filter(|then| !knowledge.knows(then)),
+        _ => Some(own),
     }
 }
 

@@ -359,7 +359,9 @@ impl Knowledge for Target {
     fn knows(&self, line: &MissingLine) -> bool {
         let operations = &self.profile.operations;
         let lists_some = operations.accepts == Accepts::Unknown && !operations.sponsorable.is_empty();
-        *line == lines::CHAIN_ID && self.chain_id().is_some() || *line == lines::SPONSORABLE && lists_some
+        *line == lines::CHAIN_ID && self.chain_id().is_some()
+            || *line == lines::SPONSORABLE && (lists_some || self.accepts_any())
+            || *line == lines::ACCEPTS && self.accepts_any()
     }
 
     fn dialect(&self) -> Map<String, Value> {

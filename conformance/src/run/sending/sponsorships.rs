@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
+    iter,
     sync::Arc,
     time::SystemTime,
 };
@@ -197,6 +198,17 @@ impl Sponsorships {
         }
     }
 
+    /// A call that asks for nothing, such as one for a stub, and got an error: a target that sponsors nothing more says so early.
+    fn refused_free_of_cost(&self, exchange: &Exchange) -> Option<Asked> {
+        let request = ParsedRequest::read(&exchange.request, self.specification);
+        let call =
+            request.valid_call().filter(|call| (self.specification.asks_for)(&call.envelope).is_none())?;
+        let body = &exchange.outcome.as_ref().ok()?.body;
+        let answer: Value = serde_json::from_slice(body).ok()?;
+        let asked = self.asked(Spending::default(), Some(call), iter::once(&answer), false);
+        Some(Asked { operation: None, ..asked }).filter(|asked| asked.is_refused() && asked.has_error)
+    }
+
     /// What a call asks for, with the answers to it, and whether its HTTP status refuses it.
     fn asked<'a>(
         &self,
@@ -252,7 +264,8 @@ impl Sponsorships {
         }
         let mut doubt: Option<Doubt> = None;
         for exchange in exchanges {
-            for asked in self.answers(exchange).into_iter().filter(Asked::is_refused) {
+            let asked = self.answers(exchange).into_iter().filter(Asked::is_refused);
+            for asked in asked.chain(self.refused_free_of_cost(exchange)) {
                 let doubt = doubt.get_or_insert_default();
                 doubt.refusals.push((exchange.received, asked.spending.cost));
                 doubt.refused.extend(asked.operation.filter(|_| asked.has_error));
@@ -270,7 +283,8 @@ impl Sponsorships {
         };
         if doubt.refused.iter().any(is_repeated) {
             return Some(
-                "the target sponsored an operation, and refused the same one from then on".to_owned(),
+                "the target sponsored an operation with this sender, nonce and call, and none with them after it refused one"
+                    .to_owned(),
             );
         }
         let refused = self.answered - self.until_granted;
