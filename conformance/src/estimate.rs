@@ -41,7 +41,7 @@ impl fmt::Display for Estimate {
         if self.too_long {
             write!(f, ", and those that exercise every rule take longer than the time limit of {limit}")?;
         } else if self.shortened {
-            write!(f, ": this run takes about {limit}, every rule first, then depth")?;
+            write!(f, ": this run takes at most {limit}, every rule first, then depth")?;
         }
         match self.enough {
             Some(enough) if self.too_long => write!(f, ": --time-limit {} fits", argument(enough)),
@@ -109,7 +109,7 @@ mod tests {
             (estimate(10, false, 0), "at 100 requests a second, about 4000 requests take about 40 s"),
             (
                 estimate(105, false, 480),
-                "at 9.5 requests a second, about 4000 requests take about 7 min: this run takes about 5 min, every rule first, \
+                "at 9.5 requests a second, about 4000 requests take about 7 min: this run takes at most 5 min, every rule first, \
                  then depth; --time-limit 8m has the whole depth",
             ),
             (

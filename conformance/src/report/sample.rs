@@ -122,7 +122,7 @@ fn with_cause(finding: Finding) -> Finding {
         }),
         sought: true,
         cause: Some(Cause::Members(vec![difference])),
-        share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000 }),
+        share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000, is_of_calls: true }),
         ..finding
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn violations() -> Sample {
     let findings = vec![
         with_cause(finding("quote-result.feeQuotes", "/result/feeQuotes", &["an array", "null"], 3)),
         Finding {
-            share: Some(KindShare { broken: 3, judged: 40, all: 40 }),
+            share: Some(KindShare { broken: 3, judged: 40, all: 40, is_of_calls: true }),
             ..finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0)
         },
         finding("interoperability.mode-member", "/result/mode", &["\"ERC20\"", "no such member"], 3),

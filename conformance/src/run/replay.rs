@@ -349,8 +349,8 @@ impl Search<'_> {
         if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
             return if self.finding.of_sent_values {
                 not_proved(
-                    "in the run, such requests were answered rightly too: what was sent before may decide, and a replay does not send it. Check \
-                     the target again",
+                    "in the run, other requests of this kind were answered rightly, and it is not known that the request alone decides: what was \
+                     sent before may, and a replay does not send it. Check the target again",
                 )
             } else {
                 ReplayOutcome::Fixed(tries)

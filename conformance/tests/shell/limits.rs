@@ -85,7 +85,7 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
         ),
         (
             &["--rate", "20", "--time-limit", "2m", "--dry-run"],
-            ": this run takes about 2 min, every rule first, then depth; --time-limit ",
+            ": this run takes at most 2 min, every rule first, then depth; --time-limit ",
         ),
     ] {
         let arguments = [&[url.as_str()], more].concat();

@@ -101,6 +101,6 @@ fn a_long_run_is_a_quick_one_unless_its_time_is_stated() {
     ] {
         let (_, out, _) = run(folder.path(), &[&["--dry-run", "--rate", "20"], more].concat());
         let text = flat(&out);
-        assert_eq!(text.contains("this run takes about 60 s, every rule first"), quick, "{text}");
+        assert_eq!(text.contains("this run takes at most 60 s, every rule first"), quick, "{text}");
     }
 }

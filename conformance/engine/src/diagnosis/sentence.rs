@@ -29,7 +29,8 @@ const REQUESTS: &str = "requests";
 pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
     let violation = &finding.violation;
     let broken = finding.group.members.get(violation.member);
-    let is_malformed = broken.is_some_and(|member| member.role == Role::Malformed);
+    let is_malformed = broken.is_some_and(|member| member.role == Role::Malformed)
+        && !finding.share.is_some_and(|share| share.is_of_calls);
     let subject = match subject(pairs, finding) {
         subject if is_malformed && subject == REQUESTS => format!("malformed {subject}"),
         subject => subject,

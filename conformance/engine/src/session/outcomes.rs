@@ -206,7 +206,10 @@ impl Outcomes {
     pub fn share(&self, rule: &Rule, key: &Key) -> KindShare {
         let judged = self.of_rule(rule).filter(|own| own.pair == key.pair).count();
         let kept = self.requests.len().max(1) as u64;
+        let is_at_place = |other: &&Key| (other.rule, &other.pointer) == (key.rule, &key.pointer);
+        let mut at_place = self.broken.keys().filter(is_at_place);
         KindShare {
+            is_of_calls: at_place.any(|other| other.pair.is_some()),
             broken: self.of_key(key).map_or(0, BTreeSet::len),
             judged,
             all: usize::try_from(judged as u64 * self.all / kept).unwrap_or(usize::MAX),

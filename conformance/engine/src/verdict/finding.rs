@@ -93,6 +93,9 @@ pub struct KindShare {
     pub judged: usize,
     /// Requests that the rule judged in all: more than `judged` where the run keeps an even sample only.
     pub all: usize,
+    /// Whether requests of some method and mode broke it at this place: not malformed ones alone.
+    #[serde(skip)]
+    pub is_of_calls: bool,
 }
 
 impl Finding {

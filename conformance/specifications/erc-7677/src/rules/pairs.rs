@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "stub-and-data.length",
         4,
-        "make the stub as long as the data, with a signature of 65 bytes in it",
+        "give stub and data one length, with room for a signature of 65 bytes in the stub",
         Check::Group(&PAIR, length),
     ),
     rule(

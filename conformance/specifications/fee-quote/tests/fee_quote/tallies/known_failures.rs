@@ -108,7 +108,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
 fn a_cause_that_was_not_looked_for_is_not_called_not_found() {
     let first = first_violation();
     let finding = first.finding(&Key::of(first.rule, None, &first.violation), &SPECIFICATION);
-    let share = Some(KindShare { broken: 2, judged: 5, all: 5 });
+    let share = Some(KindShare { broken: 2, judged: 5, all: 5, is_of_calls: true });
     let told = |sought: bool| cause_of(&Finding { sought, share, ..finding.clone() });
     let shown = "2 of 5 requests of this kind show it";
     assert_eq!(told(true).as_deref(), Some(&*format!("no cause found; {shown}")));
