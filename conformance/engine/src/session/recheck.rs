@@ -159,7 +159,7 @@ impl Original {
             |key: &&Key| (key.rule, key.pair) == (own.rule, own.pair) && key.pointer != own.pointer;
         let answers: Vec<Answer<'_>> = finding.exchanges.iter().map(Answer::of).collect();
         let answer = answers.get(violation.member);
-        let is_not_always = finding.share.is_some_and(|share| share.broken < share.judged);
+        let is_seldom = finding.share.is_some_and(|share| 4 * share.broken < share.judged);
         Self {
             member: violation.member,
             pointer: violation.pointer.clone(),
@@ -188,7 +188,7 @@ impl Original {
             }),
             of_sent_values: finding.of_sent_values
                 || matches!(finding.cause, Some(Cause::Spent { .. }))
-                || breaks_alone && finding.cause.is_none() && is_not_always,
+                || breaks_alone && finding.cause.is_none() && is_seldom,
         }
     }
 }

@@ -259,16 +259,20 @@ pub(crate) static PAIR: Relation = Relation::new(
 /// Stub and data of eight operations.
 pub(crate) static EIGHT_PAIRS: Relation = Relation::new(
     "eight-stubs-and-data",
-    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; of eight new accounts",
+    "stub and data of eight operations; of eight others, whose stubs have gas limits of 0; of eight new accounts; of eight whose stubs have fees of \
+     0 too",
     Bases::These(STUBS),
-    Rounds::Fixed(3),
+    Rounds::Fixed(4),
     |input, ids| {
         let mut members = Vec::new();
         for (place, mut operation) in (0..).zip(other_calls(input, 0..8)) {
             if input.round == 2 {
                 operation = of_new_account(&operation, version(input.pair), place);
             }
-            let stub = if input.round == 1 { zero(&operation, false) } else { operation.clone() };
+            let stub = match input.round {
+                1 | 3 => zero(&operation, input.round == 3),
+                _ => operation.clone(),
+            };
             members.push(member(Role::Baseline, format!("the stub request of operation {place}"), stub, ids));
             let data = data_of(input, &operation);
             members.push(member(Role::Variant, format!("the data request of operation {place}"), data, ids));

@@ -198,8 +198,12 @@ impl Sponsorships {
         }
     }
 
-    /// A call that asks for nothing, such as one for a stub, and got an error: a target that sponsors nothing more says so early.
+    /// A call that asks for nothing, such as one for a stub, and got an error: a target that sponsors nothing more may say so early, where it
+    /// may refuse later what it granted.
     fn refused_free_of_cost(&self, exchange: &Exchange) -> Option<Asked> {
+        if !self.specification.refuses_repeats {
+            return None;
+        }
         let request = ParsedRequest::read(&exchange.request, self.specification);
         let call =
             request.valid_call().filter(|call| (self.specification.asks_for)(&call.envelope).is_none())?;

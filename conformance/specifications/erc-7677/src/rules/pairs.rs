@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     kinds::data_member,
     lines,
-    relations::{EIGHT_PAIRS, PAIR},
+    relations::{EIGHT_PAIRS, OTHER_LIMITS, PAIR},
     rules::{requests::rule, results::judged},
 };
 
@@ -22,6 +22,13 @@ pub(crate) const RULES: &[Rule] = &[
         "give stub and data one length, with room for a signature of 65 bytes in the stub",
         Check::Group(&PAIR, length),
     ),
+    rule(
+        "stub-and-data.length-with-other-limits",
+        4,
+        "data have the length of the stub with whatever gas limits and fees: a bundler estimates them in between",
+        Check::Group(&OTHER_LIMITS, length),
+    )
+    .of_clause("stub-and-data.length"),
     rule(
         "stub-and-data.zero-bytes",
         1,
@@ -70,17 +77,19 @@ fn pairs<'a>(
     })
 }
 
+/// The first request is the one of the stub, the others are those of its data.
 fn length(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
-    if let [stub, _] = views
-        && is_final(stub, knowledge)
-    {
-        report.held();
+    let Some((stub, others)) = views.split_first() else { return };
+    if is_final(stub, knowledge) {
+        return report.held();
     }
-    for (member, name, stub, data) in pairs(views, knowledge) {
-        report.set_member(member);
-        let expected = format!("{} bytes, as in the stub", stub.len());
-        report.expect(stub.len() == data.len(), format_args!("/result/{name}"), expected, || {
-            format!("{} bytes", data.len())
+    let Some((_, of_stub)) = own_data(stub, knowledge) else { return };
+    for (place, data) in others.iter().enumerate() {
+        let Some((name, of_data)) = own_data(data, knowledge) else { continue };
+        report.set_member(place + 1);
+        let expected = format!("{} bytes, as in the stub", of_stub.len());
+        report.expect(of_stub.len() == of_data.len(), format_args!("/result/{name}"), expected, || {
+            format!("{} bytes", of_data.len())
         });
     }
 }

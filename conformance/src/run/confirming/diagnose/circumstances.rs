@@ -37,9 +37,11 @@ const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
 const ROUNDS_OF_COPIES_AGAIN: usize = 40;
 /// How often requests that broke the rule in company are sent one after the other, and then in company again; and in how many orders each time.
-/// Answers may change with the second in which they are given: that they did so each time as if company decided is unlikely.
+/// Answers may change with the second in which they are given: that they did so each time as if company decided is unlikely. Where company
+/// needs several rounds, more orders are tried: an error by chance would be seen in them.
 const TURNS: usize = 3;
 const ORDERS: usize = 4;
+const ORDERS_A_ROUND: usize = 3;
 
 impl Search<'_> {
     /// For a violation that not every attempt showed again. The requests are sent alone as often as the share that the run saw asks for; a rare
@@ -118,13 +120,16 @@ impl Search<'_> {
         examples.sort_by_key(|example| example.pair != self.finding.pair);
         let mut others =
             examples.iter().map(|example| &*example.group).filter(|group| group.members.len() == 1).cycle();
-        let (mut groups, mut found) = (Vec::new(), None);
+        let (mut groups, mut found, mut rounds) = (Vec::new(), None, 0);
         for turn in 0..=TURNS {
             let is_first = turn == 0;
-            if !is_first && !self.is_right_in_order(turn, &groups, &mut others).await {
+            let orders = ORDERS.max(ORDERS_A_ROUND * rounds);
+            if !is_first && !self.is_right_in_order(orders, &groups, &mut others).await {
                 return None;
             }
+            rounds = 0;
             for _ in 0..if is_first { ROUNDS_OF_COPIES } else { ROUNDS_OF_COPIES_AGAIN } {
+                rounds += 1;
                 if is_first {
                     let own = &self.finding.group;
                     groups = (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten().collect();
@@ -155,11 +160,11 @@ impl Search<'_> {
     /// Whether requests that broke the rule in company never do one after the other. Otherwise what they are, or their order, may decide.
     async fn is_right_in_order(
         &mut self,
-        turn: usize,
+        orders: usize,
         groups: &[&Group],
         others: &mut impl Iterator<Item = &Group>,
     ) -> bool {
-        for round in turn * ORDERS..(turn + 1) * ORDERS {
+        for round in 0..orders {
             // Requests in flight are answered in any order, and after others.
             let start = round * (COPIES - 1) % groups.len();
             let mut order: Vec<&Group> = [&groups[start..], &groups[..start]].concat();

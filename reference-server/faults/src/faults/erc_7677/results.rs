@@ -191,6 +191,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             change_signature(result, |_| String::new());
         })
         .when(|view| view.is_stub() && zero_limits(view) == 3),
+    changed(
+        LENGTH,
+        "data-with-own-limit-long",
+        "data are longer where a gas limit is not the one of the stub",
+    )
+    .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(16))))
+    .when(|view| {
+        let limit = view.text("paymasterVerificationGasLimit");
+        view.is_data() && !matches!(limit, "" | "0x" | "0x0" | "0x186a0")
+    })
+    .also(&["data.signature", "data.signature-of-limits"]),
     changed(LENGTH, "data-behind-stub-data", "signs data behind those of the stub that the request repeats")
         .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(65))))
         .when(|view| {
@@ -242,6 +253,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
     })
     .when(|view| view.is_stub() && zero_limits(view) == 3),
+    in_stubs(ZERO_BYTES, "stub-of-zero-fees-zeros", "eight bytes of the stub are zero where a fee is 0x0")
+        .on_result(|_, result| {
+            change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
+        })
+        .when(|view| view.is_stub() && view.text("maxFeePerGas") == "0x0"),
     in_stubs(ZERO_BYTES, "stub-of-new-account-zeros", "eight bytes of the stub of a new account are zero")
         .on_result(|_, result| {
             change_signature(result, |signature| format!("{}{}", "00".repeat(8), &signature[16..]));
