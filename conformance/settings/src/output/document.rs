@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn every_part_on_a_page() {
-        let page = html::page(&document(), crate::output::page::Own::default(), "");
+        let page = html::page(&document(), Own::default(), "");
         let body = page.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
         assert!(!body.contains("<b>`") && !body.contains('\u{1b}') && !body.contains("Nothing"), "{body}");
         let headings: Vec<&str> = body.split("<h").skip(1).map(|rest| &rest[..1]).collect();

@@ -159,7 +159,7 @@ impl Sender {
             }
             delivered
         };
-        let delivered = self.stop.or_stopped(deliver).await?;
+        let delivered = self.stop.or_stopped(Box::pin(deliver)).await?;
         let answered = |(group, delivered): (Group, Delivered)| Some((group, delivered.ok()?));
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
@@ -173,7 +173,7 @@ impl Sender {
         };
         for (words, refused) in open {
             let _one_at_a_time = self.own_words.lock().await;
-            self.find_out(words, group, &refused, served.as_ref()).await;
+            Box::pin(self.find_out(words, group, &refused, served.as_ref())).await;
         }
         self.target.lock().has_own_limit(exchanges)
     }
