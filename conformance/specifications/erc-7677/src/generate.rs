@@ -201,4 +201,24 @@ mod tests {
             assert_eq!(source.base(&Base::accepted(STUB_07)).is_some(), served == "0.7");
         }
     }
+
+    #[test]
+    fn where_any_operation_is_accepted_one_sender_has_many_with_a_nonce_each() {
+        let nonces_of_the_regular = |accepts: &str| -> Vec<Value> {
+            let listed = r#"sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1" } }]"#;
+            let text =
+                format!("service.entry-points = [\"0.7\"]\n[operations]\naccepts = \"{accepts}\"\n{listed}");
+            let mut source = Source::new(1, &Target::new(read(&text).unwrap()));
+            let bases = (0..400).filter_map(|_| source.base(&Base::accepted(STUB_07)));
+            let operations = bases.map(|request| request["params"][0].clone());
+            operations.filter(|own| own["sender"] == REGULAR).map(|own| own["nonce"].clone()).collect()
+        };
+        let mut nonces = nonces_of_the_regular("any");
+        assert!((16..60).contains(&nonces.len()), "about 8 % of 400: {}", nonces.len());
+        let all = nonces.len();
+        nonces.sort_by_key(Value::to_string);
+        nonces.dedup();
+        assert_eq!(nonces.len(), all);
+        assert!(nonces_of_the_regular("listed").is_empty());
+    }
 }

@@ -96,5 +96,6 @@ mod tests {
         let listed = r#"[operations]
             sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1" } }]"#;
         assert_eq!(line(listed).unwrap(), r#"accepts = "<any, or listed>""#);
+        assert_eq!(line("[operations]\naccepts = \"any\""), None, "the profile says it already");
     }
 }

@@ -333,8 +333,11 @@ impl Sponsorships {
 mod tests {
     use std::time::Duration;
 
+    use paymaster_engine::cases::plan::Plan;
+    use paymaster_exchange::Response;
+    use paymaster_settings::{DEFAULT_SPECIFICATION, specification};
+
     use super::*;
-    use paymaster_settings::DEFAULT_SPECIFICATION;
 
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
@@ -395,6 +398,31 @@ mod tests {
                 known.remember(answer);
             }
             assert_eq!(known.exhausted(&doubt).is_some(), is_limited, "{answers:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_place_of_a_stub_may_come_from_a_spent_budget_and_one_in_place_of_a_quote_may_not() {
+        let of_stubs = specification("erc-7677").unwrap();
+        let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32007,"message":"budget used up"}}"#;
+        let result = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        for (specification, answer, is_doubtful) in
+            [(of_stubs, error, true), (of_stubs, result, false), (DEFAULT_SPECIFICATION, error, false)]
+        {
+            let context = (specification.read_profile)("operations.accepts = \"any\"").unwrap();
+            let mut plan = Plan::new(&*context, 1, 40).filter(|group| group.members.len() == 1);
+            let known = Sponsorships { specification, context: Some(context.clone()), ..after(200, 3) };
+            let is_free = |group: &Group| {
+                let request = ParsedRequest::read(&group.members[0].body, specification);
+                let call = request.valid_call();
+                call.is_some_and(|call| {
+                    (specification.asks_for)(&call.envelope).is_none() && known.may_be_granted(call)
+                })
+            };
+            let group = plan.find(is_free).expect("a call that asks for nothing");
+            let response = Response { status: 200, headers: Vec::new(), body: answer.into() };
+            let exchange = Exchange::new(group.members[0].body.clone(), Ok(response), Duration::ZERO);
+            assert_eq!(known.doubtful(&[exchange]).is_some(), is_doubtful, "{} {answer}", specification.name);
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cases::case::Group,
+    cases::case::{Group, Member, Role},
     diagnosis::{
         cause::{EarlierRequest, Writing, WrongAnswers},
         difference::Difference,
@@ -14,7 +14,7 @@ use crate::{
     rules::{Advice, Violation, requests::number_id},
     session::recorded::RECORDED,
     specification::SAMPLE,
-    verdict::finding::Attempt,
+    verdict::finding::{Attempt, KindShare},
 };
 
 /// A finding in an answer to a quote in sponsored mode.
@@ -280,6 +280,18 @@ fn findings_with_one_deciding_member_are_one_defect() {
         (decides("/params/0", json!({}), json!({"nonce": "1"})), large(), 2),
     ] {
         assert_eq!(count(Some(one.clone()), Some(two.clone())), expected, "{one:?} and {two:?}");
+    }
+}
+
+#[test]
+fn requests_are_told_to_be_malformed_where_no_call_breaks_the_rule() {
+    for (is_of_calls, subject) in [(false, "malformed requests"), (true, "requests")] {
+        let mut finding = finding("error.code", "/id", None);
+        finding.share = Some(KindShare { broken: 1, judged: 1, all: 1, is_of_calls });
+        finding.group.members =
+            vec![Member { role: Role::Malformed, label: String::new(), body: "[".into(), sent_as: None }];
+        let headline = sentence::headline(&finding, &BTreeSet::from([None]));
+        assert!(headline.starts_with(&format!("{subject}: ")), "{headline}");
     }
 }
 
