@@ -138,40 +138,51 @@ fn answer(stream: &mut TcpStream, headers: &str, body: &[u8]) {
     write(stream, body);
 }
 
+/// The runs wait for what does not come: all of them at the same time.
+fn outlast_all(targets: &[(&str, &str, &str)]) {
+    thread::scope(|scope| {
+        for (name, url, said) in targets {
+            scope.spawn(|| outlast(name, url, said));
+        }
+    });
+}
+
 #[test]
 fn silence_and_slowness_meet_the_total_deadline() {
     let silent = raw(|stream| {
         thread::sleep(Duration::from_mins(1));
         drop(stream);
     });
-    outlast("silence", &silent, "no complete answer within 2.0 s (waiting for the response head)");
     let stalling = answering(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{");
         thread::sleep(Duration::from_mins(1));
     });
-    outlast("a stall", &stalling, "(waiting for the response body)");
     let dripping = answering(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
         drip(stream);
     });
-    outlast("a drip", &dripping, "(waiting for the response body)");
-    let dripping = answering(|stream| {
+    let dripping_headers = answering(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\nx: ");
         drip(stream);
     });
-    outlast("a drip of headers", &dripping, "(waiting for the end of the response head)");
+    outlast_all(&[
+        ("silence", &silent, "no complete answer within 2.0 s (waiting for the response head)"),
+        ("a stall", &stalling, "(waiting for the response body)"),
+        ("a drip", &dripping, "(waiting for the response body)"),
+        ("a drip of headers", &dripping_headers, "(waiting for the end of the response head)"),
+    ]);
 }
 
 #[test]
 fn interim_responses_without_end_are_no_answer() {
     let interim = answering(|stream| flood(stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)));
-    outlast("1xx", &interim, "only interim responses (1xx) came");
     let slow = answering(|stream| {
         while stream.write_all(b"HTTP/1.1 102 Processing\r\n\r\n").is_ok() {
             thread::sleep(Duration::from_millis(10));
         }
     });
-    outlast("slow 1xx", &slow, "only interim responses (1xx) came");
+    let said = "only interim responses (1xx) came";
+    outlast_all(&[("1xx", &interim, said), ("slow 1xx", &slow, said)]);
 }
 
 #[test]

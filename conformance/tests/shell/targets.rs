@@ -343,8 +343,10 @@ fn a_request_that_is_never_answered_is_a_defect_and_the_others_are_judged() {
     });
     let profile = "[service]\nentry-points = [\"0.7\"]\nchain-id = 31337\n";
     std::fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
-    let arguments = [&server.url(), "--spec", "erc-7677", "--cases", "12", "--timeout", "1s"];
-    let (code, out, err) = run(folder.path(), &arguments);
+    // Each smaller request that is tried is waited for.
+    let limits = ["--cases", "12", "--timeout", "1s", "--shrink-requests", "4"];
+    let (code, out, err) =
+        run(folder.path(), &[&[&server.url(), "--spec", "erc-7677"], &limits[..]].concat());
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.contains("1 defect, 1 rule broken"), "{out}");
     assert!(out.contains("answer.http-message") && out.contains("\"token\""), "the request is shown: {out}");

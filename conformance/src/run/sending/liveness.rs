@@ -182,6 +182,11 @@ pub(crate) fn is_served(exchange: &Exchange) -> bool {
     served(exchange) > Served::No
 }
 
+/// Whether a request in plain headers got a result.
+pub(crate) fn gives_result(exchange: &Exchange) -> bool {
+    served(exchange) == Served::WithResult
+}
+
 /// Whether the target sent an answer, complete or not.
 pub(crate) fn is_answered(exchange: &Exchange) -> bool {
     matches!(&exchange.outcome, Ok(_) | Err(Failure::TooLarge { .. } | Failure::Cut(_)))

@@ -28,6 +28,13 @@ const BY_CHANCE: f64 = 0.001;
 const PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
 
+/// How often the error may come again after the request was served: where the pause was still too short for the limit. More often, it comes
+/// by chance.
+const RELAPSES: u32 = 2;
+
+/// How long a run pauses, in all, in checks that find no limit.
+const MOST_PAUSED: Duration = Duration::from_secs(15);
+
 /// After so many checks that found no limit, an error is an answer to its own request.
 const SETTLED: u32 = 2;
 
@@ -40,6 +47,8 @@ pub(crate) struct OwnWords {
     /// How many checks found no limit.
     answers: BTreeMap<String, u32>,
     limits: BTreeSet<String>,
+    /// How long checks paused since the last limit was found.
+    paused: Duration,
 }
 
 impl OwnWords {
@@ -56,6 +65,21 @@ impl OwnWords {
 
     fn note_answer(&mut self, words: &str) {
         *self.answers.entry(words.to_owned()).or_default() += 1;
+    }
+
+    fn may_pause(&self) -> bool {
+        self.paused < MOST_PAUSED
+    }
+
+    /// The request after a pause.
+    fn pause(&mut self, pause: Duration) -> WordsStep {
+        self.paused += pause;
+        WordsStep::Probe(1, pause)
+    }
+
+    fn note_limit(&mut self, words: &str) {
+        self.limits.insert(words.to_owned());
+        self.paused = Duration::ZERO;
     }
 }
 
@@ -84,7 +108,7 @@ enum Stage {
     /// Copies of such a request at the same time. So many got the error, of those that were sent.
     Copies { refused: u32, sent: u32 },
     /// The request after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
-    After { refused: u32, sent: u32, served: u32, pause: Duration },
+    After { refused: u32, sent: u32, served: u32, pause: Duration, relapses: u32 },
 }
 
 /// What to do next in such a check.
@@ -111,7 +135,7 @@ impl WordsCheck {
             return match &self.stage {
                 // Another group has found it out.
                 _ if !own_words.is_open(&self.words) => WordsStep::Over,
-                Stage::After { pause, .. } => WordsStep::Probe(1, *pause),
+                Stage::After { pause, .. } => own_words.pause(*pause),
                 _ => WordsStep::Again,
             };
         }
@@ -137,26 +161,29 @@ impl WordsCheck {
                 (*refused, *sent) = (*refused + refused_now, *sent + COPIES);
                 let (refused, sent) = (*refused, *sent);
                 if by_chance(refused, sent, MOST_SERVED) < BY_CHANCE {
-                    self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE };
+                    self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE, relapses: 0 };
                     return WordsStep::Quiet;
                 }
                 if refused > 0 && sent < COPIES * ROUNDS {
                     return WordsStep::Probe(COPIES, Duration::ZERO);
                 }
             }
-            Stage::After { served, pause, .. } if refused_now > 0 => {
-                if *pause < LONGEST_PAUSE {
+            Stage::After { served, pause, relapses, .. } if refused_now > 0 => {
+                *relapses += u32::from(*served > 0);
+                if *pause < LONGEST_PAUSE && *relapses <= RELAPSES && own_words.may_pause() {
                     (*served, *pause) = (0, *pause * 2);
-                    return WordsStep::Probe(1, *pause);
+                    return own_words.pause(*pause);
                 }
             }
-            Stage::After { refused, sent, served, pause } => {
+            Stage::After { refused, sent, served, pause, .. } => {
                 *served += 1;
-                if by_chance(*refused, *sent, *served) >= BY_CHANCE {
-                    return WordsStep::Probe(1, *pause);
+                if by_chance(*refused, *sent, *served) < BY_CHANCE {
+                    own_words.note_limit(&self.words);
+                    return WordsStep::Over;
                 }
-                own_words.limits.insert(self.words.clone());
-                return WordsStep::Over;
+                if own_words.may_pause() {
+                    return own_words.pause(*pause);
+                }
             }
         }
         own_words.note_answer(&self.words);
@@ -219,6 +246,32 @@ mod tests {
         assert!(is_limit && pauses.len() > 3, "fewer errors are more often chance: {pauses:?}");
         assert!(!check(|copy, pauses| pauses == 0 && copy < 1).1, "they may come by chance");
         assert!(!check(|_, _| true).1, "an error that stays is no limit");
+        let (pauses, is_limit) = check(|copy, pauses| pauses % 4 == 0 && copy < 15);
+        assert!(
+            !is_limit && pauses.iter().sum::<u128>() < 1000,
+            "errors by chance come again and again: {pauses:?}"
+        );
+    }
+
+    #[test]
+    fn checks_that_find_no_limit_pause_for_a_bounded_time_in_all() {
+        let mut own_words = OwnWords::default();
+        let paused = |own_words: &mut OwnWords, until| {
+            let (pauses, is_limit) = check(own_words, true, |_, pauses| pauses < until);
+            (pauses.iter().sum::<u128>(), is_limit)
+        };
+        let stays = usize::MAX;
+        let (first, _) = paused(&mut own_words, stays);
+        assert_eq!(paused(&mut own_words, stays), (first, false));
+        own_words.answers.clear();
+        assert!(paused(&mut own_words, stays).0 < first, "{:?}", own_words.paused);
+        own_words.answers.clear();
+        assert!(!paused(&mut own_words, 0).1, "no time is left to look");
+        let mut own_words = OwnWords::default();
+        for _ in 0..9 {
+            own_words.limits.clear();
+            assert!(paused(&mut own_words, 5).1, "what finds a limit is not counted");
+        }
     }
 
     #[test]

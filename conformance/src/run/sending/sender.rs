@@ -32,7 +32,7 @@ use crate::{
             Attempts, Delivered, Delivery, DeliveryError, Effect, Next, Overload, Sending, Step, TargetState,
         },
         excuse::errors,
-        liveness::Patience,
+        liveness::{Patience, gives_result},
         own_words::{WordsCheck, WordsStep},
         slots::Slots,
         sponsorships::Sponsorships,
@@ -207,11 +207,9 @@ impl Sender {
                 self.probe(group, body.clone()).await
             };
             let probes = join_all((0..copies).map(probe)).await;
-            came = match probes.into_iter().collect::<Result<Vec<_>, _>>() {
-                Ok(probes) => probes.iter().map(errors).collect(),
-                Err(_) => break,
-            };
-            if step == WordsStep::Again && came.iter().all(Vec::is_empty) {
+            let Ok(probes) = probes.into_iter().collect::<Result<Vec<_>, _>>() else { break };
+            came = probes.iter().map(errors).collect();
+            if step == WordsStep::Again && probes.iter().all(gives_result) {
                 // The limit may be one for requests of this kind alone.
                 served = refused;
             }

@@ -189,3 +189,19 @@ async fn own_words_state_a_limit_unless_the_run_ends_before_that_is_known() {
         assert_eq!(sender.states_limit(&groups[1], &exchanges).await, is_limit, "{refused} {budget:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn copies_are_sent_of_what_got_a_result() {
+    // The second request gets the error, then this status, and at least one of the copies gets the error too.
+    for (status, copied) in [(200, 1), (404, 0)] {
+        let statuses = [200, OWN_WORDS, status, OWN_WORDS];
+        let target = Scripted::new(usize::MAX, &statuses);
+        let (sender, groups) = (target.sender(4), groups());
+        sender.deliver(&groups[0]).await.unwrap();
+        let exchanges = sender.deliver(&groups[1]).await.unwrap();
+        sender.states_limit(&groups[1], &exchanges).await;
+        let bodies = target.bodies.lock().unwrap();
+        assert_ne!(bodies[0], bodies[1]);
+        assert!(bodies.len() > 20 && bodies[3..].iter().all(|body| *body == bodies[copied]), "{status}");
+    }
+}
