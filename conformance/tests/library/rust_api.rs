@@ -5,12 +5,13 @@ use paymaster_fee_quote::{
     target::{context::Context, profile::Profile},
 };
 use std::{
+    collections::BTreeSet,
     convert::Infallible,
     error::Error as _,
     future::pending,
     io,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -27,7 +28,7 @@ use paymaster_conformance::{
 };
 use paymaster_engine::cases::plan::DEFAULT_CASES;
 use paymaster_reference_server::{Config, Service};
-use paymaster_settings::{Embedded, embedded::profile_of};
+use paymaster_settings::{Embedded, embedded::profile_of, specification};
 use serde_json::Value;
 
 const NOW: u64 = 1_800_000_000;
@@ -254,4 +255,35 @@ proptest! {
         let answer: Value = serde_json::from_slice(&reply.body.unwrap_or_default()).expect("it is JSON");
         prop_assert!(answer.get("result").is_some(), "{}", answer);
     }
+}
+
+/// A service that answers data with null while data for the same sender and nonce are signed.
+#[tokio::test]
+async fn the_same_data_are_asked_for_twice_at_the_same_time() {
+    let (service, signing) = (Arc::new(reference()), Arc::new(Mutex::new(BTreeSet::new())));
+    let service = Check::service(move |request: Request<Bytes>| {
+        let (service, signing) = (Arc::clone(&service), Arc::clone(&signing));
+        async move {
+            let call: Value = serde_json::from_slice(request.body()).unwrap_or_default();
+            let operation = &call["params"][0];
+            let name = format!("{}{}", operation["sender"], operation["nonce"]);
+            if call["method"] != "pm_getPaymasterData" {
+                return answered(&service, request.body(), |_| {});
+            }
+            if !signing.lock().expect("no thread panics").insert(name.clone()) {
+                return answered(&service, request.body(), |answer| {
+                    if let Some(result) = answer.get_mut("result") {
+                        *result = Value::Null;
+                    }
+                });
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            signing.lock().expect("no thread panics").remove(&name);
+            answered(&service, request.body(), |_| {})
+        }
+    });
+    let profile = profile_of(specification("erc-7677").expect("it is one of ours"), &Config::default(), &[]);
+    let outcome = service.profile(profile).cases(2).run().await.expect("it starts");
+    let broken: BTreeSet<&str> = outcome.broken_rules().map(|rule| rule.id).collect();
+    assert_eq!(broken, ["answer.result-object"].into());
 }

@@ -731,10 +731,10 @@ pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     },
 );
 
-/// Data of several operations at the same time, and of two more in a batch.
+/// Data of several operations at the same time, of one of them twice, and of two more in a batch.
 pub(crate) static CONCURRENT: Relation = Relation::new(
     "concurrent-data",
-    "data of six operations at the same time, and of two more in a batch",
+    "data of six operations at the same time, of one of them twice, and of two more in a batch",
     Bases::These(DATAS),
     Rounds::scaled(4),
     |input, ids| {
@@ -743,6 +743,11 @@ pub(crate) static CONCURRENT: Relation = Relation::new(
         let mut members: Vec<Member> = operations
             .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
             .collect();
+        // As a client that has waited too long sends it.
+        members.extend(
+            other_calls(input, first..first + 1)
+                .map(|request| member(Role::Again, "operation 0 again", request, ids)),
+        );
         let batch: Vec<Value> = other_calls(input, first + 6..first + 8)
             .map(|request| with(&request, "", "id", ids.next_id()))
             .collect();

@@ -28,10 +28,6 @@ const BY_CHANCE: f64 = 0.001;
 const PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(3200);
 
-/// How often the error may come again after the request was served: where the pause was still too short for the limit. More often, it comes
-/// by chance.
-const RELAPSES: u32 = 2;
-
 /// How long a run pauses, in all, in checks that find no limit.
 const MOST_PAUSED: Duration = Duration::from_secs(15);
 
@@ -95,6 +91,8 @@ pub(super) struct WordsCheck {
     words: String,
     /// Whether a request got a result before.
     has_served: bool,
+    /// Whether the request with the error did not get it again.
+    pub(super) was_served: bool,
     stage: Stage,
 }
 
@@ -108,7 +106,7 @@ enum Stage {
     /// Copies of such a request at the same time. So many got the error, of those that were sent.
     Copies { refused: u32, sent: u32 },
     /// The request after pauses, while nothing else was sent. So many of the copies got the error; it was served so often in a row since.
-    After { refused: u32, sent: u32, served: u32, pause: Duration, relapses: u32 },
+    After { refused: u32, sent: u32, served: u32, pause: Duration },
 }
 
 /// What to do next in such a check.
@@ -126,7 +124,7 @@ pub(super) enum WordsStep {
 
 impl WordsCheck {
     pub(super) fn new(words: String, has_served: bool) -> Self {
-        Self { words, has_served, stage: Stage::Again { is_alone: false } }
+        Self { words, has_served, was_served: false, stage: Stage::Again { is_alone: false } }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -154,6 +152,7 @@ impl WordsCheck {
             Stage::Again { is_alone: false } if refused_now > 0 => return self.again_alone(),
             Stage::First(_) if refused_now == 0 => return self.again_alone(),
             Stage::Again { .. } | Stage::First(_) => {
+                self.was_served = matches!(self.stage, Stage::Again { .. });
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
                 return WordsStep::Probe(COPIES, Duration::ZERO);
             }
@@ -161,16 +160,15 @@ impl WordsCheck {
                 (*refused, *sent) = (*refused + refused_now, *sent + COPIES);
                 let (refused, sent) = (*refused, *sent);
                 if by_chance(refused, sent, MOST_SERVED) < BY_CHANCE {
-                    self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE, relapses: 0 };
+                    self.stage = Stage::After { refused, sent, served: 0, pause: PAUSE };
                     return WordsStep::Quiet;
                 }
                 if refused > 0 && sent < COPIES * ROUNDS {
                     return WordsStep::Probe(COPIES, Duration::ZERO);
                 }
             }
-            Stage::After { served, pause, relapses, .. } if refused_now > 0 => {
-                *relapses += u32::from(*served > 0);
-                if *pause < LONGEST_PAUSE && *relapses <= RELAPSES && own_words.may_pause() {
+            Stage::After { served, pause, .. } if refused_now > 0 => {
+                if *pause < LONGEST_PAUSE && own_words.may_pause() {
                     (*served, *pause) = (0, *pause * 2);
                     return own_words.pause(*pause);
                 }
@@ -246,11 +244,6 @@ mod tests {
         assert!(is_limit && pauses.len() > 3, "fewer errors are more often chance: {pauses:?}");
         assert!(!check(|copy, pauses| pauses == 0 && copy < 1).1, "they may come by chance");
         assert!(!check(|_, _| true).1, "an error that stays is no limit");
-        let (pauses, is_limit) = check(|copy, pauses| pauses % 4 == 0 && copy < 15);
-        assert!(
-            !is_limit && pauses.iter().sum::<u128>() < 1000,
-            "errors by chance come again and again: {pauses:?}"
-        );
     }
 
     #[test]

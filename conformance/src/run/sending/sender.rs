@@ -50,6 +50,9 @@ pub(crate) enum Notice {
     Exchanged(Box<SentExchange>),
 }
 
+/// From this pause on, one that looks for a limit is reported.
+const NOTICED: Duration = Duration::from_millis(500);
+
 /// A group that is being sent, and within which bounds its answers are read.
 #[derive(Clone, Copy)]
 struct Outgoing<'a> {
@@ -164,28 +167,31 @@ impl Sender {
         Some(round.into_iter().zip(delivered).filter_map(answered).collect())
     }
 
-    /// Whether an error that a group got states a limit in words of the target's own. Where that is open, the request itself, and one that
-    /// got a result before, show it.
+    /// Whether an error that a group got states a limit in words of the target's own, or may state one. Where that is open, the request itself,
+    /// and one that got a result before, show it. An error that does not come again, and of which they show nothing, comes by chance, or
+    /// from a limit that the run touched only: the first few are not judged.
     pub(crate) async fn states_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
         let (open, served) = {
             let target = self.target.lock();
             (target.open_words(exchanges), target.liveness.served_with_result())
         };
+        let mut may_be_limit = false;
         for (words, refused) in open {
             let _one_at_a_time = self.own_words.lock().await;
-            Box::pin(self.find_out(words, group, &refused, served.as_ref())).await;
+            may_be_limit |= Box::pin(self.find_out(words, group, &refused, served.as_ref())).await;
         }
-        self.target.lock().has_own_limit(exchanges)
+        may_be_limit || self.target.lock().has_own_limit(exchanges)
     }
 
-    /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not.
+    /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not. Gives whether the request
+    /// with the error was served when it was sent again.
     async fn find_out(
         &self,
         words: String,
         group: &Group,
         refused: &RequestBody,
         served: Option<&RequestBody>,
-    ) {
+    ) -> bool {
         let mut check = WordsCheck::new(words, served.is_some());
         let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
         loop {
@@ -202,6 +208,11 @@ impl Sender {
                 WordsStep::Again => (1, refused, Duration::ZERO),
                 WordsStep::Probe(copies, pause) => (copies, served, pause),
             };
+            if pause >= NOTICED {
+                let reason = "to see whether an error states a limit".to_owned();
+                // The receiver may be gone: the pause is kept all the same.
+                let _ = self.notices.send(Notice::Waiting { pause, reason, is_asked_for: false });
+            }
             let probe = async |_| {
                 self.sleep(pause).await?;
                 self.probe(group, body.clone()).await
@@ -217,6 +228,7 @@ impl Sender {
         if let Some((slots, _)) = quiet {
             self.slots.give_back(slots, self.target.lock().jobs);
         }
+        check.was_served && self.stop.reason().is_none()
     }
 
     /// Has at most that many requests in flight from now on. Nothing may be in flight.

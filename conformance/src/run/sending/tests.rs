@@ -178,8 +178,11 @@ async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
 
 #[tokio::test(start_paused = true)]
 async fn own_words_state_a_limit_unless_the_run_ends_before_that_is_known() {
-    // A request is served; the next one gets the error twice, and so do a first probe and the copies.
-    for (refused, budget, is_limit) in [(27, None, true), (27, Some(10), false), (2, None, false)] {
+    // A request is served; the next one gets the error twice, and so do a first probe and the copies. An error that does not come again, or
+    // not to the request alone, may state one, and one that stays states none.
+    for (refused, budget, is_limit) in
+        [(27, None, true), (27, Some(10), false), (1, None, true), (2, None, true), (500, None, false)]
+    {
         let statuses: Vec<u16> = [200].into_iter().chain([OWN_WORDS].repeat(refused)).collect();
         let target = Scripted::new(usize::MAX, &statuses);
         let (mut sender, groups) = (target.sender(4), groups());
@@ -204,4 +207,17 @@ async fn copies_are_sent_of_what_got_a_result() {
         assert_ne!(bodies[0], bodies[1]);
         assert!(bodies.len() > 20 && bodies[3..].iter().all(|body| *body == bodies[copied]), "{status}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_does_not_come_again_is_judged_from_the_third_time_on() {
+    let target = Scripted::new(usize::MAX, &[200, OWN_WORDS]);
+    let (sender, groups) = (target.sender(4), groups());
+    sender.deliver(&groups[0]).await.unwrap();
+    let exchanges = sender.deliver(&groups[1]).await.unwrap();
+    let mut judged = Vec::new();
+    for _ in 0..4 {
+        judged.push(!sender.states_limit(&groups[1], &exchanges).await);
+    }
+    assert_eq!(judged, [false, false, true, true]);
 }

@@ -267,7 +267,7 @@ fn differs(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
 /// Data that have room for a signature differ between operations that are asked for together, in a batch too.
 fn all_differ(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     let mut known: BTreeSet<&str> = BTreeSet::new();
-    for (place, view) in views.iter().enumerate() {
+    for (place, view) in views.iter().enumerate().filter(|(_, view)| view.role != Role::Again) {
         report.set_member(place);
         let single = own_data(view, knowledge).map(|(name, _)| (String::new(), name, view.answer.result()));
         let batch = view.answer.array().into_iter().flatten().enumerate().flat_map(|(place, answer)| {
