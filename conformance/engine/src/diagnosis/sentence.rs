@@ -54,7 +54,10 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Kind>>) -> String {
 /// The requests of these kinds, in words. What is said of every answer is said of these kinds alone.
 fn subject(pairs: &BTreeSet<Option<Kind>>, finding: &Finding) -> String {
     let known: Vec<Kind> = pairs.iter().copied().flatten().collect();
-    let (Some(first), false) = (known.first(), pairs.contains(&None)) else {
+    // The condition names the method.
+    let is_of_method =
+        finding.cause.iter().flat_map(Cause::members).any(|member| member.pointer == "/method");
+    let (Some(first), false) = (known.first(), pairs.contains(&None) || is_of_method) else {
         return REQUESTS.to_owned();
     };
     if known.len() == 1 {

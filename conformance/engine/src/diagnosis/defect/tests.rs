@@ -442,4 +442,7 @@ fn what_is_said_of_every_answer_names_the_kinds_that_it_is_said_of() {
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20]), "requests in mode ERC20");
     assert_eq!(headline(&[kinds::QUOTE_ERC20, kinds::SPONSOR_SPONSORED]), "2 kinds of requests");
     assert_eq!(headline(&kinds::ALL), "requests");
+    let of_method = finding("answer.object", "", Some(decides("/method", json!("pm_a"), json!("pm_b"))));
+    let told = sentence::headline(&of_method, &BTreeSet::from([of_method.pair]));
+    assert!(told.starts_with("requests with method \"pm_a\": "), "{told}");
 }

@@ -90,7 +90,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["json-rpc.notification"]),
     fault(BATCH, "batch-answers-repeated", "answers the last request of a batch twice")
         .on_batch(|_, answers| answers.extend(answers.last().cloned()))
-        .also(&["json-rpc.notification"]),
+        .also(&["json-rpc.notification", "data.differs"]),
     fault(BATCH, "batch-without-last", "does not answer the last request of a batch")
         .on_batch(|_, answers| drop(answers.pop())),
     fault(BATCH, "batch-cut-at-eight", "answers only the first eight requests of a batch")

@@ -34,7 +34,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .when(|view| view.is_call()),
     fault(QUOTE_CACHED, "quote-cached-by-sender", "repeats the first quote for a sender")
-        .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"]))),
+        .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"])))
+        .also(&["quote.*", "plausibility.fee-of-operation"]),
     fault(QUOTE_CACHED, "quote-cached-by-id", "repeats the first quote for an id")
         .on_result(|view, result| view.repeat(result, view.id().to_string())),
     fault(QUOTE_CACHED, "quote-cached-by-nonce", "repeats the first quote for a nonce")

@@ -29,10 +29,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .also(&["request.*", "answer.*", "json-rpc.*", "interoperability.*", "quote.*", "sponsor.*"]),
     fault(NOTATION, "line-breaks-refused", "refuses requests that are spread over several lines")
         .refuses(|view| view.raw.contains(&b'\n')),
-    fault(NOTATION, "white-space-refused", "refuses white space after a colon or a comma").refuses(|view| {
-        let mut pairs = view.raw.windows(2);
-        pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
-    }),
+    fault(NOTATION, "white-space-refused", "refuses white space after a colon or a comma")
+        .refuses(|view| {
+            let mut pairs = view.raw.windows(2);
+            pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
+        })
+        .also(&["request.headers"]),
     fault(NOTATION, "outer-white-space-refused", "refuses white space before and after the request")
         .refuses(|view| view.raw.trim_ascii().len() < view.raw.len()),
     fault(NOTATION, "escapes-not-decoded", "does not decode \\u escapes")

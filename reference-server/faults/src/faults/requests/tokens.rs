@@ -245,8 +245,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             all.push(Value::Object(quote));
         }
     })
-    // The additional quote has the symbol and decimals of the first one.
-    .also(&["fee-quote.symbol", "fee-quote.decimal", "plausibility.token-price"]),
+    // The additional quote has the symbol, decimals and rate of the first one.
+    .also(&[
+        "fee-quote.symbol",
+        "fee-quote.decimal",
+        "plausibility.token-price",
+        "plausibility.exchange-rate",
+    ]),
 ];
 
 fn names_supported(view: &RequestView<'_>) -> bool {
