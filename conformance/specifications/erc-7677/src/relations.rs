@@ -743,7 +743,7 @@ pub(crate) static CONCURRENT: Relation = Relation::new(
         let mut members: Vec<Member> = operations
             .map(|(place, request)| member(Role::Variant, format!("operation {place}"), request, ids))
             .collect();
-        // As a client that has waited too long sends it.
+        // A client repeats a request that it has waited for too long.
         members.extend(
             other_calls(input, first..first + 1)
                 .map(|request| member(Role::Again, "operation 0 again", request, ids)),

@@ -91,8 +91,8 @@ pub(super) struct WordsCheck {
     words: String,
     /// Whether a request got a result before.
     has_served: bool,
-    /// Whether the request with the error did not get it again.
-    pub(super) was_served: bool,
+    /// Whether the error did not come again when the same request was sent again.
+    pub(super) has_vanished: bool,
     stage: Stage,
 }
 
@@ -124,7 +124,7 @@ pub(super) enum WordsStep {
 
 impl WordsCheck {
     pub(super) fn new(words: String, has_served: bool) -> Self {
-        Self { words, has_served, was_served: false, stage: Stage::Again { is_alone: false } }
+        Self { words, has_served, has_vanished: false, stage: Stage::Again { is_alone: false } }
     }
 
     /// Decides what follows from the answers to what was sent, each by its errors; none at first and after `Quiet`.
@@ -152,7 +152,7 @@ impl WordsCheck {
             Stage::Again { is_alone: false } if refused_now > 0 => return self.again_alone(),
             Stage::First(_) if refused_now == 0 => return self.again_alone(),
             Stage::Again { .. } | Stage::First(_) => {
-                self.was_served = matches!(self.stage, Stage::Again { .. });
+                self.has_vanished = matches!(self.stage, Stage::Again { .. });
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
                 return WordsStep::Probe(COPIES, Duration::ZERO);
             }
@@ -173,7 +173,7 @@ impl WordsCheck {
                     return own_words.pause(*pause);
                 }
             }
-            Stage::After { refused, sent, served, pause, .. } => {
+            Stage::After { refused, sent, served, pause } => {
                 *served += 1;
                 if by_chance(*refused, *sent, *served) < BY_CHANCE {
                     own_words.note_limit(&self.words);

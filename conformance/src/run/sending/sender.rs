@@ -183,8 +183,8 @@ impl Sender {
         may_be_limit || self.target.lock().has_own_limit(exchanges)
     }
 
-    /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not. Gives whether the request
-    /// with the error was served when it was sent again.
+    /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not. Gives whether the error did
+    /// not come again when the same request was sent again.
     async fn find_out(
         &self,
         words: String,
@@ -228,7 +228,7 @@ impl Sender {
         if let Some((slots, _)) = quiet {
             self.slots.give_back(slots, self.target.lock().jobs);
         }
-        check.was_served && self.stop.reason().is_none()
+        check.has_vanished && self.stop.reason().is_none()
     }
 
     /// Has at most that many requests in flight from now on. Nothing may be in flight.
