@@ -40,7 +40,7 @@ pub struct Specification {
     pub calls: &'static Relation,
     /// The places of a request that causes and replays name.
     pub places: Places,
-    /// The base requests that malformed bodies and batches are made of.
+    /// The base requests that malformed bodies and batches are made of: those of calls that the target serves, the best first.
     pub plain_bases: &'static [Base],
     /// Reads what a profile says of a target, from TOML. Whoever read the file took the tables that are the same for every specification.
     pub read_profile: fn(&str) -> Result<Arc<dyn Knowledge>, ProfileError>,

@@ -230,6 +230,13 @@ impl Operation {
         members.abi_encode()
     }
 
+    /// The operation as bundlers send it that do not pad the factory `0x7702`: EntryPoint 0.8 takes both. None for another factory, and with
+    /// factoryData.
+    pub fn with_short_factory(&self) -> Option<Self> {
+        let is_padded = self.init_code[..] == Address::right_padding_from(&DELEGATED)[..];
+        is_padded.then(|| Self { init_code: Bytes::from_static(&DELEGATED), ..self.clone() })
+    }
+
     /// The hash of an initCode whose factory `0x7702` is replaced by the delegate. None for another factory, and when the delegate is
     /// unknown.
     pub(crate) fn delegated_init_code_hash(&self) -> Option<B256> {
@@ -449,6 +456,18 @@ mod tests {
             hash(EntryPointVersion::V08, 65),
             "0x0110caf86085f64d6770b797525720eec235c0bb16d6a930d966756d9c248a28"
         );
+    }
+
+    #[test]
+    fn the_factory_of_eip_7702_alone_may_be_two_bytes() {
+        let short = |data: &str| {
+            let own = json!({ "factory": "0x7702", "factoryData": data });
+            let operation =
+                Operation::read(EntryPointVersion::V08, &[&members(EntryPointVersion::V08), &own]);
+            operation.unwrap().with_short_factory().map(|operation| operation.init_code)
+        };
+        assert_eq!(short("0x"), Some(Bytes::from_static(&DELEGATED)));
+        assert_eq!(short("0x01"), None, "the data begin behind 20 bytes");
     }
 
     #[test]

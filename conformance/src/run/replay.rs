@@ -425,9 +425,9 @@ pub(crate) fn renewed(
         let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else {
             continue;
         };
-        // A body that is written otherwise would change in more than these values.
+        // A body that is written otherwise would change in more than these values, and without it the requests would be of different operations.
         if body.to_string().as_bytes() != &*member.body {
-            continue;
+            return None;
         }
         let requests = match &mut body {
             Value::Array(batch) => batch.as_mut_slice(),

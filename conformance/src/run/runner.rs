@@ -100,8 +100,7 @@ pub async fn check(
             judge_plan(settings, suite, &sender, sent, &mut forecast, &mut session, &mut listener).await;
         if session.is_shortened() && forecast.depth_ends() <= Instant::now() {
             coverage.push(format!(
-                "{judged} requests of the plan were sent in the {} s that it has: every rule was exercised, the rest of its depth was not \
-                 (--time-limit)",
+                "{judged} requests of the plan were sent in the {} s that it has, the rest of its depth was not (--time-limit)",
                 (forecast.depth_ends() - started).as_secs()
             ));
         }

@@ -94,3 +94,22 @@ fn a_target_is_asked_which_specification_it_serves_and_the_requests_count() {
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("answers every method alike (\"no key\")") && err.contains("--spec"), "{err}");
 }
+
+#[test]
+fn a_replay_file_says_by_which_specification_it_is_judged() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, request, answer| {
+        if request["method"] == "pm_getPaymasterStubData" && answer["result"].is_object() {
+            answer["result"]["isFinal"] = json!("no");
+        }
+    });
+    let (code, out, err) = run(
+        folder.path(),
+        &[&server.url(), "--spec", "erc-7677", "--rule", "is-final.boolean", "--cases", "4"],
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    for files in ["paymaster-replays", "paymaster-replays/is-final.boolean-1.json"] {
+        let (code, out, err) = run(folder.path(), &["replay", files, &server.url()]);
+        assert_eq!((code, out.contains("STILL THERE")), (1, true), "{out}{err}");
+    }
+}

@@ -375,6 +375,20 @@ fn a_target_that_a_request_ends_names_the_request() {
 }
 
 #[test]
+fn a_batch_whose_connection_is_closed_is_warned_of() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, body, mut response| {
+        if serde_json::from_slice(body).is_ok_and(|batch: Vec<Value>| (1..=3).contains(&batch.len())) {
+            response.extensions_mut().insert(Closed);
+        }
+        response
+    });
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--rule", "json-rpc.batch", "-v"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("WARNING 1") && out.contains("breaks     json-rpc.batch"), "{out}");
+}
+
+#[test]
 fn too_short_a_content_length_is_a_broken_message() {
     let folder = tempdir().unwrap();
     let url = raw(|mut stream| {

@@ -117,7 +117,7 @@ const DATA: &[Clause] = clauses! {
     Interoperability "6" "data.signature"
         "The signature in data is the paymaster signer's, over the operation of the request. Judged if the profile names contract and signer.";
     Interoperability "6" "data.signature-of-limits"
-        "The signature in data holds for the gas limits and fees of the request, also if they are not those of the stub.";
+        "The signature in data holds for the gas limits and fees of the request, also if they are not those of the stub; limits of the result come first.";
     Interoperability "6" "data.signature-of-call"
         "The signature in data holds for the call data of its own request, not for that of an earlier one.";
     Interoperability "6" "data.window"
@@ -127,7 +127,7 @@ const DATA: &[Clause] = clauses! {
     Interoperability "6" "data.concurrent"
         "Data requests that are sent at the same time each get the data of their own operation.";
     OnChain "6" "data.accepted"
-        "The paymaster contract accepts the operation of the request with the returned data, and with the gas limits of the request.";
+        "The paymaster contract accepts the operation of the request with the returned data and its limits, and else with the gas limits of the request.";
 };
 
 /// Stub and data of one operation (section 4).

@@ -8,9 +8,7 @@ use paymaster_exchange::{HeaderSet, RequestBody};
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
-use crate::{
-    cases::protocol::DISCOVERY, knowledge::Knowledge, simulation::SimulationOf, specification::Specification,
-};
+use crate::{cases::protocol::DISCOVERY, knowledge::Knowledge, simulation::SimulationOf};
 
 /// How the members of a group are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,21 +54,28 @@ impl Base {
 pub enum Bases {
     /// One of each kind, with an operation that should be accepted.
     EveryKind,
-    /// Those of the specification for relations about whole bodies.
+    /// Those for relations about whole bodies: the first two of the specification that the target serves.
     Plain,
     /// These; without any, the relation has no base.
     These(&'static [Base]),
 }
 
+/// How many base requests relations about whole bodies have.
+const PLAIN_BASES: usize = 2;
+
 impl Bases {
     /// No base.
     pub const NONE: Self = Self::These(&[]);
 
-    /// The bases in a specification.
-    pub fn of(self, specification: &Specification) -> Cow<'static, [Base]> {
+    /// The bases for a target.
+    pub fn of(self, knowledge: &dyn Knowledge) -> Cow<'static, [Base]> {
+        let specification = knowledge.specification();
         match self {
             Self::EveryKind => specification.kinds.iter().copied().map(Base::accepted).collect(),
-            Self::Plain => specification.plain_bases.into(),
+            Self::Plain => {
+                let served = |base: &&Base| !knowledge.excludes(base.pair);
+                specification.plain_bases.iter().filter(served).take(PLAIN_BASES).copied().collect()
+            }
             Self::These(bases) => bases.into(),
         }
     }

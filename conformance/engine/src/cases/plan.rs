@@ -92,7 +92,7 @@ impl Iterator for Plan<'_> {
                 (self.part, self.relation) = (self.part + 1, 0);
                 continue;
             };
-            let bases = relation.bases.of(self.context.specification());
+            let bases = relation.bases.of(self.context);
             let Some(base) = bases.get(self.base) else {
                 self.relation += 1;
                 self.base = 0;

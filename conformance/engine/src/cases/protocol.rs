@@ -204,15 +204,21 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
     Rounds::Share(20),
     |input, ids| {
         let base = with(input.base, "", "id", id_of_any_kind(input.round, ids.next_id()));
-        let inside: Vec<&mutate::Site> = mutate::sites(input.pair.request_document)
+        let (missing, others): (Vec<&mutate::Site>, Vec<_>) = mutate::sites(input.pair.request_document)
             .iter()
             .filter(|site| site.location.starts_with("/params/"))
-            .collect();
-        if inside.is_empty() {
+            .partition(|site| site.keyword == "required");
+        if others.is_empty() {
             return Vec::new();
         }
+        // Members that are missing first: that is what clients forget. Kinds begin at other places, since many have the same members.
         // The site depends on the round and not on the base: a simpler base is broken at the same place.
-        let site = inside[input.round as usize * stride(inside.len()) % inside.len()];
+        let (round, kinds) = (input.round as usize, input.context.specification().kinds);
+        let kind = kinds.iter().position(|kind| *kind == input.pair).unwrap_or_default();
+        let site = missing.get(round).copied().unwrap_or_else(|| {
+            let place = round + kind * others.len() / kinds.len();
+            others[place * stride(others.len()) % others.len()]
+        });
         let Some(mutation) =
             site.apply(&base).filter(|mutation| mutation.valid_pair(input.context.specification()).is_none())
         else {

@@ -92,8 +92,9 @@ impl Scope {
 
     /// The most groups that a plan of this scope can have. It has fewer when a relation cannot be built for the target.
     pub fn at_most(&self, cases: u32, specification: &Specification) -> usize {
+        let unknown = specification.unknown();
         let groups = |relation: &&Relation| {
-            let bases = relation.bases.of(specification);
+            let bases = relation.bases.of(&*unknown);
             let rounds = bases.iter().map(|base| self.rounds(relation, base.pair, cases) as usize);
             rounds.sum::<usize>()
         };

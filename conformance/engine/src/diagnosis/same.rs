@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     cause::{Cause, CauseKind, WrongAnswers},
     difference::{Difference, DifferenceKind},
-    way::{Way, WholeAnswer},
+    way::{Way, WholeAnswer, has_valid_result},
 };
 use crate::{
     json::{number::amount, pointer::encloses},
@@ -77,11 +77,13 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         let is_all = |answers: [WrongAnswers; 2]| {
             [one, two].iter().any(|finding| matches!(&finding.cause, Some(Cause::Every { answers: wrong, .. }) if answers.contains(wrong)))
         };
+        // A notification and a batch are wrong in ways of their own.
+        let is_about_other_bodies = one.pair.is_none() && !is_one_rule && one.violation.pointer.is_empty();
         let is_every_of_both =
             [one, two].iter().all(|finding| matches!(finding.cause, Some(Cause::Every { .. })));
         let is_of_another_shape = matches!(way.whole, Some(WholeAnswer::OtherShape(_)));
         let is_every = is_all([WrongAnswers::All, WrongAnswers::Results])
-            && (one.pair == two.pair || is_every_of_both && is_of_another_shape);
+            && (one.pair == two.pair && !is_about_other_bodies || is_every_of_both && is_of_another_shape);
         let is_about_errors = is_all([WrongAnswers::Errors; 2]);
         let is_one = way.whole == other.whole
             && (is_one_rule || !is_about_errors && (is_every || shared != Shared::Unknown));
@@ -214,7 +216,10 @@ fn is_part_of_every(every: &Finding, other: &Finding) -> bool {
     matches!(every.cause, Some(Cause::Every { .. }))
         && !around.is_empty()
         && every.pair == other.pair
-        && (matches!(other.cause, Some(Cause::Every { .. })) && around == "/result" || !members.is_empty())
+        && (matches!(other.cause, Some(Cause::Every { .. }))
+            && around == "/result"
+            && !has_valid_result(other)
+            || !members.is_empty())
         && members.iter().all(names_the_pair)
         && encloses(&without_indices(around), &without_indices(place))
 }

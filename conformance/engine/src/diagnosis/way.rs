@@ -3,7 +3,7 @@
 use std::mem::{Discriminant, discriminant};
 
 use paymaster_exchange::KEPT;
-use paymaster_schemas::{member_validator, resolved};
+use paymaster_schemas::{member_validator, resolved, validator_for};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -99,6 +99,14 @@ impl Way {
     pub(super) fn is_same_type(&self, other: &Self) -> bool {
         self.expected.is_some() && self.found == other.found && self.expected == other.expected
     }
+}
+
+/// Whether the answer of a finding has a result that meets the schema of its kind.
+pub(super) fn has_valid_result(finding: &Finding) -> bool {
+    let answer = finding.exchanges.get(finding.violation.member).map(Answer::of);
+    let result = answer.as_ref().and_then(Answer::result);
+    let validator = finding.pair.and_then(|pair| validator_for(pair.result_document));
+    result.zip(validator).is_some_and(|(result, validator)| validator.is_valid(result))
 }
 
 fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {

@@ -11,8 +11,9 @@ use crate::{
 };
 use paymaster_exchange::Failure;
 
-const UNANSWERED: Advice =
-    Advice::Look("the target answered too few requests: look at its address, its headers and its log");
+const UNANSWERED: Advice = Advice::Look(
+    "too few requests got an answer that the rule judges: look at the address of the target, at its headers and its log",
+);
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
     Rule::exchange(id, 10, UNANSWERED, hint, check)

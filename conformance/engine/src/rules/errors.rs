@@ -8,7 +8,7 @@ use crate::{
     rules::{Advice, Report, Rule, View, shown, shown_member},
 };
 
-pub const NO_ERRORS: Advice = Advice::Look("the target answered too few requests with an error");
+pub const NO_ERRORS: Advice = Advice::Look("too few answers had an error in the form that the rule judges");
 pub const RULES: &[Rule] = &[
     Rule::exchange(
         "error.object",

@@ -6,7 +6,7 @@ use crate::{
     rules::{Advice, Check, Report, Rule, View, describe_answer, requests::Settled},
 };
 
-const TOO_FEW: Advice = Advice::Look("the target answered too few requests");
+const TOO_FEW: Advice = Advice::Look("too few requests got an answer that the rule judges");
 
 pub const RULES: &[Rule] = &[
     Rule::exchange(

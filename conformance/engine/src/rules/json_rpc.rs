@@ -15,7 +15,13 @@ use crate::{
 use paymaster_exchange::Failure;
 
 const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 2, Advice::Look("the target answered too few malformed requests"), hint, check)
+    Rule::exchange(
+        id,
+        2,
+        Advice::Look("too few malformed requests got an answer that the rule judges"),
+        hint,
+        check,
+    )
 }
 
 pub const RULES: &[Rule] = &[
@@ -170,21 +176,19 @@ fn batch(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
         return;
     };
     // A server may take the id null for none.
-    if requests.contains(&ParsedRequest::NullId)
-        || view.rejected_before_service()
-        || matches!(view.answer, Answer::None(_))
-    {
+    if requests.contains(&ParsedRequest::NullId) || view.rejected_before_service() {
         return;
     }
     let ids: Vec<&Value> = requests.iter().filter_map(ParsedRequest::id).collect();
     let silent = requests.iter().filter(|request| **request == ParsedRequest::Notification).count();
     let due = requests.len() - silent;
+    let is_unanswered = matches!(view.answer, Answer::None(_));
+    // JSON-RPC does not limit the size of a batch, so a target may.
+    if requests.len() > FEW && (is_unanswered || view.answer.error().is_some()) || due == 0 && is_unanswered {
+        return;
+    }
     if due == 0 {
         return nothing(view, report);
-    }
-    // JSON-RPC does not limit the size of a batch, so a target may.
-    if requests.len() > FEW && view.answer.error().is_some() {
-        return;
     }
     let Some(answers) = view.answer.array() else {
         let expected = format!("an array of {due} answers");

@@ -206,7 +206,7 @@ impl Rule {
     pub fn why_not_applicable(&self, knowledge: &dyn Knowledge) -> Option<&'static str> {
         let pairs: Vec<Kind> = match self.check {
             Check::Group(relation, _) => {
-                let bases = relation.bases.of(knowledge.specification());
+                let bases = relation.bases.of(knowledge);
                 bases.iter().map(|base| base.pair).collect()
             }
             Check::Exchange(_) | Check::Row { .. } => self.exercise.pairs.to_vec(),

@@ -31,7 +31,7 @@ pub const fn headers(relation: &'static Relation) -> Rule {
     Rule::new(
         "request.headers",
         9,
-        Advice::Look("the target answered too few requests"),
+        Advice::Look("too few requests got an answer that the rule judges"),
         "accept every application/json content type, a missing Accept and */*; Origin and User-Agent decide nothing",
         Check::Group(relation, same_with_headers),
     )

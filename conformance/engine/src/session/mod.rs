@@ -34,7 +34,7 @@ use crate::{
     diagnosis::defect::defects,
     knowledge::Knowledge,
     message::request::ParsedRequest,
-    rules::{Check, Rule, View, observers::observe},
+    rules::{Advice, Check, Rule, View, observers::observe},
     verdict::{
         conclusion::Verdict,
         finding::{FINDINGS_PER_RULE, Finding, Key},
@@ -55,6 +55,9 @@ use unjudged::UnjudgedAnswers;
 /// Why a rule over related requests stays inconclusive in recorded traffic.
 const UNRELATED: &str =
     "recorded traffic cannot show it: it takes related requests, which `paymaster-conformance check` sends";
+
+/// Why a rule stays inconclusive whose line of the profile is written.
+const NOTHING_MISSING: &str = "the profile says what the rule needs, and too few answers could be judged";
 
 /// Why a rule of a run that ended early stays inconclusive.
 const UNFINISHED: &str =
@@ -363,8 +366,11 @@ impl Session {
             outcome.waits_for = missing_line(rule, &*self.context);
         }
         let line = outcome.waits_for.map(|line| line.advice.to_owned());
-        outcome.reason =
-            why.or(line).or(some.into_iter().next().map(|(why, _)| why)).or(outcome.reason.take());
+        let other = match rule.advice {
+            Advice::Write(_) => Some(NOTHING_MISSING.to_owned()),
+            Advice::Look(_) => outcome.reason.take(),
+        };
+        outcome.reason = why.or(line).or(some.into_iter().next().map(|(why, _)| why)).or(other);
     }
 
     /// The summary of the run.

@@ -87,6 +87,11 @@ impl VerdictLine {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let inconclusive = self.counts.get(RuleState::Inconclusive);
+        match self.counts.get(RuleState::Warned) {
+            0 => {}
+            1 => notes.push("1 rule warns".to_owned()),
+            number => notes.push(format!("{number} rules warn")),
+        }
         let stale = self.stale();
         match self.conclusion {
             Conclusion::Violations | Conclusion::ListOutOfDate | Conclusion::CouldNotTest => {
@@ -169,7 +174,9 @@ mod tests {
 
     #[test]
     fn a_verdict_names_what_limits_it() {
-        use RuleState::{Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing};
+        use RuleState::{
+            Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing, Warned,
+        };
 
         let passed = |number| (Passed, number);
         let base = |conclusion| line(conclusion, &[passed(27), (Inconclusive, 54)]);
@@ -182,6 +189,7 @@ mod tests {
         ];
         for (line, expected) in [
             (line(Conclusion::Conforms, &[passed(81)]), "conforms"),
+            (line(Conclusion::Conforms, &[passed(78), (Warned, 3)]), "conforms; 3 rules warn"),
             (
                 line(Conclusion::Conforms, &[passed(75), (KnownFailing, 3), (NotApplicable, 3)]),
                 "conforms but for 3 known failures; 3 rules do not apply",

@@ -89,6 +89,11 @@ pub fn sent_headers<'a>(
     headers.lines.iter().filter(move |(name, _)| !is_own(name))
 }
 
+/// The URL of the target as one word of a shell: the variable of the environment where it holds a secret.
+pub fn url(place: &ShownTarget) -> String {
+    place.literal.as_deref().map_or(VARIABLE.to_owned(), word)
+}
+
 /// The line that sends the requests of a replay file to the target of the run again. Secret URLs and header values are variables of
 /// the environment.
 pub fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String {
@@ -96,8 +101,7 @@ pub fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String {
     if place.embedded {
         return command;
     }
-    let url = place.literal.as_deref().map_or(VARIABLE.to_owned(), word);
-    let _ = write!(command, " {url}{}{}", place.replay_options, place.curl_options);
+    let _ = write!(command, " {}{}{}", url(place), place.replay_options, place.curl_options);
     if on_chain {
         command.push_str(&place.chain_options);
     }

@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration};
 
 use paymaster_engine::{
     cases::{
-        case::BuildInput,
+        case::{Base, BuildInput},
         edit::{with, without},
     },
     generate::shrink::Change,
@@ -77,7 +77,16 @@ pub static SPECIFICATION: Specification = Specification {
             ("/params/0/initCode", "/params/0/factoryData"),
         ],
     },
-    plain_bases: &[generate::of_a_sent_version(STUB_07), generate::of_a_sent_version(DATA_07)],
+    plain_bases: &[
+        generate::of_a_sent_version(STUB_07),
+        generate::of_a_sent_version(DATA_07),
+        Base::accepted(KINDS[2]),
+        Base::accepted(KINDS[6]),
+        Base::accepted(KINDS[3]),
+        Base::accepted(KINDS[7]),
+        Base::accepted(KINDS[0]),
+        Base::accepted(KINDS[4]),
+    ],
     read_profile: |text| Ok(profile::read(text)?.into()),
     template: include_str!("template.toml"),
     survey: |seed| Box::new(survey::Survey::new(seed)),

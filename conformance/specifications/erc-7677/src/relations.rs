@@ -99,6 +99,10 @@ fn calls(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let (write_id, changes) = item_of_round(input, &CALLS_OF_CLIENTS);
     let request = with(input.base, "", "id", write_id(ids.next_id()));
     let request = changes.iter().fold(request, |request, change| change(input, &request));
+    // Some clients write a body in lines.
+    if input.round % 10 == 9 {
+        return vec![in_lines(&request)];
+    }
     vec![with_own_id(Role::Call, "", &request)]
 }
 
@@ -128,21 +132,33 @@ pub(crate) static REFUSED: Relation = Relation::new(
     "refused-calls",
     "one call for an operation that the target refuses",
     Bases::These(const { &of_kinds::<8>(0, Draw::Refused) }),
-    Rounds::scaled(6),
+    Rounds::for_each(&REFUSED_FORMS),
     |input, ids| {
         let id = id_of_any_kind(input.round, ids.next_id());
         let request = with(input.base, "", "id", id);
         let change = item_of_round(input, &REFUSED_FORMS);
-        vec![with_own_id(Role::Call, "", &change(input, &request))]
+        let request = change(input, &request);
+        // Some clients write a body in lines.
+        if input.round % 4 == 3 {
+            return vec![in_lines(&request)];
+        }
+        vec![with_own_id(Role::Call, "", &request)]
     },
 );
 
 /// The forms of a refused call, one a round: a target refuses the operation in each of them.
-const REFUSED_FORMS: [Change; 6] = [
+const REFUSED_FORMS: [Change; 12] = [
     unchanged,
-    unchanged,
+    signed,
     |_, request| in_lower_case(request),
+    of_account_to_create,
+    |input, request| signed(input, &of_account_to_create(input, request)),
+    |_, request| in_client_order(request),
+    |_, request| large_call(request),
+    unchanged,
     |_, request| with_checksum(request).unwrap_or_else(|| request.clone()),
+    // Its id is a negative number, for which no target has to serve anybody.
+    unchanged,
     |input, request| {
         if is_stub(input.pair) { zero(request, false) } else { with_known_stub(input, request) }
     },
@@ -151,6 +167,15 @@ const REFUSED_FORMS: [Change; 6] = [
 
 fn unchanged(_: &BuildInput<'_>, request: &Value) -> Value {
     request.clone()
+}
+
+/// The request as the body of a call, with line breaks and blanks.
+fn in_lines(request: &Value) -> Member {
+    Member::plain(Role::Call, "", format!("{request:#}"))
+}
+
+fn of_account_to_create(input: &BuildInput<'_>, request: &Value) -> Value {
+    of_new_account(request, version(input.pair), input.round)
 }
 
 /// The request with the paymaster members of a stub, where discovery found one.
@@ -192,6 +217,9 @@ enum Part {
     NullContext,
     Policy,
     NewAccount,
+    /// The account is created by a factory that takes no data.
+    BareFactory,
+    LargeCall,
     Delegate,
     Signature,
     /// The stub has gas limits of 0.
@@ -204,7 +232,7 @@ enum Part {
 
 /// The pairs of stub and data, one a round: each part alone, and then together as viem and others send them. Bytes and their length may depend
 /// on each.
-const PAIRS: [&[Part]; 10] = [
+const PAIRS: [&[Part]; 12] = [
     &[],
     &[Part::NullContext],
     &[Part::NewAccount],
@@ -212,6 +240,8 @@ const PAIRS: [&[Part]; 10] = [
     &[Part::Signature],
     &[Part::NoLimits],
     &[Part::Delegate],
+    &[Part::LargeCall],
+    &[Part::NewAccount, Part::BareFactory],
     &[Part::NewAccount, Part::Policy, Part::Signature, Part::NoLimits, Part::OfStub],
     &[Part::Signature, Part::NoLimits, Part::OfStub],
     &[Part::Signature, Part::NoLimits, Part::NoFees, Part::OfStub],
@@ -220,7 +250,7 @@ const PAIRS: [&[Part]; 10] = [
 /// Stub and data of one operation. A target may refuse all but the plain one.
 pub(crate) static PAIR: Relation = Relation::new(
     "stub-and-data",
-    "stub and data of one operation: plain, of new accounts, with a signature, limits of zero, a policy, eip7702Auth",
+    "stub and data of one operation: plain, of new accounts, with a large call, a signature, limits of zero, a policy, eip7702Auth",
     Bases::These(STUBS),
     Rounds::for_each(&PAIRS),
     |input, ids| {
@@ -230,6 +260,12 @@ pub(crate) static PAIR: Relation = Relation::new(
         let mut operation = base.clone();
         if is(Part::NewAccount) && input.context.may_vary_operations() {
             operation = of_new_account(&operation, version(input.pair), input.round);
+        }
+        if is(Part::BareFactory) && input.context.may_vary_operations() {
+            operation = without_factory_data(&operation);
+        }
+        if is(Part::LargeCall) && input.context.may_vary_operations() {
+            operation = large_call(&operation);
         }
         if is(Part::Delegate) && takes_eip_7702(input.pair) {
             operation = authorized(&operation);
@@ -246,7 +282,7 @@ pub(crate) static PAIR: Relation = Relation::new(
         let stub = if is(Part::NoLimits) { zero(&operation, is(Part::NoFees)) } else { operation.clone() };
         let mut data = data_of(input, &operation);
         // A target may know the stub that it gave for an operation, and refuse that of another one.
-        let mut role_of_data = Role::Call;
+        let mut role_of_data = if is(Part::BareFactory) { Role::Other } else { Role::Call };
         if let Some(of_stub) = with_stub_members(input, &data).filter(|_| is(Part::OfStub)) {
             (data, role_of_data) = (of_stub, Role::Other);
         }
@@ -383,6 +419,8 @@ impl Form {
     }
 }
 
+const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+
 const NULL_MEMBERS: [&str; 7] = [
     "eip7702Auth",
     "factory",
@@ -444,6 +482,14 @@ pub(crate) const CLIENT_FORMS: &[Form] = &[
         Some(request)
     })
     .in_kinds(|kind| !is_06(kind)),
+    form("operation.null-members", "null for the gas limits of the paymaster", |input| {
+        let nulls = PAYMASTER_LIMITS.into_iter().map(|name| (name, Value::Null));
+        Some(nulls.fold(input.base.clone(), |request, (name, null)| with(&request, OPERATION, name, null)))
+    })
+    .in_kinds(|kind| !is_stub(kind) && !is_06(kind))
+    .instead_of(|request| {
+        PAYMASTER_LIMITS.into_iter().fold(request.clone(), |request, name| without(&request, OPERATION, name))
+    }),
     form("operation.factory", "an account that does not exist yet", |input| {
         Some(of_new_account(input.base, version(input.pair), input.round))
     })
@@ -547,6 +593,14 @@ fn of_new_account(request: &Value, version: EntryPointVersion, number: u32) -> V
         return with(request, OPERATION, "initCode", format!("{factory}{}", &data[2..]));
     }
     with(&with(request, OPERATION, "factory", factory), OPERATION, "factoryData", data)
+}
+
+/// The request for an account whose factory takes no data: an initCode of an address.
+fn without_factory_data(request: &Value) -> Value {
+    match request["params"][0]["initCode"].as_str().and_then(|code| code.get(..42)) {
+        Some(factory) => with(request, OPERATION, "initCode", factory),
+        None => with(request, OPERATION, "factoryData", "0x"),
+    }
 }
 
 fn takes_eip_7702(kind: Kind) -> bool {
@@ -670,7 +724,10 @@ pub(crate) static OTHER_LIMITS: Relation = Relation::new(
         let (post_op, priority) =
             if input.round % 2 == 0 { (80_000, fee("maxPriorityFeePerGas") / 2) } else { (0, 0) };
         let highest = fee("maxFeePerGas").saturating_add(1_000);
-        let of_paymaster = [("paymasterVerificationGasLimit", 120_000), ("paymasterPostOpGasLimit", post_op)];
+        // A paymaster with hooks takes a large part of what a block allows.
+        let verification = if input.round % 2 == 0 { 120_000 } else { 700_000 };
+        let of_paymaster =
+            [("paymasterVerificationGasLimit", verification), ("paymasterPostOpGasLimit", post_op)];
         let fees = [("maxFeePerGas", highest), ("maxPriorityFeePerGas", priority)];
         let groups: [(&str, &[(&str, u64)]); 5] = [
             ("large gas limits", &LARGE_LIMITS),

@@ -141,6 +141,19 @@ fn the_reference_server_breaks_nothing_and_reaches_every_rule() {
 }
 
 #[test]
+fn whichever_entry_point_is_served_the_rules_of_json_rpc_are_exercised() {
+    for version in ["0.6", "0.7", "0.8", "0.9"] {
+        let text = format!("[service]\nentry-points = [\"{version}\"]\nchain-id = 31337\n");
+        let found = run_with(&*profile(&text), 1, &honest);
+        assert!(found.broken.is_empty(), "{version}: {:#?}", found.broken);
+        let is_exercised = |rule: &&Rule| found.held.get(rule.id).copied() >= Some(rule.quota);
+        let of_json_rpc = SPECIFICATION.rules().filter(|rule| rule.id.starts_with("json-rpc."));
+        let missing: Vec<_> = of_json_rpc.filter(|rule| !is_exercised(rule)).map(|rule| rule.id).collect();
+        assert_eq!(missing, Vec::<&str>::new(), "{version}");
+    }
+}
+
+#[test]
 fn no_part_of_the_profile_accuses_the_reference_server() {
     let whole = profile(WHOLE);
     let mut parts = vec![("nothing", SPECIFICATION.unknown())];

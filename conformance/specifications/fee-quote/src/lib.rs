@@ -83,7 +83,12 @@ pub static SPECIFICATION: Specification = Specification {
         ],
         parts: &[],
     },
-    plain_bases: &[Base::accepted(kinds::SPONSOR_SPONSORED), Base::accepted(kinds::QUOTE_SPONSORED)],
+    plain_bases: &[
+        Base::accepted(kinds::SPONSOR_SPONSORED),
+        Base::accepted(kinds::QUOTE_SPONSORED),
+        Base::accepted(kinds::SPONSOR_ERC20),
+        Base::accepted(kinds::QUOTE_ERC20),
+    ],
     read_profile: |text| Ok(profile::read(text)?.into()),
     template: include_str!("template.toml"),
     survey: |seed| Box::new(Survey::new(seed)),

@@ -13,7 +13,9 @@ use crate::{
 };
 use paymaster_engine::{specification::Specification, verdict::profile_line::MissingLine};
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls, output::report_file, settings::file,
+    DEFAULT_SPECIFICATION, Environment, RunSetup, escape_controls,
+    output::{curl, report_file},
+    settings::file,
     specification, which,
 };
 
@@ -81,7 +83,7 @@ async fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment)
     let mut lines = first_profile::findings(&surveyed, given);
     lines.push(match needs {
         None => {
-            let target = &place.shown;
+            let target = curl::url(&place);
             format!(
                 "wrote {shown}: add what only you can say, then run `paymaster-conformance {target} --config {shown}`"
             )

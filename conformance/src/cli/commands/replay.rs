@@ -131,8 +131,11 @@ impl Replay {
         embedded: &OnceCell<Embedded>,
         stop: &Stop,
     ) -> Result<Sent, CommandError> {
-        let mut setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
-        let (asked, own) = (setup.profile.known.specification(), self.file.specification()?);
+        let own = self.file.specification()?;
+        let mut run = args.run.clone();
+        run.common.spec.get_or_insert_with(|| own.name.to_owned());
+        let mut setup = Setup::read(&run, args.url.as_deref(), environment)?;
+        let asked = setup.profile.known.specification();
         if asked != own {
             return Err(format!(
                 "the replay file is of the specification `{}`, and `{}` was asked for: leave out --spec, or give the configuration \

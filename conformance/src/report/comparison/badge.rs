@@ -73,7 +73,7 @@ mod tests {
         run.unjudged.clear();
         insta::assert_snapshot!("badge", svg(&run).unwrap());
         for (conclusion, words) in [
-            (Conclusion::Conforms, "conforms; 1 advisory rule not judged"),
+            (Conclusion::Conforms, "conforms; 1 rule warns; 1 advisory rule not judged"),
             (Conclusion::NothingBroken, "incomplete: 4 of 5 rules judged"),
             (Conclusion::ListOutOfDate, "known failures out of date"),
             (Conclusion::Incomplete, "incomplete: 4 of 5 rules judged"),

@@ -50,7 +50,7 @@ fn card(report: &Report, defect: &Defect, extent: Extent) -> Option<Block> {
     facts.extend((!ids.is_empty()).then(|| ("breaks", format!("and {}", some(&ids, extent)).into())));
     let hint = &shown.details.hint;
     facts.extend((!hint.is_empty()).then(|| ("hint", Text::quoted(hint))));
-    facts.push(("seen", words::seen(shown).into()));
+    facts.push(("seen", words::seen(shown, rules[0].broken).into()));
     let mut inside = evidence(shown, extent);
     inside.extend(repeat(report, defect.findings[0], shown));
     inside.extend(also(report, &defect.findings[1..], extent));

@@ -179,8 +179,8 @@ fn not_judged(report: &Report) -> Block {
         let mut by_reason: IndexMap<&str, Vec<Text>> = IndexMap::new();
         let is_inconclusive = verdict == Verdict::Inconclusive;
         for rule in &rules {
-            let times =
-                if is_inconclusive { format!(" {}/{}", rule.held, rule.quota) } else { String::new() };
+            let is_too_few = is_inconclusive && rule.held < rule.quota;
+            let times = if is_too_few { format!(" {}/{}", rule.held, rule.quota) } else { String::new() };
             let reason = rule.reason.as_deref().unwrap_or_default();
             by_reason.entry(reason).or_default().push(Text::of(Style::Link, &rule.id).and(times));
         }

@@ -188,14 +188,19 @@ pub(crate) fn reproduced(finding: &Finding) -> String {
     format!("reproduced {}/{}", finding.reproduced, finding.attempts.len())
 }
 
-/// `12 times in the run, reproduced 3/3`, and whether a smaller request may show it.
-pub(crate) fn seen(finding: &Finding) -> String {
+/// `12 times in the run, reproduced 3/3`, how often other answers broke its rule, and whether a smaller request may show it.
+pub(crate) fn seen(finding: &Finding, broken: u64) -> String {
     let smaller = if finding.could_be_smaller {
         "; a smaller request may show it too: the search ended with its budget of requests (--shrink-requests)"
     } else {
         ""
     };
-    format!("{} in the run, {}{smaller}", count(finding.times, "time"), reproduced(finding))
+    let all = if broken > finding.times {
+        format!(" (its rule was broken {} in all)", count(broken, "time"))
+    } else {
+        String::new()
+    };
+    format!("{} in the run{all}, {}{smaller}", count(finding.times, "time"), reproduced(finding))
 }
 
 /// What to do about an entry that fails the run; the state of any other.

@@ -37,12 +37,18 @@ const SETTLED: u32 = 2;
 /// How many different errors of a target are looked at.
 const MOST_WORDS: usize = 30;
 
+/// Errors in so many wordings may not come again to the same request. A target has few limits: where there are more wordings, something else
+/// makes them go away.
+const MOST_VANISHED: usize = 2;
+
 /// What is known of the errors of a target, by their code and words.
 #[derive(Debug, Default)]
 pub(crate) struct OwnWords {
     /// How many checks found no limit.
     answers: BTreeMap<String, u32>,
     limits: BTreeSet<String>,
+    /// Those that did not come again to the same request.
+    vanished: BTreeSet<String>,
     /// How long checks paused since the last limit was found.
     paused: Duration,
 }
@@ -61,6 +67,12 @@ impl OwnWords {
 
     fn note_answer(&mut self, words: &str) {
         *self.answers.entry(words.to_owned()).or_default() += 1;
+    }
+
+    /// Whether an error that did not come again may be a limit that was only touched.
+    fn may_vanish(&mut self, words: &str) -> bool {
+        self.vanished.insert(words.to_owned());
+        self.vanished.len() <= MOST_VANISHED
     }
 
     fn may_pause(&self) -> bool {
@@ -91,7 +103,7 @@ pub(super) struct WordsCheck {
     words: String,
     /// Whether a request got a result before.
     has_served: bool,
-    /// Whether the error did not come again when the same request was sent again.
+    /// Whether the error did not come again when the same request was sent again, and may be a limit.
     pub(super) has_vanished: bool,
     stage: Stage,
 }
@@ -152,7 +164,8 @@ impl WordsCheck {
             Stage::Again { is_alone: false } if refused_now > 0 => return self.again_alone(),
             Stage::First(_) if refused_now == 0 => return self.again_alone(),
             Stage::Again { .. } | Stage::First(_) => {
-                self.has_vanished = matches!(self.stage, Stage::Again { .. });
+                let is_again = matches!(self.stage, Stage::Again { .. });
+                self.has_vanished = is_again && own_words.may_vanish(&self.words);
                 self.stage = Stage::Copies { refused: 0, sent: 0 };
                 return WordsStep::Probe(COPIES, Duration::ZERO);
             }
@@ -290,5 +303,19 @@ mod tests {
             assert_eq!(check(&mut own_words, true, is_refused), (Vec::new(), false));
         }
         assert_eq!(sent.get(), SETTLED * FIRST, "beside the request itself, twice each time");
+    }
+
+    #[test]
+    fn errors_in_many_wordings_that_do_not_come_again_are_no_limits() {
+        let mut own_words = OwnWords::default();
+        let mut vanishes = |message: &str| {
+            let words = words_of(&json!({ "code": -32602, "message": message }));
+            let mut check = WordsCheck::new(words, true);
+            assert_eq!(check.next(&mut own_words, &[]), WordsStep::Again);
+            check.next(&mut own_words, &[Vec::new()]);
+            check.has_vanished
+        };
+        let wordings = ["no sender", "no nonce", "no sender", "no call data", "no chain"];
+        assert_eq!(wordings.map(&mut vanishes), [true, true, true, false, false]);
     }
 }

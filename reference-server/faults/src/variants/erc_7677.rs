@@ -200,7 +200,9 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         },
     ))
-    .when(|view| view.is_paymaster_call()),
+    .when(|view| view.is_paymaster_call())
+    // A malformed request is refused for its limit first.
+    .warns(&["json-rpc.invalid-params"]),
     variant("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
         let is_zero = |member: &str| view.operation()[member] == "0x0";
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)

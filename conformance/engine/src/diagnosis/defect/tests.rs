@@ -372,6 +372,28 @@ fn results_of_one_other_shape_are_one_defect_for_every_kind() {
 }
 
 #[test]
+fn what_every_answer_has_wrong_beside_another_thing_is_another_defect() {
+    let right = result_with(&json!({}));
+    let all = |rule, pointer, answer: &Value| {
+        answered(finding(rule, pointer, Some(every(WrongAnswers::Results))), answer)
+    };
+    let pair = |answer: &Value| {
+        count_of(&[all("answer.object", "/result", answer), all("error.object", "/result/other", answer)])
+    };
+    assert_eq!(pair(&right), 2, "the result has the right shape");
+    assert_eq!(pair(&json!({"jsonrpc": "2.0", "id": 1, "result": []})), 1);
+
+    let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32600, "message": "no"}});
+    let of_bodies = |rule, pointer| {
+        let cause = Cause::Every { pair: None, answers: WrongAnswers::All };
+        answered(Finding { pair: None, ..finding(rule, pointer, Some(cause)) }, &error)
+    };
+    let pair = |pointer| count_of(&[of_bodies("answer.object", pointer), of_bodies("error.object", pointer)]);
+    assert_eq!(pair(""), 2, "a batch and a notification");
+    assert_eq!(pair("/error/code"), 1, "one error for everything that is malformed");
+}
+
+#[test]
 fn a_spelling_that_is_refused_is_no_part_of_what_is_wrong_in_every_answer() {
     let all = || finding("answer.object", "/result/MODE", Some(every(WrongAnswers::All)));
     let of_method = |pointer: &str, failing: &str| {

@@ -169,11 +169,19 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     if kind == ContractKind::Singleton08 && is_delegated(view) && operation.delegate.is_none() {
         return None;
     }
+    // Nobody has said which limits of the paymaster the operation will have.
+    let has_limit = |name: &str| result.contains_key(name) || !call.operation()[name].is_null();
+    let limits = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+    if operation.version != EntryPointVersion::V06 && !limits.into_iter().all(has_limit) {
+        return None;
+    }
     // The contract's count of operations of the sender is signed too, where it has one.
     let is_counted = kind == ContractKind::Verifying06;
     let signer_at = |count| kind.signer(&operation, chain, U256::from(count));
+    let is_signed = |operation: Operation| kind.signer(&operation, chain, U256::ZERO) == Ok(signer);
     match signer_at(0) {
         Ok(actual) if actual == signer => Some(Ok(())),
+        Ok(_) if operation.with_short_factory().is_some_and(is_signed) => Some(Ok(())),
         Ok(_) if is_counted && (1..=MOST_COUNTED).any(|count| signer_at(count) == Ok(signer)) => Some(Ok(())),
         // How many operations an account of the profile has sent, only a node knows.
         Ok(_) if is_counted && Target::of(knowledge).names_sender(call) => None,
@@ -211,7 +219,7 @@ fn as_the_baseline(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut R
     }
 }
 
-/// Every signature holds, where one does.
+/// Every signature holds.
 fn concurrent(views: &[View<'_>], knowledge: &dyn Knowledge, report: &mut Report) {
     for (place, view) in views.iter().enumerate() {
         report.set_member(place);

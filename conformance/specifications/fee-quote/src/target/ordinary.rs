@@ -167,7 +167,7 @@ pub static BOUNDS: &[Bound] = &[
         limit: |limits| limits.gas_limit,
         size: |parts| {
             let limits = GAS.iter().filter_map(|name| amount(parts.operation.get(*name)?));
-            limits.map(positive).max_by_key(|size| size.unwrap_or(u128::MAX)).unwrap_or(Some(0))
+            Some(limits.map(positive).max().unwrap_or(0))
         },
         resize: Some(|request, size, write| {
             set(request, OPERATION, "callGasLimit", write("callGasLimit", size.into()));
@@ -180,7 +180,7 @@ pub static BOUNDS: &[Bound] = &[
         limit: |limits| limits.max_fee_gwei,
         size: |parts| {
             amount(&parts.operation["maxFeePerGas"])
-                .map_or(Some(0), |fee| Some(positive(fee)?.div_ceil(u128::from(GWEI))))
+                .map_or(Some(0), |fee| Some(positive(fee).div_ceil(u128::from(GWEI))))
         },
         resize: Some(|request, size, write| {
             let fee = BigUint::from(size) * GWEI;
@@ -208,9 +208,10 @@ pub static BOUNDS: &[Bound] = &[
         limit: |limits| limits.expiry_seconds,
         size: |parts| match parts.mode_object.get("expiryDuration") {
             None => Some(0),
-            Some(duration) => amount(duration)
-                .and_then(|seconds| u128::try_from(seconds).ok())
-                .filter(|seconds| *seconds >= SHORTEST_EXPIRY),
+            Some(duration) => {
+                let seconds = u128::try_from(amount(duration)?).ok()?;
+                Some(if seconds >= SHORTEST_EXPIRY { seconds } else { TOO_SMALL })
+            }
         },
         resize: Some(|request, size, _| {
             if request["params"][1].get("expiryDuration").is_some() {
@@ -266,9 +267,12 @@ pub(crate) fn hex(bytes: usize, salt: u32) -> String {
     text
 }
 
+/// The size of what is too small to be ordinary: no limit of a profile promises it.
+const TOO_SMALL: u128 = u128::MAX;
+
 /// An amount that is at least 1. Zero is a request for an estimate.
-fn positive(amount: BigUint) -> Size {
-    (amount.bits() > 0).then(|| u128::try_from(amount).unwrap_or(u128::MAX))
+fn positive(amount: BigUint) -> u128 {
+    if amount.bits() > 0 { u128::try_from(amount).unwrap_or(u128::MAX) } else { TOO_SMALL }
 }
 
 /// The bytes of a hex string.
@@ -335,6 +339,27 @@ mod tests {
                 assert_eq!(exceeded(most / 2 + 1), None, "{}", bound.beyond);
                 assert_eq!(exceeded(most + 1), Some(bound), "{}", bound.beyond);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_too_small_to_be_ordinary_is_promised_by_no_limit() {
+        let limits = SizeLimits {
+            expiry_seconds: Some(86_400),
+            gas_limit: Some(60_000_000),
+            max_fee_gwei: Some(20_000),
+            ..SizeLimits::default()
+        };
+        let beyond = |name: &str, value: u64| {
+            let mut operation = json!({ "callGasLimit": "1", "maxFeePerGas": "1" });
+            let mut mode_object = json!({ "expiryDuration": 60 });
+            let place = if name == "expiryDuration" { &mut mode_object } else { &mut operation };
+            place[name] = json!(value);
+            exceeded(&Parts { id: &json!(1), operation: &operation, mode_object: &mode_object }, &limits)
+        };
+        for (name, least) in [("expiryDuration", 60), ("callGasLimit", 1), ("maxFeePerGas", 1)] {
+            assert_eq!(beyond(name, least), None, "{name}");
+            assert!(beyond(name, least - 1).is_some(), "{name}");
         }
     }
 }

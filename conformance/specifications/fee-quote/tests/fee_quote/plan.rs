@@ -26,7 +26,7 @@ fn names(context: &Context, seed: u64, cases: u32) -> Vec<String> {
     let mut names = Vec::new();
     for &relation in RELATIONS {
         let mut source = context.source(seed ^ salt(relation.id));
-        for (number, base) in relation.bases.of(&SPECIFICATION).iter().enumerate() {
+        for (number, base) in relation.bases.of(context).iter().enumerate() {
             for round in 0..relation.rounds.count(cases) {
                 let round = relation.rounds.round_at(round, number, cases);
                 let Some(request) = source(base) else { break };

@@ -3,6 +3,7 @@
 use paymaster_service::PolicyConfig;
 use serde_json::{Map, Value, json};
 
+use super::requests::creates_account;
 use crate::faults::Fault;
 use crate::injection::{RequestView, change, remove, set, text_of};
 
@@ -30,6 +31,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let sender = view.text("sender");
         view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
     }),
+    served(OF_DATA, "denied-new-account-served", "serves the data of a refused sender that is to be created")
+        .when(|view| view.is_data() && is_denied(view) && creates_account(view)),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
         .on_answer(|_, answer| refuse_with(answer, &json!({ "paymasterAndData": "0x" })))
         .when(|view| view.is_paymaster_call() && is_denied(view))

@@ -53,6 +53,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         view.is_data() && !paymaster.is_empty() && *paymaster == paymaster.to_ascii_lowercase()
     }),
     refused(
+        "operation.null-members",
+        "null-paymaster-limit-refused",
+        "reads null as a gas limit of the paymaster",
+    )
+    .when(|view| {
+        let limit = view.operation().get("paymasterVerificationGasLimit");
+        view.is_data() && limit.is_some_and(Value::is_null)
+    }),
+    refused(
         "operation.factory",
         "placeholder-of-new-account-refused",
         "verifies the signature of an account that does not exist yet",

@@ -186,6 +186,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     changed(LENGTH, "stub-of-new-account-short", "the stub of an account that is created is shorter")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 2].to_owned()))
         .when(|view| view.is_stub() && creates_account(view)),
+    changed(LENGTH, "stub-of-large-call-long", "the stub is longer where callData has more than 2,048 bytes")
+        .on_result(|_, result| change_data(result, |digits| format!("{digits}{}", "5e".repeat(32))))
+        .when(|view| view.is_stub() && view.byte_count("callData") > 2_048),
     changed(LENGTH, "stub-of-zero-limits-short", "the stub has no signature where the gas limits are 0x0")
         .on_result(|_, result| {
             change_signature(result, |_| String::new());

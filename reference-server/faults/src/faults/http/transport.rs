@@ -46,6 +46,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .on_http(|_, response| response.framing = Framing::Half)
     .when(|view| view.header("connection") == "close"),
     Fault::new(
+        "json-rpc.any-answer",
+        "incomplete-operation-unanswered",
+        "never answers where an operation has no sender, nonce or call data",
+    )
+    .on_http(|_, response| response.delay = Duration::from_hours(1))
+    .when(|view| {
+        let is_missing = |member: &str| view.operation().get(member).is_none();
+        view.is_call() && ["sender", "nonce", "callData"].into_iter().any(is_missing)
+    }),
+    Fault::new(
         "answer.json-text",
         "nul-after-some-lengths",
         "adds a NUL to answers of a length that 8 divides",

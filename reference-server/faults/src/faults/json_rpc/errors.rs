@@ -1,7 +1,5 @@
 //! Faults of the form of errors (section 7).
 
-use std::time::Duration;
-
 use paymaster_schemas::kinds;
 use serde_json::{Value, json};
 
@@ -46,16 +44,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MESSAGE, "error-message-array", "message is an array").on_error(|_, error| {
         let message = error.get("message").cloned();
         set(error, "message", json!([message]));
-    }),
-    Fault::new(
-        "json-rpc.any-answer",
-        "incomplete-operation-unanswered",
-        "never answers where an operation has no sender, nonce or call data",
-    )
-    .on_http(|_, response| response.delay = Duration::from_hours(1))
-    .when(|view| {
-        let is_missing = |member: &str| view.operation().get(member).is_none();
-        view.is_call() && ["sender", "nonce", "callData"].into_iter().any(is_missing)
     }),
 ];
 

@@ -1,6 +1,7 @@
 //! Faults of requests as published clients write them: refused, or decided otherwise than plain ones.
 
 use paymaster_schemas::kinds;
+use serde_json::{Value, json};
 
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
@@ -56,6 +57,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| {
             view.is_quote() && !is_hex(view, "maxFeePerGas") && view.operation()["maxFeePerGas"].is_string()
         })
+        .depends_on("/params/0/maxFeePerGas"),
+    fault(FORMS, "hex-fees-read-as-zero", "quotes fees of 0 where maxFeePerGas is in hex")
+        .on_result(|_, result| {
+            for quote in result.get_mut("feeQuotes").and_then(Value::as_array_mut).into_iter().flatten() {
+                quote["maxGasFee"] = json!(0);
+            }
+        })
+        .when(|view| view.is_quote() && is_hex(view, "maxFeePerGas"))
         .depends_on("/params/0/maxFeePerGas"),
     fault(FORMS, "both-infos-refused", "refuses requests with both info objects").refuses(|view| {
         view.mode_object().get("tokenInfo").is_some() && view.mode_object().get("sponsorshipInfo").is_some()

@@ -61,6 +61,8 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&[("callData", json!("0xb61d27f6ab"))]), v07, empty.clone()),
             (later(&[("callData", json!(execute))]), v07, empty.clone()),
             (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
+            (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, Value::Null),
+            (with(later(&factory), &[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
             (operation_of(v06), USDC_OTHER_LETTERS, empty.clone()),
             (later(&[]), "0x00000000717281dd1a1627478b0edac6f37da032", empty.clone()),
             (later(&[]), v06, empty.clone()),
@@ -139,12 +141,15 @@ fn with_nonce(nonce: &str) -> Value {
 }
 
 /// Operations of 0.8 with values that a service may treat as special.
-fn special_operations(authorization: &Value) -> [Value; 10] {
+fn special_operations(authorization: &Value) -> [Value; 13] {
     let zeros = ["chainId", "yParity"].map(|member| (member, json!("0x0")));
     let [_, _, v08, _] = ENTRY_POINTS;
     [
         ("eip7702Auth", with(authorization.clone(), &zeros)),
         ("factoryData", json!(format!("0x{}", "5a".repeat(1_100)))),
+        ("factoryData", json!("0x")),
+        ("paymasterVerificationGasLimit", Value::Null),
+        ("paymasterVerificationGasLimit", json!("0x30d40")),
         ("callData", json!("0x")),
         ("callData", json!(format!("0x{}", "5a".repeat(3_000)))),
         ("callGasLimit", json!("0xea61")),

@@ -322,6 +322,8 @@ fn of_wallets() -> Vec<Value> {
             sponsored(),
         ),
     ];
+    let in_hex = with(operation(), &[("maxFeePerGas", "0x77359400".into())]);
+    requests.push(request(93, QUOTE, in_hex, quote_of(Some(USDC), &[])));
     let signed = with(operation(), &[("signature", "0x12".into())]);
     requests.push(request(93, SPONSOR, signed, sponsored()));
     for data in [batch, of_safe, modular("01"), modular("0001"), "8dd7712f".to_owned()] {

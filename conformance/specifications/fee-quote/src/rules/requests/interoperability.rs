@@ -18,14 +18,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::exchange(
         "interoperability.mode-member",
         10,
-        Advice::Look("the target answered too few quote requests with a result"),
+        Advice::Look("too few quote requests got a result that the rule judges"),
         "send mode beside MODE: published clients read result.mode of a quote and throw without it",
         mode_member,
     ),
     Rule::exchange(
         "interoperability.no-result-beside-error",
         5,
-        Advice::Look("the target answered too few requests with an error"),
+        Advice::Look("too few answers had an error in the form that the rule judges"),
         "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
         no_result_beside_error,
     ),
@@ -79,12 +79,12 @@ fn fees_apart(plain: &View<'_>, variant: &View<'_>) -> Option<(usize, f64, f64)>
     if adds_amounts || !one.iter().all(is_same) {
         return None;
     }
-    let fee = |quote: &Value| quote["maxGasFee"].as_f64().filter(|fee| *fee > 0.0);
+    let fee = |quote: &Value| quote["maxGasFee"].as_f64();
     quotes(variant).find_map(|(index, quote)| {
         let mut of_plain = quotes(plain).map(|(_, quote)| quote);
         let token = quote["tokenAddress"].as_str()?;
         let of_plain = of_plain.find(|other| other["tokenAddress"] == token)?;
-        let (plain, own) = (fee(of_plain)?, fee(quote)?);
+        let (plain, own) = (fee(of_plain).filter(|fee| *fee > 0.0)?, fee(quote)?);
         let is_apart = own > plain * MOST_APART || plain > own * MOST_APART;
         is_apart.then_some((index, plain, own))
     })

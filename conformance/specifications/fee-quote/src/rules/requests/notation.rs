@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new(
         "request.json-notation",
         10,
-        Advice::Look("the target answered too few requests"),
+        Advice::Look("too few requests got an answer that the rule judges"),
         "read requests with a JSON parser: member order, white space and escapes mean nothing",
         Check::Group(&related::NOTATION, notation),
     ),

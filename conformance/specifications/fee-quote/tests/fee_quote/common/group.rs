@@ -1,7 +1,7 @@
 //! Groups of a relation, built from a request that is typed by hand, and answers to them.
 
 use paymaster_engine::cases::case::{BuildInput, Group, Ids, Relation};
-use paymaster_fee_quote::{SPECIFICATION, relations::RELATIONS, target::context::Context};
+use paymaster_fee_quote::{relations::RELATIONS, target::context::Context};
 use paymaster_schemas::{Kind, kinds};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(crate) fn find_relation(id: &str) -> &'static Relation {
 
 pub(crate) fn group(relation: &str) -> Group {
     let known = find_relation(relation);
-    let quotes = known.bases.of(&SPECIFICATION).iter().all(|base| base.pair == kinds::QUOTE_ERC20);
+    let quotes = known.bases.of(&Context::default()).iter().all(|base| base.pair == kinds::QUOTE_ERC20);
     group_of(relation, if quotes { kinds::QUOTE_ERC20 } else { kinds::SPONSOR_SPONSORED })
 }
 
