@@ -225,7 +225,13 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
             return Vec::new();
         };
         let label = format!("{} broken at {}", site.keyword, mutation.pointer);
-        vec![with_own_id(Role::Malformed, label, &mutation.broken)]
+        let mut members = vec![with_own_id(Role::Malformed, label, &mutation.broken)];
+        // What a malformed request leaves behind may spoil the next one.
+        if input.round % 8 == 1 {
+            let base = with(input.base, "", "id", ids.next_id());
+            members.push(with_own_id(Role::Call, "the call as it should be", &base));
+        }
+        members
     },
 );
 

@@ -97,5 +97,12 @@ mod tests {
             sponsorable = [{ entry-point = "0.7", operation = { sender = "0x00000000000000000000000000000000000000a1" } }]"#;
         assert_eq!(line(listed).unwrap(), r#"accepts = "<any, or listed>""#);
         assert_eq!(line("[operations]\naccepts = \"any\""), None, "the profile says it already");
+
+        let target = (SPECIFICATION.read_profile)("[service]\nchain-id = 1").unwrap();
+        let mut target = Target::of(&*target).clone();
+        target.found.served.insert("0.7".to_owned());
+        let rule = SPECIFICATION.find_rule("data.differs").unwrap();
+        let line = missing_line(rule, &target).map(|line| (line.text)(&target));
+        assert_eq!(line.unwrap(), r#"accepts = "<any, or listed>""#, "what we invent is served");
     }
 }

@@ -358,7 +358,9 @@ impl Knowledge for Target {
 
     fn knows(&self, line: &MissingLine) -> bool {
         let operations = &self.profile.operations;
-        let lists_some = operations.accepts == Accepts::Unknown && !operations.sponsorable.is_empty();
+        // Where operations that we invent are served, none has to be listed.
+        let is_open = !operations.sponsorable.is_empty() || !self.found.served.is_empty();
+        let lists_some = operations.accepts == Accepts::Unknown && is_open;
         *line == lines::CHAIN_ID && self.chain_id().is_some()
             || *line == lines::SPONSORABLE && (lists_some || self.accepts_any())
             || *line == lines::ACCEPTS && self.accepts_any()

@@ -296,7 +296,9 @@ impl Attempts {
         let is_checked = self.sending == Sending::Among { watched: true } && excuse.may_be_load;
         // Sending it alone shows whether the target still answers, and sending copies of it shows nothing about that.
         let is_copy = matches!(self.sending, Sending::Alone { copies: 2.., .. });
-        let is_excused = is_checked || is_copy;
+        // A target that takes few connections refuses a further one.
+        let is_further = matches!(self.sending, Sending::Alone { kept: true, .. });
+        let is_excused = is_checked || is_copy || is_further;
         match probe {
             Some(probe) => target.comparison.note(probe, false),
             None => target.comparison.note(exchange, !self.waited.is_zero()),
@@ -639,7 +641,9 @@ impl Delivery {
                     None => {
                         let is_unsent =
                             |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Connect(_)));
-                        let mut kept = check.kept;
+                        // A limit that is known is touched again now and then, by a connection that is not closed yet.
+                        let is_known = target.overload.as_ref().is_some_and(|known| known.sign == check.sign);
+                        let mut kept = check.kept.filter(|_| !is_known);
                         kept = kept.filter(|kept| {
                             !target.is_limited_without_time(kept) && !kept.iter().any(is_unsent)
                         });
@@ -945,6 +949,39 @@ mod tests {
             "3 watched, quiet, 5 alone, 12 open, 3 jobs, watched",
             "three are refused, each three times"
         );
+    }
+
+    #[test]
+    fn a_further_connection_that_is_refused_does_not_end_the_run() {
+        let mut run = Run::new(8);
+        for _ in 0..17 {
+            run.target.liveness.note(&closed());
+        }
+        let script = |did: &str, number| match did {
+            "open" if number >= 3 => closed(),
+            "watched" if number < 1 => closed(),
+            "alone" => good(),
+            "probe" => closed(),
+            _ => good(),
+        };
+        for times in 0..8 {
+            assert_eq!(judged(&run.deliver(script)), 200, "{times}: {}", run.story());
+        }
+    }
+
+    #[test]
+    fn a_known_limit_that_is_touched_again_is_no_answer() {
+        let mut run = Run::new(8);
+        let touched = |did: &str, number| if did == "watched" && number < 2 { closed() } else { good() };
+        assert_eq!(judged(&run.deliver(touched)), 0, "by chance, as far as is known");
+        let script = |did: &str, number| match did {
+            "watched" if number < 2 => closed(),
+            "open" if number >= 3 => closed(),
+            _ => good(),
+        };
+        assert_eq!(judged(&run.deliver(script)), 200);
+        assert_eq!(run.target.jobs, 3);
+        assert_eq!(judged(&run.deliver(touched)), 200, "sent again: {}", run.story());
     }
 
     #[test]
