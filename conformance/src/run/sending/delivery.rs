@@ -960,7 +960,6 @@ mod tests {
         let script = |did: &str, number| match did {
             "open" if number >= 3 => closed(),
             "watched" if number < 1 => closed(),
-            "alone" => good(),
             "probe" => closed(),
             _ => good(),
         };
