@@ -430,7 +430,9 @@ fn may_have_signature(data: &str) -> bool {
     /// The digits of the shortest signature: r and s.
     const SIGNATURE: usize = 2 * 64;
     data.len() > ZERO.len() + SIGNATURE
-        && data.get(data.len() - SIGNATURE..).is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
+        && data
+            .get(data.len() - SIGNATURE..)
+            .is_some_and(|end| end.bytes().any(|digit| digit.is_ascii_hexdigit() && digit != b'0'))
 }
 
 /// Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a chain is
@@ -444,5 +446,15 @@ fn accepted(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
             format!("refused: {reason}"),
         ),
         Some(Simulation::WithinGas | Simulation::Unclear(_)) | None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn zeros_are_no_signature_whatever_stands_behind_them() {
+        let has =
+            |end: &str| super::may_have_signature(&format!("0x{}{}{end}", "ab".repeat(20), "00".repeat(65)));
+        assert!(!has("") && !has(" ") && has("1b"));
     }
 }
