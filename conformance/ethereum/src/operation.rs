@@ -230,8 +230,8 @@ impl Operation {
         members.abi_encode()
     }
 
-    /// The operation as bundlers send it that do not pad the factory `0x7702`: EntryPoint 0.8 takes both. None for another factory, and with
-    /// factoryData.
+    /// This operation with the factory `0x7702` packed as two bytes instead of twenty, as some bundlers do: EntryPoint 0.8 accepts both. None
+    /// for another factory, or with factoryData.
     pub fn with_short_factory(&self) -> Option<Self> {
         let is_padded = self.init_code[..] == Address::right_padding_from(&DELEGATED)[..];
         is_padded.then(|| Self { init_code: Bytes::from_static(&DELEGATED), ..self.clone() })

@@ -425,7 +425,8 @@ pub(crate) fn renewed(
         let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else {
             continue;
         };
-        // A body that is written otherwise would change in more than these values, and without it the requests would be of different operations.
+        // In a body with other white space, these values cannot be replaced alone. New values in the other bodies only would make the requests
+        // differ in more than they did.
         if body.to_string().as_bytes() != &*member.body {
             return None;
         }

@@ -72,7 +72,7 @@ const REQUESTS: &[Clause] = clauses! {
 /// What a stub has (sections 3 and 3.1), and the form of members of both results.
 const STUB: &[Clause] = clauses! {
     Stated "3" "stub.sponsorable-is-served"
-        "A stub request for an operation that is sponsored, by what the profile says, gets a result.";
+        "A stub request for an operation that is sponsored according to the profile gets a result.";
     Stated "3" "stub.members-06"
         "A stub for EntryPoint 0.6 has `paymasterAndData`.";
     Stated "3" "stub.members-07"
@@ -101,7 +101,7 @@ const STUB: &[Clause] = clauses! {
 /// What data has (section 6).
 const DATA: &[Clause] = clauses! {
     Stated "6" "data.sponsorable-is-served"
-        "A data request for an operation that is sponsored, by what the profile says, gets a result.";
+        "A data request for an operation that is sponsored according to the profile gets a result.";
     Stated "6" "data.members-06"
         "Data for EntryPoint 0.6 has `paymasterAndData`.";
     Stated "6" "data.members-07"

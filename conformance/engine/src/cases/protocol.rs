@@ -211,7 +211,8 @@ pub static MALFORMED_PARAMS: Relation = Relation::new(
         if others.is_empty() {
             return Vec::new();
         }
-        // Members that are missing first: that is what clients forget. Kinds begin at other places, since many have the same members.
+        // Missing members come first, as the most common mistake of clients. After them each kind of call begins at another site, because kinds
+        // share most members.
         // The site depends on the round and not on the base: a simpler base is broken at the same place.
         let (round, kinds) = (input.round as usize, input.context.specification().kinds);
         let kind = kinds.iter().position(|kind| *kind == input.pair).unwrap_or_default();

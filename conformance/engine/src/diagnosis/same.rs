@@ -77,7 +77,7 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         let is_all = |answers: [WrongAnswers; 2]| {
             [one, two].iter().any(|finding| matches!(&finding.cause, Some(Cause::Every { answers: wrong, .. }) if answers.contains(wrong)))
         };
-        // A notification and a batch are wrong in ways of their own.
+        // The same error, as an answer to a notification and to a batch, has two reasons.
         let is_about_other_bodies = one.pair.is_none() && !is_one_rule && one.violation.pointer.is_empty();
         let is_every_of_both =
             [one, two].iter().all(|finding| matches!(finding.cause, Some(Cause::Every { .. })));

@@ -77,6 +77,7 @@ pub static SPECIFICATION: Specification = Specification {
             ("/params/0/initCode", "/params/0/factoryData"),
         ],
     },
+    // Stub and data for 0.7, 0.8, 0.9 and 0.6.
     plain_bases: &[
         generate::of_a_sent_version(STUB_07),
         generate::of_a_sent_version(DATA_07),

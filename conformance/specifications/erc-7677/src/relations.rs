@@ -157,7 +157,7 @@ const REFUSED_FORMS: [Change; 12] = [
     |_, request| large_call(request),
     unchanged,
     |_, request| with_checksum(request).unwrap_or_else(|| request.clone()),
-    // Its id is a negative number, for which no target has to serve anybody.
+    // The id of this round is a negative number, for which a target may refuse any call: no form is lost to it.
     unchanged,
     |input, request| {
         if is_stub(input.pair) { zero(request, false) } else { with_known_stub(input, request) }
@@ -419,7 +419,7 @@ impl Form {
     }
 }
 
-const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
+pub(crate) const PAYMASTER_LIMITS: [&str; 2] = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
 
 const NULL_MEMBERS: [&str; 7] = [
     "eip7702Auth",

@@ -37,8 +37,8 @@ const SETTLED: u32 = 2;
 /// How many different errors of a target are looked at.
 const MOST_WORDS: usize = 30;
 
-/// Errors in so many wordings may not come again to the same request. A target has few limits: where there are more wordings, something else
-/// makes them go away.
+/// How many different error texts may be absent when the same request is sent again, and still count as limits that were only touched. A target
+/// has few limits: with more texts, the errors have another reason.
 const MOST_VANISHED: usize = 2;
 
 /// What is known of the errors of a target, by their code and words.

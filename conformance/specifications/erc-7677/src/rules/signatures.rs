@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     kinds::{CallParts, is_stub, paymaster_members, version},
     lines,
-    relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, SPELLINGS, form_of},
+    relations::{ANOTHER_CALL, CONCURRENT, OTHER_LIMITS, PAYMASTER_LIMITS, SPELLINGS, form_of},
     rules::{
         pairs::{is_final, own_data, place_of_data},
         requests::rule,
@@ -169,10 +169,9 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     if kind == ContractKind::Singleton08 && is_delegated(view) && operation.delegate.is_none() {
         return None;
     }
-    // Nobody has said which limits of the paymaster the operation will have.
+    // Without both gas limits of the paymaster, in the request or the result, the operation that the contract hashes is unknown.
     let has_limit = |name: &str| result.contains_key(name) || !call.operation()[name].is_null();
-    let limits = ["paymasterVerificationGasLimit", "paymasterPostOpGasLimit"];
-    if operation.version != EntryPointVersion::V06 && !limits.into_iter().all(has_limit) {
+    if operation.version != EntryPointVersion::V06 && !PAYMASTER_LIMITS.into_iter().all(has_limit) {
         return None;
     }
     // The contract's count of operations of the sender is signed too, where it has one.

@@ -43,13 +43,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |_, result| without_limits(result),
     ))
     .when(|view| view.is_data() && view.is_later()),
-    signed(OF_LIMITS, "large-limit-cut", "signs a gas limit of the paymaster above 150,000 as that, and returns it whole")
+    signed(OF_LIMITS, "large-limit-cut", "signs a paymaster limit above 150,000 as 150,000")
         .injects(Behaviour::Exchange(
             |_, request| set_operation(request, PAYMASTER_LIMITS[0], json!("0x249f0")),
             |view, result| set(result, PAYMASTER_LIMITS[0], view.text(PAYMASTER_LIMITS[0])),
         ))
         .when(|view| view.is_data() && view.amount(PAYMASTER_LIMITS[0]).is_some_and(|limit| limit > U256::from(150_000))),
-    signed(SIGNATURE, "bare-factory-not-signed", "signs an account whose factory takes no data as one that exists")
+    signed(SIGNATURE, "bare-factory-not-signed", "signs an account of a factory without data as one that exists")
         .on_request(|view, request| match view.text("initCode").len() {
             42 => set_operation(request, "initCode", json!("0x")),
             _ => set_operation(request, "factory", Value::Null),

@@ -61,7 +61,6 @@ pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
             (later(&[("callData", json!("0xb61d27f6ab"))]), v07, empty.clone()),
             (later(&[("callData", json!(execute))]), v07, empty.clone()),
             (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
-            (later(&[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, Value::Null),
             (with(later(&factory), &[("sender", PolicyConfig::DENIED_SENDER.into())]), v07, empty.clone()),
             (operation_of(v06), USDC_OTHER_LETTERS, empty.clone()),
             (later(&[]), "0x00000000717281dd1a1627478b0edac6f37da032", empty.clone()),
