@@ -163,6 +163,7 @@ static TOY: Specification = Specification {
         ordinary_sizes: Vec::new,
     },
     restore: |_| Ok(Arc::new(Nothing)),
+    first_results: None,
     called: |envelope| {
         if envelope["method"] == TOTAL.method { Called::Kind(Kind::new(&TOTAL)) } else { Called::Unknown }
     },

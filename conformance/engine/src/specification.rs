@@ -1,6 +1,10 @@
 //! A specification as the engine sees it: what is sent, what is judged, and what its members mean.
 
-use std::{fmt, ptr, sync::Arc, time::Duration};
+use std::{
+    fmt, ptr,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use paymaster_schemas::{Definition, Document, Kind};
 use serde_json::Value;
@@ -54,6 +58,9 @@ pub struct Specification {
     pub page: Page,
     /// Reads what [`Knowledge::saved`] wrote.
     pub restore: fn(&Value) -> Result<Arc<dyn Knowledge>, serde_json::Error>,
+    /// The kind of call whose first results later ones are compared with, and the knowledge with such results as the first; none where nothing
+    /// is compared with them.
+    pub first_results: Option<(Kind, FirstResults)>,
     /// What a request with these members calls.
     pub called: fn(&Value) -> Called,
     /// Whether the specification shows the answer to a call that is not valid, so that the call is judged like a valid one.
@@ -91,6 +98,9 @@ pub struct Specification {
     /// What a load test sends.
     pub load: &'static LoadTest,
 }
+
+/// Puts results, with the times at which they came, in place of the first ones that a knowledge compares later results with.
+pub type FirstResults = fn(&dyn Knowledge, &[(&Value, Option<SystemTime>)]) -> Arc<dyn Knowledge>;
 
 /// A part of a whole profile.
 #[derive(Debug)]
@@ -267,6 +277,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     profile_parts: &[],
     page: Page { introduction: "", required: |_, _| String::new(), ordinary_sizes: Vec::new },
     restore: |_| Err(serde::de::Error::custom("the tests know no target")),
+    first_results: None,
     called: |_| Called::Unknown,
     shows_answer: |_| false,
     any_code: |_| false,

@@ -9,7 +9,10 @@
 use std::{
     cell::Cell,
     pin::pin,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -52,6 +55,9 @@ const LONGEST: Duration = Duration::from_mins(1);
 
 /// How many calls of each method and mode show whether the target serves any, and are sent before the requests of a finding.
 const CONTROLS: u32 = 2;
+
+/// How many calls show what later answers are compared with.
+const FIRST_RESULTS: u32 = 8;
 
 /// What replaying a finding shows.
 #[derive(Clone, Debug)]
@@ -119,6 +125,9 @@ pub async fn replay(
     let unlimited = Sponsorships::new(context.specification(), SpendingLimits::default());
     let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs, unlimited);
     (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.idle.unwrap_or_default());
+    let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context)).await;
+    let shown_now = shown_now.ok().flatten();
+    let context = shown_now.as_deref().unwrap_or(context);
     let ways = [false, true]
         .into_iter()
         .filter(|is_new| !is_new || renewed_for(group, finding, context.specification()).is_some());
@@ -391,6 +400,24 @@ impl Search<'_> {
         let of_way = |way: &Way| way.held + way.held_for_refusals;
         self.held_in_company.get() + self.ways.iter().map(of_way).sum::<u32>()
     }
+}
+
+/// What is known of the target, with what its answers are compared with as it shows that now: what it showed in the run may have been wrong.
+/// None where it shows nothing.
+async fn first_results_of_now(sender: &Sender, context: &dyn Knowledge) -> Option<Arc<dyn Knowledge>> {
+    let specification = context.specification();
+    let (kind, with_first_results) = specification.first_results?;
+    let mut exchanges = Vec::new();
+    let relations = [specification.calls];
+    let calls = Plan::of(&relations, context, unseen_number(), FIRST_RESULTS);
+    for call in calls.filter(|call| call.pair == Some(kind)) {
+        exchanges.extend(sender.deliver(&call).await.ok()?);
+    }
+    let answers: Vec<_> =
+        exchanges.iter().map(|exchange| (Answer::of(exchange), exchange.received)).collect();
+    let results: Vec<_> =
+        answers.iter().filter_map(|(answer, received)| Some((answer.result()?, *received))).collect();
+    (!results.is_empty()).then(|| with_first_results(context, &results))
 }
 
 fn not_proved(reason: &str) -> ReplayOutcome {

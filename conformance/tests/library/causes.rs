@@ -42,6 +42,9 @@ const CAUSES: &[(&str, &str)] = &[
         "paying-in-tokens-without-quote-refused",
         "only without an earlier pm_getFeeQuoteOrData with the same sender",
     ),
+    ("data-kept-by-nonce", "after a request with the same nonce"),
+    ("token-data-of-any-token", "every answer of pm_sponsorUserOperation in mode ERC20"),
+    ("batch-refused", "every answer"),
     ("erc-7677: final-after-data", "only after a request with the same sender and nonce"),
 ];
 

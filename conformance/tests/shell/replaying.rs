@@ -556,6 +556,25 @@ fn what_depends_on_earlier_requests_is_not_said_to_be_fixed() {
     assert!([1, 4].contains(&code), "{out}{err}");
 }
 
+/// What the wrong quotes of a run showed is no measure of quotes that are right now.
+#[test]
+fn answers_are_compared_with_the_quotes_of_now() {
+    let folder = tempdir().unwrap();
+    let wrong = || {
+        Server::changing(|_, _, answer| {
+            if answer["result"]["paymasterAddress"].is_string() {
+                answer["result"]["paymasterAddress"] = "0x00000000000000000000000000000000000000a1".into();
+            }
+        })
+    };
+    check(folder.path(), &[&wrong().url(), "--rule", "plausibility.token-data", "--strict"]);
+    let replay = |server: &Server| run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    let (code, out, err) = replay(&wrong());
+    assert!(code == 1 && out.contains("STILL THERE"), "{out}{err}");
+    let (code, out, err) = replay(&wrong_about(&[]));
+    assert!(code == 0 && out.contains("FIXED"), "{out}{err}");
+}
+
 /// A server that writes MODE in lower case when it sponsors, once it has given a quote for tokens.
 fn wrong_after_a_quote() -> Server {
     let has_quoted = std::sync::atomic::AtomicBool::new(false);

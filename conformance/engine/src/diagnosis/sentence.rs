@@ -101,7 +101,7 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Missing { method, member } => {
             format!("without an earlier {method} {}", with_the_same(*member))
         }
-        Cause::Spent { served } => format!("after {served} that were right"),
+        Cause::Spent { .. } => "later in the run".to_owned(),
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} tries with the same requests"),
     }
 }
@@ -182,7 +182,7 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
         Cause::Missing { .. } => format!("only {}; right after one", condition(cause)),
         Cause::Spent { served } => {
             format!(
-                "right {served} times, then wrong: requests for which the rule held in the run break it now"
+                "right at first ({served} answers), then wrong: requests for which the rule held in the run break it now"
             )
         }
         Cause::Chance { broken, sent } => {

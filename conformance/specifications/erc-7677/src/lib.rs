@@ -100,6 +100,7 @@ pub static SPECIFICATION: Specification = Specification {
         },
     },
     restore: |saved| Ok(Arc::new(Target::deserialize(saved)?)),
+    first_results: None,
     called: kinds::called,
     shows_answer: |_| false,
     // The text leaves open with which code an EntryPoint is refused.

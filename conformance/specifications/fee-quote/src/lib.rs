@@ -95,6 +95,9 @@ pub static SPECIFICATION: Specification = Specification {
     profile_parts: profile_parts::PARTS,
     page: page::PAGE,
     restore: |saved| Ok(Arc::new(Context::deserialize(saved)?)),
+    first_results: Some((kinds::QUOTE_ERC20, |knowledge, results| {
+        Arc::new(Context::of(knowledge).with_first_quotes(results))
+    })),
     called: call::called,
     shows_answer: call::omits_fee_token,
     any_code: call::is_refused_with_any_code,

@@ -30,7 +30,7 @@ use paymaster_engine::{
     },
     rules::{Check, Rule},
     session::{Session, recheck::Outcome, tally::FirstViolation},
-    verdict::finding::{Finding, Key},
+    verdict::finding::{Finding, Key, without_indices},
 };
 use paymaster_settings::Settings;
 
@@ -102,6 +102,7 @@ pub(super) async fn with_causes(
         for finding in &mut found {
             finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
         }
+        with_spent_budgets_of_others(&mut found);
         for finding in &mut found {
             let every = check::every(finding, session);
             let is_of_all = matches!(every, Some(Cause::Every { pair: None, .. }));
@@ -323,6 +324,21 @@ impl CauseSearch<'_> {
         finding.shrink_requests += spent;
         if let Some(diagnosis) = diagnosis {
             explain(finding, diagnosis);
+        }
+    }
+}
+
+/// What is wrong in an answer only later in a run, by one rule, is not wrong in every answer by another rule that judged it late.
+fn with_spent_budgets_of_others(findings: &mut [Finding]) {
+    let place = |finding: &Finding| (finding.pair, without_indices(&finding.violation.pointer));
+    let is_spent = |finding: &&Finding| matches!(finding.cause, Some(Cause::Spent { .. }));
+    let spent: Vec<_> =
+        findings.iter().filter(is_spent).map(|finding| (place(finding), finding.cause.clone())).collect();
+    for finding in
+        findings.iter_mut().filter(|finding| matches!(finding.cause, None | Some(Cause::Every { .. })))
+    {
+        if let Some((_, cause)) = spent.iter().find(|(of, _)| *of == place(finding)) {
+            (finding.cause, finding.contrast) = (cause.clone(), None);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::SystemTime,
 };
 
 use paymaster_engine::{
@@ -115,6 +116,17 @@ impl Context {
         if !self.profile.tokens.complete {
             self.unlisted_tokens = support;
         }
+    }
+
+    /// This context with these results of quotes in token mode as the target's first ones, each with the time at which it came.
+    pub(crate) fn with_first_quotes(&self, results: &[(&Value, Option<SystemTime>)]) -> Self {
+        let mut context =
+            Self { facts: TokenFacts::default(), quoted: QuotedFacts::default(), ..self.clone() };
+        for (result, received) in results {
+            context.facts.learn(result);
+            context.quoted.learn(result, *received);
+        }
+        context
     }
 
     /// Whether a token is supported, as far as is known. The letter case of the address does not matter.

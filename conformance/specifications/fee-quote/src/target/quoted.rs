@@ -104,15 +104,40 @@ pub(crate) fn rate(quote: &Value) -> Option<f64> {
 }
 
 /// US dollars for one token, from the two fees of a quote. None for fees that are so small that rounding decides, to a cent or to a unit of
-/// the token; what is less than a unit is not rounded.
+/// the token.
 pub(crate) fn price(quote: &Value) -> Option<f64> {
     /// The smallest fee that is compared, in dollars.
     const SMALLEST_USD: f64 = 0.01;
-    /// The smallest fee that is compared, in the smallest units of the token.
+    let usd = quote["maxGasFeeUSD"].as_f64()?;
+    (usd >= SMALLEST_USD && has_exact_fee(quote))
+        .then(|| usd / quote["maxGasFee"].as_f64().unwrap_or(f64::NAN))
+}
+
+/// Whether the fee of a quote is so many of the smallest units of the token that rounding to a unit does not decide. What is less than a unit
+/// is not rounded.
+pub(crate) fn has_exact_fee(quote: &Value) -> bool {
+    /// The smallest fee that is compared, in units.
     const SMALLEST_UNITS: f64 = 100.0;
-    let (fee, usd) = (quote["maxGasFee"].as_f64()?, quote["maxGasFeeUSD"].as_f64()?);
-    let decimals = i32::try_from(quote["decimal"].as_u64()?).ok()?;
-    let units = fee * 10_f64.powi(decimals);
-    let is_exact = units >= SMALLEST_UNITS || units > 0.0 && units < 0.5;
-    (usd >= SMALLEST_USD && is_exact).then(|| usd / fee)
+    let decimals = quote["decimal"].as_u64().and_then(|decimals| i32::try_from(decimals).ok());
+    let units = quote["maxGasFee"].as_f64().zip(decimals).map(|(fee, decimals)| fee * 10_f64.powi(decimals));
+    units.is_some_and(|units| units >= SMALLEST_UNITS || units > 0.0 && units < 0.5)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_fee_of_few_units_shows_no_price() {
+        // A token of two decimals has no fee between 0 and 0.01.
+        for (fee, decimals, is_exact) in
+            [(0.01, 2, false), (0.99, 2, false), (1.0, 2, true), (0.000_1, 18, true)]
+        {
+            let quote = json!({"maxGasFee": fee, "decimal": decimals, "maxGasFeeUSD": fee});
+            assert_eq!(has_exact_fee(&quote), is_exact, "{quote}");
+            assert_eq!(price(&quote).is_some(), is_exact && fee >= 0.01, "{quote}");
+        }
+    }
 }

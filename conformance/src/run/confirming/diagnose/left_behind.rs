@@ -11,7 +11,7 @@ use paymaster_engine::{
     cases::case::{Group, Member},
     diagnosis::{
         cause::{Cause, EarlierRequest, is_about_the_kind, is_right_in_the_same_respect},
-        difference::Difference,
+        difference::{Difference, differences, with_all},
     },
     message::answer::Answer,
     rules::Violation,
@@ -108,9 +108,40 @@ impl Search<'_> {
                     _ => continue 'members,
                 }
             }
-            return Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Member(under, places))));
+            if self.is_the_same_whatever_else(under, base).await? {
+                return Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Member(under, places))));
+            }
         }
         None
+    }
+
+    /// Where two answers should differ: whether they are the same too where the requests share little but party, nonce and terms. Other members that
+    /// the target leaves out of account would make them the same as well, and with another nonce the answers differ in any case.
+    async fn is_the_same_whatever_else(&mut self, under: &str, base: &Value) -> Option<bool> {
+        let Violation { member, pointer, .. } = &self.finding.violation;
+        let at = |exchange: &Exchange| Answer::of(exchange).document()?.value.pointer(pointer).cloned();
+        let values: Vec<_> = self.finding.exchanges.iter().map(at).collect();
+        let Some(wrong) = values.get(*member).filter(|wrong| wrong.is_some()) else { return Some(true) };
+        let Some(other) = values.iter().take(*member).position(|value| value == wrong) else {
+            return Some(true);
+        };
+        let group = self.renewed_group(under, base)?;
+        let request = parsed(group.members.get(*member)?)?;
+        let own_kind = self.by_pair().remove(&self.finding.pair).unwrap_or_default();
+        let specification = self.resender.context.specification();
+        // Those in which the compared requests differ stay too: the rule is about them.
+        let compared = parsed(group.members.get(other)?)?;
+        let mut kept = differences(&compared, &request, specification);
+        let Places { subject, party, once, terms, .. } = self.places();
+        let as_sent = |place| Difference::new(place, None, request.pointer(place).cloned(), specification);
+        kept.extend([party, once, terms].map(as_sent));
+        let mut others = own_kind.into_values().filter_map(|call| with_all(&call, &kept));
+        let different = others.find(|call| call.pointer(subject) != request.pointer(subject))?;
+        let group = with_body(&group, *member, &different)?;
+        let (exchanges, _) = self.send_freely(&group).await?;
+        Some(
+            at(exchanges.get(*member)?).is_some_and(|value| Some(value) == exchanges.get(other).and_then(at)),
+        )
     }
 
     /// What the answers have at the place of the violation.

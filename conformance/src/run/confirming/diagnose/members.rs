@@ -591,7 +591,14 @@ pub(in crate::run::confirming) fn is_comparable(
     let specification = context.specification();
     let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes(), specification).pair();
     let is_other_pair = pair(failing).zip(pair(passing)).is_some_and(|(own, other)| own != other);
-    is_to_be_refused(failing, context) == is_to_be_refused(passing, context)
+    // To notifications nothing is answered, and nothing is wrong with that.
+    let ids = |request: &Value| -> Vec<bool> {
+        let elements = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
+        elements.iter().map(|element| element.get("id").is_some()).collect()
+    };
+    let (own, others) = (ids(failing), ids(passing));
+    own.iter().zip(&others).all(|(own, other)| own == other)
+        && is_to_be_refused(failing, context) == is_to_be_refused(passing, context)
         && (is_valid(passing) || !is_valid(failing))
         && !is_other_pair
 }

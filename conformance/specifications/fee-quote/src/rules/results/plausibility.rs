@@ -180,11 +180,14 @@ const FACTOR: f64 = 100.0;
 /// The price of a token stays within two orders of magnitude, that of a stable token near a dollar, and the fee of one operation in dollars is
 /// about the same in every token.
 fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
-    let fees = quotes(view).filter_map(|(_, quote)| quote["maxGasFeeUSD"].as_f64()).filter(|usd| *usd > 0.0);
-    let highest = fees.fold(0.0, f64::max);
+    // A token with few decimals has no smaller fee than its unit.
+    let usd = |quote: &Value| {
+        quote["maxGasFeeUSD"].as_f64().filter(|usd| *usd > 0.0 && quoted::has_exact_fee(quote))
+    };
+    let highest = quotes(view).filter_map(|(_, quote)| usd(quote)).fold(0.0, f64::max);
     judge_quotes(view, report, "maxGasFeeUSD", |quote| {
         // What is less than a cent may be rounded.
-        let usd = quote["maxGasFeeUSD"].as_f64().filter(|usd| *usd > 0.0 && highest >= 0.01)?;
+        let usd = usd(quote).filter(|_| highest >= 0.01)?;
         let expected = format!("about as many US dollars as in the other tokens: up to {highest}");
         Some((usd * FACTOR >= highest, expected, move || usd.to_string()))
     });
