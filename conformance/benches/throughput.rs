@@ -20,8 +20,7 @@ use paymaster_engine::verdict::{conclusion::Conclusion, strictness::Strictness};
 use paymaster_reference_server::Config;
 use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, Settings};
 
-/// As in the released commands, with `--features mimalloc`.
-#[cfg(feature = "mimalloc")]
+/// As in the commands.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

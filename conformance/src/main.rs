@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Only the released commands have it: the feature needs a C compiler.
-#[cfg(feature = "mimalloc")]
+/// Much memory of a request is freed by another thread than the one that allocated it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -21,8 +21,7 @@ use crate::cli::arguments::{Arguments, Injections};
 use crate::cli::startup::Started;
 use crate::cli::stop_signal::stop_signal;
 
-/// Only the released commands have it: the feature needs a C compiler.
-#[cfg(feature = "mimalloc")]
+/// Much memory of a request is freed by another thread than the one that allocated it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

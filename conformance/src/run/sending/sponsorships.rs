@@ -133,7 +133,7 @@ impl Sponsorships {
             // Which answer of a batch is to which call may not be certain.
             let is_alone = !exchange.request.starts_with(b"[");
             for asked in self.answers(exchange) {
-                self.answered += u64::from(is_alone && (asked.is_granted || asked.may_be_granted));
+                self.answered += u64::from(is_alone && asked.may_be_granted);
                 if asked.is_granted {
                     granted = granted.plus(asked.spending);
                     if is_alone {
@@ -223,11 +223,12 @@ impl Sponsorships {
     ) -> Asked {
         let grants =
             |answer: &Value| answer.as_object().and_then(result_of).is_some_and(self.specification.grants);
+        let is_granted = answers.clone().any(grants);
         Asked {
             spending,
             operation: call.and_then(|call| self.operation(call)),
-            is_granted: answers.clone().any(grants),
-            may_be_granted: call.is_some_and(|call| self.may_be_granted(call)),
+            is_granted,
+            may_be_granted: is_granted || call.is_some_and(|call| self.may_be_granted(call)),
             has_error: is_refused || answers.into_iter().any(|answer| answer["error"].is_object()),
         }
     }
