@@ -189,10 +189,11 @@ static TOY: Specification = Specification {
 const TOO_FEW: Advice = Advice::Look("the target answered too few orders");
 
 const RULES: &[Rule] = &[
-    Rule::exchange("toy.total", 5, TOO_FEW, "multiply the price by the pieces", |view, _, report| {
+    Rule::exchange("toy.total", 5, TOO_FEW, |view, _, report| {
         repeats("total", view, report);
-    }),
-    Rule::exchange("toy.pieces", 5, TOO_FEW, "copy the pieces", |view, _, report| {
+    })
+    .hint("multiply the price by the pieces"),
+    Rule::exchange("toy.pieces", 5, TOO_FEW, |view, _, report| {
         repeats("pieces", view, report);
     }),
 ];

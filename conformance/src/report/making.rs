@@ -396,7 +396,8 @@ fn hint(finding: &EngineFinding) -> String {
             format!("send {}{not}", written.map_or_else(|| violation.expected.clone(), |value| shown(&value)))
         }
         _ if sent.is_some() && serde_json::from_str::<Value>(&violation.expected).is_ok() => {
-            format!("send {}{not}: {advice}", violation.expected)
+            let more = if advice.is_empty() { String::new() } else { format!(": {advice}") };
+            format!("send {}{not}{more}", violation.expected)
         }
         _ => advice.to_owned(),
     }

@@ -34,7 +34,7 @@ use paymaster_engine::{
 use paymaster_reference_server::Config;
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
-const THREADS_PER_CORE: usize = 2;
+const THREADS_PER_CORE: usize = 4;
 
 /// How many calls of each pair the runs of a selftest send.
 #[derive(Clone, Copy, Debug)]

@@ -15,40 +15,28 @@ const UNANSWERED: Advice = Advice::Look(
     "too few requests got an answer that the rule judges: look at the address of the target, at its headers and its log",
 );
 
-const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 10, UNANSWERED, hint, check)
+const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 10, UNANSWERED, check)
 }
 
 pub const RULES: &[Rule] = &[
-    rule(
-        "answer.http-message",
-        "check Content-Length, the end of chunks, when the connection is closed, and requests that are never answered",
-        http_message,
-    ),
-    rule(
-        "answer.json-text",
-        "write the answer with a JSON library and send its bytes, all of them and nothing else",
-        json_text,
-    ),
-    rule(
-        "answer.single-valued-members",
-        "a member is written twice with different values",
-        single_valued_members,
-    ),
-    rule("answer.object", "answer one request with one object", object),
-    rule(
-        "answer.result-or-error",
-        "leave out the member that does not apply; a member that is null is present",
-        result_or_error,
-    ),
-    rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
-    rule("answer.id", "copy the id of the request without converting it; falsy ids such as 0 are valid", id)
+    rule("answer.http-message", http_message)
+        .hint("look at Content-Length, the end of chunks, closed connections and unanswered requests"),
+    rule("answer.json-text", json_text)
+        .hint("write the answer with a JSON library and send its bytes, all of them and nothing else"),
+    rule("answer.single-valued-members", single_valued_members),
+    rule("answer.object", object),
+    rule("answer.result-or-error", result_or_error)
+        .hint("leave out the member that does not apply; a member that is null is present"),
+    rule("answer.jsonrpc", jsonrpc).hint("copy jsonrpc from the request"),
+    rule("answer.id", id)
+        .hint("copy the id of the request without converting it; falsy ids such as 0 are valid")
         .exercised_above_all_by(
             const { &[&related::NUMBER_IDS, &related::STRING_IDS, &related::MALFORMED_PARAMS] },
             &[],
         )
         .about_mix_ups(),
-    rule("answer.result-object", "the result of both methods is an object", result_object),
+    rule("answer.result-object", result_object),
 ];
 
 /// A valid request gets a complete HTTP response.

@@ -17,7 +17,6 @@ pub const RULES: &[Rule] = &[Rule::new(
     "json-rpc.batch-elements",
     4,
     Advice::Look("too few batches got an answer that the rule judges"),
-    "answer each call of a batch as if it had come alone",
     Check::Group(&BATCH_ELEMENTS, batch_elements),
 )];
 

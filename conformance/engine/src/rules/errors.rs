@@ -10,15 +10,9 @@ use crate::{
 
 pub const NO_ERRORS: Advice = Advice::Look("too few answers had an error in the form that the rule judges");
 pub const RULES: &[Rule] = &[
-    Rule::exchange(
-        "error.object",
-        3,
-        NO_ERRORS,
-        "an error is an object with code and message, not a string",
-        object,
-    ),
-    Rule::exchange("error.code", 3, NO_ERRORS, "an error code is an integer, not a string", code),
-    Rule::exchange("error.message", 3, NO_ERRORS, "an error message is a string", message),
+    Rule::exchange("error.object", 3, NO_ERRORS, object),
+    Rule::exchange("error.code", 3, NO_ERRORS, code),
+    Rule::exchange("error.message", 3, NO_ERRORS, message),
 ];
 
 /// The error of an answer to a request that must be answered.

@@ -9,21 +9,11 @@ use crate::{
 const TOO_FEW: Advice = Advice::Look("too few requests got an answer that the rule judges");
 
 pub const RULES: &[Rule] = &[
-    Rule::exchange(
-        "http.status-of-result",
-        10,
-        TOO_FEW,
-        "clients that look at the status first take anything but 200 for a failure",
-        status_of_result,
-    ),
-    Rule::exchange("http.content-type", 10, TOO_FEW, "send Content-Type: application/json", content_type),
-    Rule::new(
-        "http.idle-connection",
-        1,
-        TOO_FEW,
-        "look for what expires while a connection is idle: a session, a database connection, a buffer; close what is not served any more",
-        Check::Group(&IDLE_CONNECTION, idle_connection),
-    ),
+    Rule::exchange("http.status-of-result", 10, TOO_FEW, status_of_result)
+        .hint("clients that look at the status first take anything but 200 for a failure"),
+    Rule::exchange("http.content-type", 10, TOO_FEW, content_type),
+    Rule::new("http.idle-connection", 1, TOO_FEW, Check::Group(&IDLE_CONNECTION, idle_connection))
+        .hint("look for what expires meanwhile: a session, a buffer; close what is not served any more"),
 ];
 
 /// An answer with a result comes with an HTTP status of 200.

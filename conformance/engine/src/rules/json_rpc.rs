@@ -14,58 +14,36 @@ use crate::{
 };
 use paymaster_exchange::Failure;
 
-const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
+const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
     Rule::exchange(
         id,
         2,
         Advice::Look("too few malformed requests got an answer that the rule judges"),
-        hint,
         check,
     )
 }
 
 pub const RULES: &[Rule] = &[
-    rule("json-rpc.parse-error", "answer a body that is not JSON with the error -32700", parse_error)
-        .exercised_by(const { &[&related::MALFORMED_BODIES] }, &[]),
-    rule(
-        "json-rpc.invalid-request",
-        "answer JSON that is not a request object with the error -32600",
-        invalid_request,
-    ),
-    rule("json-rpc.method-not-found", "answer unknown methods with the error -32601", method_not_found),
-    rule(
-        "json-rpc.invalid-params",
-        "answer parameters of the wrong shape with the error -32602",
-        invalid_params,
-    )
-    .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
-    rule(
-        "json-rpc.reserved-codes",
-        "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
-        reserved_codes,
-    ),
-    rule(
-        "json-rpc.any-answer",
-        "look for an exception that nobody catches: who sent the request waits until its own time limit",
-        any_answer,
-    )
-    .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
-    rule("json-rpc.null-id", "an error without a readable request carries id null", null_id),
-    rule("json-rpc.batch", "answer an array with an array, one answer for each request with an id", batch)
-        .exercised_by(const { &[&related::BATCHES, &related::BATCH_ELEMENTS] }, &[]),
-    rule("json-rpc.empty-batch", "answer an empty array with one error object", empty_batch)
-        .exercised_by(const { &[&related::BATCHES] }, &[]),
-    rule("json-rpc.notification", "do not answer a request that has no id", notification).exercised_by(
+    rule("json-rpc.parse-error", parse_error).exercised_by(const { &[&related::MALFORMED_BODIES] }, &[]),
+    rule("json-rpc.invalid-request", invalid_request),
+    rule("json-rpc.method-not-found", method_not_found),
+    rule("json-rpc.invalid-params", invalid_params)
+        .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
+    rule("json-rpc.reserved-codes", reserved_codes),
+    rule("json-rpc.any-answer", any_answer)
+        .hint("look for an exception that nobody catches: the client waits until its own time limit")
+        .exercised_by(const { &[&related::MALFORMED_PARAMS] }, &[]),
+    rule("json-rpc.null-id", null_id),
+    rule("json-rpc.batch", batch).exercised_by(const { &[&related::BATCHES, &related::BATCH_ELEMENTS] }, &[]),
+    rule("json-rpc.empty-batch", empty_batch).exercised_by(const { &[&related::BATCHES] }, &[]),
+    rule("json-rpc.notification", notification).exercised_by(
         const { &[&related::BATCHES, &related::BATCH_ELEMENTS, &related::MALFORMED_BODIES] },
         &[],
     ),
-    rule(
-        "json-rpc.large-ids",
-        "read ids without converting them to floating-point numbers, which round integers above 2^53",
-        large_ids,
-    )
-    .exercised_by(const { &[&related::NUMBER_IDS] }, &[]),
-    rule("json-rpc.unique-members", "a member is written twice", unique_members),
+    rule("json-rpc.large-ids", large_ids)
+        .hint("do not read ids as floating-point numbers, which round integers above 2^53")
+        .exercised_by(const { &[&related::NUMBER_IDS] }, &[]),
+    rule("json-rpc.unique-members", unique_members),
 ];
 
 /// The request got an error with one of these codes.

@@ -36,7 +36,7 @@ pub struct Rule {
     pub quota: u64,
     /// What to do when the rule stays inconclusive.
     pub advice: Advice,
-    /// What to check in an implementation that breaks the rule.
+    /// Where to look in an implementation that breaks the rule; empty where its clause says enough.
     pub hint: &'static str,
     /// Why the profile excludes the rule; none when it applies.
     pub not_applicable: fn(&dyn Knowledge) -> Option<&'static str>,
@@ -118,7 +118,7 @@ pub enum Check {
 
 impl Rule {
     /// A rule that applies to every target, is the only rule of its clause, and is exercised by every answer.
-    pub const fn new(id: &'static str, quota: u64, advice: Advice, hint: &'static str, check: Check) -> Self {
+    pub const fn new(id: &'static str, quota: u64, advice: Advice, check: Check) -> Self {
         let exercise = Exercise::EVERY_ANSWER;
         let not_applicable = always;
         Self {
@@ -126,7 +126,7 @@ impl Rule {
             clause: id,
             quota,
             advice,
-            hint,
+            hint: "",
             not_applicable,
             waits_first: None,
             is_about_mix_ups: false,
@@ -138,18 +138,17 @@ impl Rule {
     /// A rule that judges nothing, for tests.
     #[cfg(test)]
     pub(crate) const fn sample(id: &'static str) -> Self {
-        Self::exchange(id, 1, Advice::Look(""), "", |_, _, _| ())
+        Self::exchange(id, 1, Advice::Look(""), |_, _, _| ())
     }
 
     /// A rule about single exchanges.
-    pub const fn exchange(
-        id: &'static str,
-        quota: u64,
-        advice: Advice,
-        hint: &'static str,
-        check: ExchangeCheck,
-    ) -> Self {
-        Self::new(id, quota, advice, hint, Check::Exchange(check))
+    pub const fn exchange(id: &'static str, quota: u64, advice: Advice, check: ExchangeCheck) -> Self {
+        Self::new(id, quota, advice, Check::Exchange(check))
+    }
+
+    /// The rule with a hint.
+    pub const fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
     }
 
     /// The rule, which checks this clause: its name is its own.

@@ -17,13 +17,13 @@ use crate::{
 };
 
 /// The rule about ids that are numbers.
-pub const fn number_id(quota: u64, advice: Advice, hint: &'static str) -> Rule {
-    Rule::new("request.id-number", quota, advice, hint, Check::Group(&NUMBER_IDS, same_operation))
+pub const fn number_id(quota: u64, advice: Advice) -> Rule {
+    Rule::new("request.id-number", quota, advice, Check::Group(&NUMBER_IDS, same_operation))
 }
 
 /// The rule about ids that are strings.
-pub const fn string_id(quota: u64, advice: Advice, hint: &'static str) -> Rule {
-    Rule::new("request.id-string", quota, advice, hint, Check::Group(&STRING_IDS, same_operation))
+pub const fn string_id(quota: u64, advice: Advice) -> Rule {
+    Rule::new("request.id-string", quota, advice, Check::Group(&STRING_IDS, same_operation))
 }
 
 /// The rule about request headers, judged by this relation, which [`crate::cases::protocol::headers`] makes.
@@ -32,9 +32,9 @@ pub const fn headers(relation: &'static Relation) -> Rule {
         "request.headers",
         9,
         Advice::Look("too few requests got an answer that the rule judges"),
-        "accept every application/json content type, a missing Accept and */*; Origin and User-Agent decide nothing",
         Check::Group(relation, same_with_headers),
     )
+    .hint("accept every application/json type, and any Accept; Origin and User-Agent decide nothing")
 }
 
 /// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.

@@ -1,7 +1,10 @@
 //! The lines of the profile that inconclusive rules wait for.
 
 use crate::target::{context::Context, profile::SmartAccount};
-use paymaster_engine::{knowledge::Knowledge, rules::MissingLine};
+use paymaster_engine::{
+    knowledge::Knowledge,
+    rules::{MissingLine, Rule},
+};
 use paymaster_schemas::Mode;
 
 /// An operation that the target sponsors.
@@ -65,6 +68,11 @@ pub(crate) fn no_token(knowledge: &dyn Knowledge) -> Option<&'static str> {
     let profile = &Context::of(knowledge).profile;
     let none = profile.tokens.is_none_supported() || !profile.operations.serves(Mode::Erc20);
     none.then_some("the profile says that the target supports no token")
+}
+
+/// A rule about token mode: it does not apply without a token, and waits for the tokens first.
+pub(crate) const fn in_token_mode(rule: Rule) -> Rule {
+    rule.unless(no_token).waiting_first(&SUPPORTED_TOKENS)
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ fn the_same_answers_that_are_wrong_where_others_are_right_are_one_defect() {
 }
 
 /// A rule that compares requests.
-static COMPARES: Rule = number_id(1, Advice::Look("too few requests"), "");
+static COMPARES: Rule = number_id(1, Advice::Look("too few requests"));
 
 #[test]
 fn an_answer_that_is_compared_and_breaks_another_rule_because_of_earlier_requests_is_one_defect() {

@@ -25,8 +25,8 @@ const UNASKED: Advice = Advice::Look(
      in the profile, if only some bundlers may send the operation, or if a token is paid",
 );
 
-const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
-    Rule::new(id, quota, UNASKED, hint, check).waiting_first(&lines::CHAIN_ID)
+const fn rule(id: &'static str, quota: u64, check: Check) -> Rule {
+    Rule::new(id, quota, UNASKED, check).waiting_first(&lines::CHAIN_ID)
 }
 
 /// The limit of the paymaster's validation.
@@ -36,37 +36,27 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "data.accepted",
         3,
-        "sign for the chain, the EntryPoint and the contract, over the operation with the gas limits of the request",
         Check::Exchange(|view, knowledge, report| {
             if judged(view, knowledge).is_some_and(|(kind, _)| !is_stub(kind)) {
                 accepted(view, knowledge, report);
             }
         }),
-    ),
-    rule(
-        "stub.simulates",
-        2,
-        "give the stub the mode, length and signature form of the data, and a paymaster that is deployed",
-        Check::Group(&PAIR, simulates),
-    ),
+    )
+    .hint("sign for chain, EntryPoint and contract, over the operation with the limits of the request"),
+    rule("stub.simulates", 2, Check::Group(&PAIR, simulates))
+        .hint("the stub has mode, length and signature form of the data, and a deployed paymaster"),
     rule(
         "is-final.accepted",
         1,
-        "a final stub must hold as it is, with every gas limit",
         Check::Exchange(|view, knowledge, report| {
             if is_final(view, knowledge) {
                 accepted(view, knowledge, report);
             }
         }),
     )
+    .hint("a final stub must hold as it is, with every gas limit")
     .unless(lines::no_final_stub),
-    rule(
-        "stub.verification-gas",
-        2,
-        "return a paymasterVerificationGasLimit that the contract's validation fits",
-        Check::Exchange(verification_gas),
-    )
-    .unless(|knowledge| {
+    rule("stub.verification-gas", 2, Check::Exchange(verification_gas)).unless(|knowledge| {
         let mut sent = Target::of(knowledge).sent_versions();
         sent.all(|version| version == EntryPointVersion::V06)
             .then_some("EntryPoint 0.6 has no gas limit of the paymaster")

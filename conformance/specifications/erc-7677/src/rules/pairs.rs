@@ -16,33 +16,15 @@ use crate::{
 };
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
-        "stub-and-data.length",
-        4,
-        "give stub and data one length, with room for a signature of 65 bytes in the stub",
-        Check::Group(&PAIR, length),
-    ),
-    rule(
-        "stub-and-data.length-with-other-limits",
-        4,
-        "data have the length of the stub with whatever gas limits and fees: a bundler estimates them in between",
-        Check::Group(&OTHER_LIMITS, length),
-    )
-    .of_clause("stub-and-data.length"),
-    rule(
-        "stub-and-data.zero-bytes",
-        1,
-        "fill the times and the signature of a stub with bytes other than zero: zero bytes cost less gas",
-        Check::Group(&EIGHT_PAIRS, zeros),
-    )
-    .unless(lines::only_listed),
-    rule(
-        "is-final.data-served",
-        1,
-        "answer the data request after a stub with isFinal too: the wallet may still make it",
-        Check::Group(&PAIR, data_after_final),
-    )
-    .unless(lines::no_final_stub),
+    rule("stub-and-data.length", 4, Check::Group(&PAIR, length))
+        .hint("give stub and data one length, with room for a signature of 65 bytes in the stub"),
+    rule("stub-and-data.length-with-other-limits", 4, Check::Group(&OTHER_LIMITS, length))
+        .hint("a bundler estimates gas limits and fees in between: the length is the same with any")
+        .of_clause("stub-and-data.length"),
+    rule("stub-and-data.zero-bytes", 1, Check::Group(&EIGHT_PAIRS, zeros))
+        .hint("fill times and signature of a stub with other bytes than zero: zeros cost less gas")
+        .unless(lines::only_listed),
+    rule("is-final.data-served", 1, Check::Group(&PAIR, data_after_final)).unless(lines::no_final_stub),
 ];
 
 /// The bytes that the service makes, and their place in the result.

@@ -28,96 +28,64 @@ use crate::{
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
 /// A rule that waits until operations are known that the target serves.
-pub(super) const fn rule(id: &'static str, quota: u64, hint: &'static str, check: Check) -> Rule {
-    Rule::new(id, quota, SPONSORABLE, hint, check).waiting_first(&lines::CHAIN_ID)
+pub(super) const fn rule(id: &'static str, quota: u64, check: Check) -> Rule {
+    Rule::new(id, quota, SPONSORABLE, check).waiting_first(&lines::CHAIN_ID)
 }
 
 const fn group(
     id: &'static str,
     relation: &'static paymaster_engine::cases::case::Relation,
-    hint: &'static str,
     check: GroupCheck,
 ) -> Rule {
-    rule(id, 2, hint, Check::Group(relation, check))
+    rule(id, 2, Check::Group(relation, check))
 }
 
 /// A rule about one of the forms of published clients.
 macro_rules! form {
-    ($clause:literal, $hint:literal) => {
+    ($clause:literal) => {
         rule(
             $clause,
             1,
-            $hint,
             Check::Group(&FORMS, |views, knowledge, report| form($clause, views, knowledge, report)),
         )
     };
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule("endpoint.stub-and-data", 5, "route both methods at the one address", Check::Exchange(both_methods)),
-    rule(
-        "stub.sponsorable-is-served",
-        5,
-        "a stub for an operation that is sponsored is refused",
-        Check::Exchange(served::<OF_STUBS>),
-    )
-    .exercised_above_all_by(const { &[&CALLS] }, &[]),
-    rule(
-        "data.sponsorable-is-served",
-        5,
-        "data for an operation that is sponsored are refused",
-        Check::Exchange(served::<OF_DATA>),
-    )
-    .exercised_above_all_by(const { &[&CALLS] }, &[]),
-    requests::number_id(2, SPONSORABLE, "a number is a lawful id, 0 included")
-        .waiting_first(&lines::CHAIN_ID),
-    requests::string_id(2, SPONSORABLE, "a text is a lawful id: one published client sends UUIDs")
-        .waiting_first(&lines::CHAIN_ID),
+    rule("endpoint.stub-and-data", 5, Check::Exchange(both_methods)),
+    rule("stub.sponsorable-is-served", 5, Check::Exchange(served::<OF_STUBS>))
+        .exercised_above_all_by(const { &[&CALLS] }, &[]),
+    rule("data.sponsorable-is-served", 5, Check::Exchange(served::<OF_DATA>))
+        .exercised_above_all_by(const { &[&CALLS] }, &[]),
+    requests::number_id(2, SPONSORABLE).waiting_first(&lines::CHAIN_ID),
+    requests::string_id(2, SPONSORABLE).waiting_first(&lines::CHAIN_ID),
     requests::headers(&HEADERS),
-    form!("operation.unsigned", "the user signs last: serve an operation without signature"),
-    form!("operation.dummy-signature", "ignore the placeholder signature of an operation"),
-    form!(
-        "operation.stub-members",
-        "clients send the paymaster members of the stub again, and empty ones before: ignore or use them"
-    ),
-    form!("operation.null-members", "read null as absent, not as an address or a number")
-        .unless(without_07_and_later),
-    form!("operation.factory", "serve accounts that do not exist yet").unless(lines::only_listed),
-    form!("operation.eip-7702", "ignore eip7702Auth if it is not needed, and take the factory 0x7702")
+    form!("operation.unsigned"),
+    form!("operation.dummy-signature"),
+    form!("operation.stub-members")
+        .hint("clients send the paymaster members of the stub again, and empty ones before"),
+    form!("operation.null-members").unless(without_07_and_later),
+    form!("operation.factory").unless(lines::only_listed),
+    form!("operation.eip-7702")
+        .hint("ignore eip7702Auth if it is not needed, and take the factory 0x7702")
         .unless(|knowledge| lines::only_listed(knowledge).or_else(|| without_08_and_later(knowledge))),
-    form!("operation.nonce", "a nonce has 256 bits: read it as such").unless(lines::only_listed),
-    form!("stub-request.zero-limits", "gas limits are not known in a stub request: take 0x0"),
-    form!("stub-request.zero-fees", "take fees of 0x0 in a stub request, and divide by none"),
-    form!("entry-point.letter-case", "compare addresses as bytes"),
-    form!("call.letter-case", "read hex in every letter case"),
-    rule(
-        "context.null",
-        1,
-        "the context may be null: answer with a result or a refusal",
-        Check::Group(&FORMS, null_context),
-    ),
-    group(
-        "entry-point.unknown-refused",
-        &UNKNOWN_ENTRY_POINT,
-        "refuse an EntryPoint that is not served: its members are not known",
-        unknown_entry_point,
-    )
-    .unless(serves_one_entry_point),
-    group(
-        "entry-point.other-operation",
-        &OTHER_OPERATION,
-        "refuse an operation without initCode for EntryPoint 0.6",
-        other_operation,
-    )
-    .unless(without_06),
-    group("data-request.without-stub", &WITHOUT_STUB, "do not need an earlier stub request", without_stub)
-        .unless(lines::only_listed),
-    refusal("refusal.early", "check the policy with the stub already", refused::<OF_STUBS>),
-    refusal("refusal.of-data", "check the policy with the data too", refused::<OF_DATA>),
+    form!("operation.nonce").hint("a nonce has 256 bits: read it as such").unless(lines::only_listed),
+    form!("stub-request.zero-limits").hint("gas limits are not known in a stub request: take 0x0"),
+    form!("stub-request.zero-fees").hint("take fees of 0x0 in a stub request, and divide by none"),
+    form!("entry-point.letter-case").hint("compare addresses as bytes"),
+    form!("call.letter-case"),
+    rule("context.null", 1, Check::Group(&FORMS, null_context)),
+    group("entry-point.unknown-refused", &UNKNOWN_ENTRY_POINT, unknown_entry_point)
+        .hint("refuse an EntryPoint that is not served: its members are not known")
+        .unless(serves_one_entry_point),
+    group("entry-point.other-operation", &OTHER_OPERATION, other_operation).unless(without_06),
+    group("data-request.without-stub", &WITHOUT_STUB, without_stub).unless(lines::only_listed),
+    refusal("refusal.early", refused::<OF_STUBS>),
+    refusal("refusal.of-data", refused::<OF_DATA>),
 ];
 
-const fn refusal(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 2, Advice::Write(&lines::REFUSED), hint, check)
+const fn refusal(id: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 2, Advice::Write(&lines::REFUSED), check)
         .unless(lines::refuses_nothing)
         .exercised_above_all_by(const { &[&REFUSED] }, &[])
 }

@@ -56,40 +56,25 @@ impl Shape {
     }
 }
 
-const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 5, Advice::Write(&lines::SPONSORABLE), hint, check).waiting_first(&lines::CHAIN_ID)
+const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 5, Advice::Write(&lines::SPONSORABLE), check).waiting_first(&lines::CHAIN_ID)
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule("stub.members-06", "return paymasterAndData for EntryPoint 0.6", members::<OF_STUBS, FOR_06>)
-    .unless(without_06),
-    rule(
-        "stub.members-07",
-        "return paymaster and paymasterData for every EntryPoint from 0.7 on, 0.8 and 0.9 included",
-        members::<OF_STUBS, FOR_LATER>,
-    )
-    .unless(without_07_and_later),
-    rule("data.members-06", "return paymasterAndData for EntryPoint 0.6", members::<OF_DATA, FOR_06>)
-    .unless(without_06),
-    rule(
-        "data.members-07",
-        "return paymaster and paymasterData for every EntryPoint from 0.7 on, 0.8 and 0.9 included",
-        members::<OF_DATA, FOR_LATER>,
-    )
-    .unless(without_07_and_later),
-    rule(
-        "stub.post-op-gas-07",
-        "return paymasterPostOpGasLimit with the stub: no bundler can estimate it; 0x0 where postOp is not called",
-        |view, knowledge, report| post_op_gas(view, knowledge, report, |version| version == EntryPointVersion::V07),
-    )
+    rule("stub.members-06", members::<OF_STUBS, FOR_06>).unless(without_06),
+    rule("stub.members-07", members::<OF_STUBS, FOR_LATER>).unless(without_07_and_later),
+    rule("data.members-06", members::<OF_DATA, FOR_06>).unless(without_06),
+    rule("data.members-07", members::<OF_DATA, FOR_LATER>).unless(without_07_and_later),
+    rule("stub.post-op-gas-07", |view, knowledge, report| {
+        post_op_gas(view, knowledge, report, |version| version == EntryPointVersion::V07)
+    })
+    .hint("return paymasterPostOpGasLimit with the stub: 0x0 where postOp is not called")
     .unless(|knowledge| without(knowledge, |version| version == EntryPointVersion::V07)),
-    rule(
-        "stub.post-op-gas-08",
-        "return paymasterPostOpGasLimit with the stub, as for EntryPoint 0.7",
-        |view, knowledge, report| post_op_gas(view, knowledge, report, |version| version >= EntryPointVersion::V08),
-    )
+    rule("stub.post-op-gas-08", |view, knowledge, report| {
+        post_op_gas(view, knowledge, report, |version| version >= EntryPointVersion::V08)
+    })
     .unless(|knowledge| without(knowledge, |version| version >= EntryPointVersion::V08)),
-    rule("result.one-shape", "return the members of one EntryPoint version", |view, knowledge, report| {
+    rule("result.one-shape", |view, knowledge, report| {
         if let Some((_, result)) = judged(view, knowledge) {
             let is_both = Shape::of(&Value::Object(result.clone())) == Shape::Both;
             report.expect(!is_both, "/result", "the members of one EntryPoint version", || {
@@ -97,28 +82,18 @@ pub(crate) const RULES: &[Rule] = &[
             });
         }
     }),
-    rule("result.gas-limit", "write gas limits as text: 0x and at least one hex digit", gas_limit),
-    rule("result.null-member", "leave out what is not returned", null_member),
-    rule(
-        "result.operation-members",
-        "leave members of the operation out of results: clients copy them, or sign without them",
-        operation_members,
-    ),
-    rule("result.paymaster", "paymaster is the address of the contract: 0x and 40 hex digits", paymaster)
-        .unless(without_07_and_later),
-    rule("result.bytes", "write bytes as 0x and two hex digits for each", bytes),
-    rule(
-        "result.paymaster-and-data",
-        "paymasterAndData begins with the address of the contract; refuse with an error instead of 0x",
-        paymaster_and_data,
-    )
-    .unless(without_06),
-    rule(
-        "result.address-once",
-        "the address stands once: paymasterData begins behind it, and paymasterAndData has it at the beginning only",
-        address_once,
-    ),
-    rule("is-final.boolean", "isFinal is true or false, not a text or a number", |view, knowledge, report| {
+    rule("result.gas-limit", gas_limit),
+    rule("result.null-member", null_member),
+    rule("result.operation-members", operation_members)
+        .hint("leave members of the operation out of results: clients copy them, or sign without them"),
+    rule("result.paymaster", paymaster).unless(without_07_and_later),
+    rule("result.bytes", bytes),
+    rule("result.paymaster-and-data", paymaster_and_data)
+        .hint("begin with the address of the contract; refuse with an error instead of 0x")
+        .unless(without_06),
+    rule("result.address-once", address_once)
+        .hint("paymasterData begins behind the address; paymasterAndData has it at the beginning only"),
+    rule("is-final.boolean", |view, knowledge, report| {
         let Some((_, result)) = judged(view, knowledge).filter(|(kind, _)| is_stub(*kind)) else {
             return;
         };
@@ -128,12 +103,9 @@ pub(crate) const RULES: &[Rule] = &[
             Some(other) => report.broken("/result/isFinal", "true or false", shown(other)),
         }
     }),
-    rule("sponsor-member.name", "sponsor is an object with name, a text", sponsor_name),
-    rule(
-        "sponsor-member.icon",
-        "icon is the image itself, as data:image/png;base64,...; leave it out where there is none",
-        sponsor_icon,
-    ),
+    rule("sponsor-member.name", sponsor_name),
+    rule("sponsor-member.icon", sponsor_icon)
+        .hint("icon is the image itself, as data:image/png;base64,...; leave it out where there is none"),
 ];
 
 /// The kind and the result of a valid call for a known EntryPoint that the target serves, if the result is an object.

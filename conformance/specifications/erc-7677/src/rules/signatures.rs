@@ -25,13 +25,8 @@ use crate::{
     target::Target,
 };
 
-const fn signed(
-    id: &'static str,
-    relation: &'static Relation,
-    hint: &'static str,
-    check: GroupCheck,
-) -> Rule {
-    rule(id, 2, hint, Check::Group(relation, check)).unless(lines::unchecked_signatures)
+const fn signed(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
+    rule(id, 2, Check::Group(relation, check)).unless(lines::unchecked_signatures)
 }
 
 fn unchecked_or_only_listed(knowledge: &dyn Knowledge) -> Option<&'static str> {
@@ -42,8 +37,6 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "data.signature",
         5,
-        "hash the members as the contract packs them, with chain, EntryPoint and paymaster, and sign the EIP-191 hash; or correct contract.kind \
-         and contract.signer in the profile",
         Check::Exchange(|view, knowledge, report| {
             // Other rules judge the variants of their relations; those of client forms are of the operation that is sent.
             let is_judged = form_of(view.label).is_some()
@@ -57,60 +50,44 @@ pub(crate) const RULES: &[Rule] = &[
             }
         }),
     )
+    .hint("hash the members as the contract packs them; or correct contract.kind and contract.signer")
     .unless(lines::unchecked_signatures),
     rule(
         "is-final.signature",
         1,
-        "a final stub must hold as it is, with every gas limit",
         Check::Exchange(|view, knowledge, report| {
             if is_of_the_signer(view, knowledge) && is_final(view, knowledge) {
                 judge(view, knowledge, report);
             }
         }),
     )
+    .hint("a final stub must hold as it is, with every gas limit")
     .unless(|knowledge| lines::unchecked_signatures(knowledge).or_else(|| lines::no_final_stub(knowledge))),
-    signed(
-        "data.signature-of-limits",
-        &OTHER_LIMITS,
-        "sign the limits and fees of the request, or return the limits that are signed, or refuse the request",
-        as_the_baseline,
-    ),
-    signed(
-        "data.signature-of-call",
-        &ANOTHER_CALL,
-        "sign the operation of the request, not one that is kept by sender and nonce",
-        as_the_baseline,
-    )
-    .unless(unchecked_or_only_listed),
-    signed("data.concurrent", &CONCURRENT, "keep nothing of a request where another one finds it", concurrent)
+    signed("data.signature-of-limits", &OTHER_LIMITS, as_the_baseline)
+        .hint("sign limits and fees of the request, or return the signed limits, or refuse the request"),
+    signed("data.signature-of-call", &ANOTHER_CALL, as_the_baseline)
+        .hint("sign the operation of the request, not one that is kept by sender and nonce")
+        .unless(unchecked_or_only_listed),
+    signed("data.concurrent", &CONCURRENT, concurrent)
+        .hint("keep nothing of a request where another one finds it")
         .unless(unchecked_or_only_listed)
         .about_mix_ups(),
-    rule(
-        "call.same-operation",
-        2,
-        "sign the values of the members, not their text",
-        Check::Group(&SPELLINGS, spellings),
-    ),
-    rule(
-        "data.differs",
-        2,
-        "data for different calls are equal: are they signed over the operation?",
-        Check::Group(&ANOTHER_CALL, differs),
-    )
-    .unless(lines::only_listed),
-    rule(
-        "data.differs-at-once",
-        2,
-        "data for different calls are equal where they are asked for together: what is shared between requests?",
-        Check::Group(&CONCURRENT, all_differ),
-    )
-    .of_clause("data.differs")
-    .unless(lines::only_listed)
-    .about_mix_ups(),
-    rule("data.window", 5, "write both times in seconds, and begin a little before now", Check::Exchange(window))
+    rule("call.same-operation", 2, Check::Group(&SPELLINGS, spellings))
+        .hint("sign the values of the members, not their text"),
+    rule("data.differs", 2, Check::Group(&ANOTHER_CALL, differs))
+        .hint("data for different calls are equal: are they signed over the operation?")
+        .unless(lines::only_listed),
+    rule("data.differs-at-once", 2, Check::Group(&CONCURRENT, all_differ))
+        .hint("equal data for different calls that are asked for together: what do requests share?")
+        .of_clause("data.differs")
+        .unless(lines::only_listed)
+        .about_mix_ups(),
+    rule("data.window", 5, Check::Exchange(window))
+        .hint("write both times in seconds, and begin a little before now")
         .unless(|knowledge| {
             let target = Target::of(knowledge);
-            let is_known = target.sent_versions().any(|version| target.profile.contract.of(version).is_some());
+            let is_known =
+                target.sent_versions().any(|version| target.profile.contract.of(version).is_some());
             (!is_known).then_some("the profile names no contract: contract.kind")
         }),
 ];

@@ -20,13 +20,13 @@ use paymaster_engine::{
 
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
-const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck, hint: &'static str) -> Rule {
-    Rule::new(id, 4, SPONSORABLE, hint, Check::Group(relation, check))
+const fn rule(id: &'static str, relation: &'static Relation, check: GroupCheck) -> Rule {
+    Rule::new(id, 4, SPONSORABLE, Check::Group(relation, check))
 }
 
 /// A rule whose variants leave the operation as it is.
-const fn of_same_operation(id: &'static str, relation: &'static Relation, hint: &'static str) -> Rule {
-    rule(id, relation, same_operation, hint)
+const fn of_same_operation(id: &'static str, relation: &'static Relation) -> Rule {
+    rule(id, relation, same_operation)
 }
 
 /// Why a rule does not apply to a target that accepts only listed operations, where this member of them must be as it is listed.
@@ -46,87 +46,26 @@ macro_rules! only_listed {
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    requests::number_id(4, SPONSORABLE, "a number is a lawful id, 0 and negative ones included"),
-    requests::string_id(4, SPONSORABLE, "a string is a lawful id, the empty one included"),
-    of_same_operation(
-        "request.gas-fields-optional",
-        &related::GAS_FIELDS,
-        "token mode must do without the three gas limits, each and all",
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
-    of_same_operation(
-        "request.listed-fields-suffice",
-        &related::LISTED_FIELDS,
-        "signature and paymasterAndData are no part of the partial operation",
-    ),
-    of_same_operation(
-        "request.sponsored-name",
-        &related::SPONSORED_NAME,
-        "serve the mode SPONSORED, which every sample request sends; SPONSORSHIP is an additional name at most",
-    ),
-    of_same_operation(
-        "request.token-quote-row",
-        &related::TOKEN_QUOTE_ROW,
-        "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
-    of_same_operation(
-        "request.calculate-gas-limits",
-        &related::CALCULATE_GAS_LIMITS,
-        "calculateGasLimits is a boolean: accept both",
-    ),
-    of_same_operation(
-        "request.expiry-duration",
-        &related::EXPIRY_DURATION,
-        "expiryDuration is a number of seconds",
-    ),
-    of_same_operation(
-        "request.webhook-data",
-        &related::WEBHOOK_DATA,
-        "webhookData is an object of any content",
-    ),
+    requests::number_id(4, SPONSORABLE),
+    requests::string_id(4, SPONSORABLE),
+    lines::in_token_mode(of_same_operation("request.gas-fields-optional", &related::GAS_FIELDS)),
+    of_same_operation("request.listed-fields-suffice", &related::LISTED_FIELDS),
+    of_same_operation("request.sponsored-name", &related::SPONSORED_NAME),
+    lines::in_token_mode(of_same_operation("request.token-quote-row", &related::TOKEN_QUOTE_ROW)),
+    of_same_operation("request.calculate-gas-limits", &related::CALCULATE_GAS_LIMITS),
+    of_same_operation("request.expiry-duration", &related::EXPIRY_DURATION),
+    of_same_operation("request.webhook-data", &related::WEBHOOK_DATA),
     Rule {
         advice: Advice::Write(&lines::ACCOUNTS),
-        ..of_same_operation(
-            "request.smart-account-info",
-            &related::SMART_ACCOUNTS,
-            "each of the two account names is accepted",
-        )
-        .unless(one_account)
+        ..of_same_operation("request.smart-account-info", &related::SMART_ACCOUNTS).unless(one_account)
     },
-    of_same_operation(
-        "request.token-list",
-        &related::LONG_TOKEN_LIST,
-        "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
-    rule(
-        "request.nonce-uint256",
-        &related::NONCES,
-        other_operation,
-        "a nonce has 256 bits: read it as such",
-    )
-    .unless(only_listed!("nonce")),
-    rule(
-        "request.init-code",
-        &related::INIT_CODE,
-        other_operation,
-        "an account that is not deployed yet carries initCode",
-    )
-    .unless(only_listed!("initCode")),
-    rule(
-        "request.call-data",
-        &related::CALL_DATA,
-        other_operation,
-        "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
-    )
-    .unless(only_listed!("callData")),
-    rule(
-        "request.sizes",
-        &related::SIZES,
-        any_operation,
-        "serve every size up to the ordinary one, or to the limit of the profile",
-    ),
+    lines::in_token_mode(of_same_operation("request.token-list", &related::LONG_TOKEN_LIST)),
+    rule("request.nonce-uint256", &related::NONCES, other_operation)
+        .hint("a nonce has 256 bits: read it as such")
+        .unless(only_listed!("nonce")),
+    rule("request.init-code", &related::INIT_CODE, other_operation).unless(only_listed!("initCode")),
+    rule("request.call-data", &related::CALL_DATA, other_operation).unless(only_listed!("callData")),
+    rule("request.sizes", &related::SIZES, any_operation),
 ];
 
 fn one_account(knowledge: &dyn Knowledge) -> Option<&'static str> {

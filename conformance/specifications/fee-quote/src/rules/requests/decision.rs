@@ -15,38 +15,22 @@ use serde_json::Value;
 const SPONSORABLE: Advice = Advice::Write(&lines::SPONSORABLE);
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::exchange(
-        "sponsor.sponsorable-is-sponsored",
-        10,
-        SPONSORABLE,
-        "0x means that the user pays; an operation that can be sponsored gets a value",
-        sponsorable_is_sponsored,
-    )
-    .unless(sponsors_nothing)
-    .exercised_above_all_by(const { &[&related::CALLS, &related::CALCULATE_GAS_LIMITS] }, SPONSORED),
-    Rule::exchange(
-        "sponsor.refused-gets-0x",
-        5,
-        Advice::Write(&lines::REFUSED),
-        "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
-        refused_gets_0x,
-    )
-    .unless(refuses_nothing)
-    .exercised_above_all_by(const { &[&related::REFUSED_CALLS, &related::CLIENT_FORMS] }, &[]),
-    Rule::new(
-        "sponsor.decision-inputs",
-        10,
-        SPONSORABLE,
-        "decide from the operation and sponsorshipInfo alone; look at caches, counters and other members of the request",
-        Check::Group(&related::DECISION, decision_inputs),
-    ),
+    Rule::exchange("sponsor.sponsorable-is-sponsored", 10, SPONSORABLE, sponsorable_is_sponsored)
+        .hint("0x means that the user pays; an operation that can be sponsored gets a value")
+        .unless(sponsors_nothing)
+        .exercised_above_all_by(const { &[&related::CALLS, &related::CALCULATE_GAS_LIMITS] }, SPONSORED),
+    Rule::exchange("sponsor.refused-gets-0x", 5, Advice::Write(&lines::REFUSED), refused_gets_0x)
+        .unless(refuses_nothing)
+        .exercised_above_all_by(const { &[&related::REFUSED_CALLS, &related::CLIENT_FORMS] }, &[]),
+    Rule::new("sponsor.decision-inputs", 10, SPONSORABLE, Check::Group(&related::DECISION, decision_inputs))
+        .hint("look at caches, counters and other members of the request"),
     Rule::new(
         "sponsor.mode-mandatory-served",
         5,
         SPONSORABLE,
-        "serve the mode that the request names; published clients send tokenInfo and sponsorshipInfo in both modes",
         Check::Group(&related::BOTH_INFOS, mode_served),
-    ),
+    )
+    .hint("published clients send tokenInfo and sponsorshipInfo in both modes"),
 ];
 
 /// The pairs of sponsored mode.

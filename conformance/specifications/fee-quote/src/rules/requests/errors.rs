@@ -22,49 +22,26 @@ use paymaster_schemas::{Method, Mode, kinds};
 const NO_UNSUPPORTED: Advice = Advice::Write(&lines::UNSUPPORTED_TOKENS);
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::exchange(
-        "error.token-absent",
-        5,
-        Advice::Write(&lines::SUPPORTED_TOKENS),
-        "token mode without feeTokenAddress is served instead of refused",
-        token_absent,
-    )
-    .unless(lines::no_token)
-    .waiting_first(&lines::SUPPORTED_TOKENS)
-    .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
-    Rule::exchange(
-        "error.token-unsupported",
-        5,
-        NO_UNSUPPORTED,
-        "token mode serves a token that the service does not support",
-        token_unsupported,
-    )
-    .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
-    Rule::exchange(
-        "request.mode-mandatory",
-        3,
-        NO_ERRORS,
-        "refuse a sponsor request without mode: who pays must not be guessed",
-        mode_mandatory,
+    lines::in_token_mode(
+        Rule::exchange("error.token-absent", 5, Advice::Write(&lines::SUPPORTED_TOKENS), token_absent)
+            .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
     ),
-    Rule::exchange(
-        "error.refusal-is-none",
-        5,
-        Advice::Write(&lines::REFUSED),
-        "answer with a result whose paymasterAndData is 0x",
-        refusal_is_none,
-    )
-    .unless(refuses_nothing)
-    .exercised_by(const { &[&related::REFUSED_CALLS, &related::DECISION] }, SPONSORED),
-    Rule::new(
-        "error.unsupported-quote-is-none",
-        5,
-        NO_UNSUPPORTED,
-        "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
-        Check::Group(&related::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
-    )
-    .unless(lines::no_token)
-    .waiting_first(&lines::SUPPORTED_TOKENS),
+    Rule::exchange("error.token-unsupported", 5, NO_UNSUPPORTED, token_unsupported)
+        .exercised_by(FEE_TOKENS, &[kinds::SPONSOR_ERC20]),
+    Rule::exchange("request.mode-mandatory", 3, NO_ERRORS, mode_mandatory),
+    Rule::exchange("error.refusal-is-none", 5, Advice::Write(&lines::REFUSED), refusal_is_none)
+        .hint("answer with a result whose paymasterAndData is 0x")
+        .unless(refuses_nothing)
+        .exercised_by(const { &[&related::REFUSED_CALLS, &related::DECISION] }, SPONSORED),
+    lines::in_token_mode(
+        Rule::new(
+            "error.unsupported-quote-is-none",
+            5,
+            NO_UNSUPPORTED,
+            Check::Group(&related::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
+        )
+        .hint("answer with a result that lists them, even when no token is left to quote"),
+    ),
 ];
 
 /// The relations with an absent or unsupported fee token.

@@ -19,23 +19,23 @@ pub(crate) const RULES: &[Rule] = &[
         "interoperability.mode-member",
         10,
         Advice::Look("too few quote requests got a result that the rule judges"),
-        "send mode beside MODE: published clients read result.mode of a quote and throw without it",
         mode_member,
-    ),
+    )
+    .hint("send mode beside MODE: published clients throw without result.mode"),
     Rule::exchange(
         "interoperability.no-result-beside-error",
         5,
         Advice::Look("too few answers had an error in the form that the rule judges"),
-        "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
         no_result_beside_error,
-    ),
+    )
+    .hint("leave result out: @biconomy/paymaster 3.1 looks for the member and not for its value"),
     Rule::new(
         "interoperability.client-forms",
         8,
         Advice::Write(&lines::SPONSORABLE),
-        "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed, and read digits behind 0x as hex and others as decimal",
         Check::Group(&crate::relations::CLIENT_FORMS, client_forms),
-    ),
+    )
+    .hint("ignore what is not needed; read digits behind 0x as hex, and others as decimal"),
 ];
 
 /// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.

@@ -18,9 +18,9 @@ pub(crate) const RULES: &[Rule] = &[
         "request.json-notation",
         10,
         Advice::Look("too few requests got an answer that the rule judges"),
-        "read requests with a JSON parser: member order, white space and escapes mean nothing",
         Check::Group(&related::NOTATION, notation),
-    ),
+    )
+    .hint("read requests with a JSON parser: member order, white space and escapes mean nothing"),
     requests::headers(&related::HEADERS),
 ];
 

@@ -19,30 +19,25 @@ use paymaster_engine::{
 };
 use paymaster_schemas::{Kind, kinds};
 
-const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 10, Advice::Write(&lines::SPONSORABLE), hint, check)
+const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 10, Advice::Write(&lines::SPONSORABLE), check)
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule("endpoint.both-methods", "route both methods at the one address", both_methods),
-    rule("quote.sponsored-result", "a quote in sponsored mode is refused", quote_sponsored).exercised_by(
+    rule("endpoint.both-methods", both_methods),
+    rule("quote.sponsored-result", quote_sponsored).exercised_by(
         const { &[&related::CALLS, &related::REFUSED_CALLS, &related::DECISION] },
         &[kinds::QUOTE_SPONSORED],
     ),
-    rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
-        .unless(lines::no_token)
-        .waiting_first(&lines::SUPPORTED_TOKENS)
-        .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
-    rule(
-        "sponsor.sponsored-result",
-        "sponsoring in sponsored mode is refused with an error",
-        sponsor_sponsored,
-    )
-    .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_SPONSORED]),
-    rule("sponsor.erc20-result", "sponsoring in token mode with a supported token is refused", sponsor_erc20)
-        .unless(lines::no_token)
-        .waiting_first(&lines::SUPPORTED_TOKENS)
-        .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20]),
+    lines::in_token_mode(
+        rule("quote.erc20-result", quote_erc20).exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
+    ),
+    rule("sponsor.sponsored-result", sponsor_sponsored)
+        .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_SPONSORED]),
+    lines::in_token_mode(
+        rule("sponsor.erc20-result", sponsor_erc20)
+            .exercised_above_all_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20]),
+    ),
 ];
 
 /// The relations whose quotes in token mode name many mixes of tokens.

@@ -17,130 +17,110 @@ use paymaster_exchange::Simulation;
 use paymaster_schemas::{Kind, Mode, kinds, member_validator, validator_for};
 use serde_json::Value;
 
-const fn rule(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 5, TOKENS, hint, check).unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
+const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 5, TOKENS, check).unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
 }
 
 const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
 
 /// A rule about quotes in token mode.
-pub(super) const fn of_quotes(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    rule(id, hint, check).exercised_by(
+pub(super) const fn of_quotes(id: &'static str, check: ExchangeCheck) -> Rule {
+    rule(id, check).exercised_by(
         const { &[&related::CALLS, &related::UNSUPPORTED_IN_QUOTE] },
         &[kinds::QUOTE_ERC20, kinds::SPONSOR_ERC20],
     )
 }
 
 /// A rule about results that sponsor in token mode.
-const fn of_token_results(id: &'static str, hint: &'static str, check: ExchangeCheck) -> Rule {
-    rule(id, hint, check).exercised_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20])
+const fn of_token_results(id: &'static str, check: ExchangeCheck) -> Rule {
+    rule(id, check).exercised_by(const { &[&related::CALLS] }, &[kinds::SPONSOR_ERC20])
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    of_quotes(
-        "plausibility.paymaster-address",
-        "users approve the token for this address: it is the deployed token paymaster, the same in every quote",
-        paymaster_address,
+    of_quotes("plausibility.paymaster-address", paymaster_address)
+        .hint("users approve the token for this address: the deployed token paymaster"),
+    of_quotes("plausibility.token-price", token_price)
+        .hint("look at decimals, at the price feed, and at which quote has which fee"),
+    of_quotes("plausibility.exchange-rate", exchange_rate)
+        .hint("an exchange rate of 0 makes every operation free"),
+    of_quotes("plausibility.one-quote-a-token", one_quote_a_token)
+        .hint("a client takes one of two quotes for the same token, and its user pays the other"),
+    of_quotes("plausibility.symbol", symbol).hint("wallets show the symbol to their users"),
+    of_quotes("plausibility.logo-url", logo_url)
+        .hint("wallets load the logo in a page: give an absolute https URL"),
+    Rule::exchange("plausibility.gas", 5, Advice::Write(&lines::SPONSORABLE), gas)
+        .hint("an operation with a gas limit of 0 fails on the chain")
+        .exercised_by(const { &[&related::CALLS] }, &[]),
+    of_token_results("plausibility.pre-verification-gas", pre_verification_gas),
+    of_token_results("plausibility.token-data", token_data),
+    lines::in_token_mode(
+        Rule::new(
+            "plausibility.token-data-differs",
+            4,
+            TOKENS,
+            Check::Group(&related::TOKEN_DATA, token_data_differs),
+        )
+        .hint("a signature that is the same for every operation covers none of them"),
     ),
-    of_quotes(
-        "plausibility.token-price",
-        "maxGasFeeUSD divided by maxGasFee is the price of the token: look at decimals, and at which quote has which fee",
-        token_price,
+    lines::in_token_mode(
+        Rule::new(
+            "plausibility.fee-of-operation",
+            1,
+            TOKENS,
+            Check::Group(&related::SAME_ACCOUNT, fee_of_operation),
+        )
+        .hint("the fees of the operation decide what it costs: is a quote kept by its sender?"),
     ),
-    of_quotes(
-        "plausibility.exchange-rate",
-        "an exchange rate of 0 makes every operation free",
-        exchange_rate,
-    ),
-    of_quotes(
-        "plausibility.one-quote-a-token",
-        "a client takes one of two quotes for the same token, and its user pays the other",
-        one_quote_a_token,
-    ),
-    of_quotes("plausibility.symbol", "wallets show the symbol to their users", symbol),
-    of_quotes(
-        "plausibility.logo-url",
-        "wallets load the logo in a page: give an absolute https URL, and no scheme that a browser runs",
-        logo_url,
-    ),
-    Rule::exchange(
-        "plausibility.gas",
-        5,
-        Advice::Write(&lines::SPONSORABLE),
-        "an operation with a gas limit of 0 fails on the chain",
-        gas,
-    )
-    .exercised_by(const { &[&related::CALLS] }, &[]),
-    of_token_results(
-        "plausibility.pre-verification-gas",
-        "write preVerificationGas as decimal digits or as a hex quantity, which clients convert to an integer",
-        pre_verification_gas,
-    ),
-    of_token_results(
-        "plausibility.token-data",
-        "paymasterAndData begins with the address of the paymaster, the one that quotes name",
-        token_data,
-    ),
-    Rule::new(
-        "plausibility.token-data-differs",
-        4,
-        TOKENS,
-        "sign each operation: a signature that is the same for every operation covers none of them",
-        Check::Group(&related::TOKEN_DATA, token_data_differs),
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
-    Rule::new(
-        "plausibility.fee-of-operation",
-        1,
-        TOKENS,
-        "the fees of the operation decide what it costs: is a quote kept by its sender?",
-        Check::Group(&related::SAME_ACCOUNT, fee_of_operation),
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::new(
         "plausibility.data-of-operation",
         1,
         Advice::Write(&lines::SPONSORABLE),
-        "sign each operation: is a signature kept by sender and nonce?",
         Check::Group(&related::SAME_ACCOUNT, data_of_operation),
-    ),
+    )
+    .hint("sign each operation: is a signature kept by sender and nonce?"),
     Rule::new(
         "plausibility.sponsored-data",
         1,
         Advice::Write(&lines::SPONSORABLE),
-        "the sponsorship paymaster pays, also for accounts that do not exist yet",
         Check::Group(&related::INIT_CODE, sponsored_data),
     )
+    .hint("the sponsorship paymaster pays, also for accounts that do not exist yet")
     .unless(lines::no_token),
     Rule::new(
         "plausibility.token-data-of-token-at-once",
         1,
         TOKENS,
-        "keep nothing of a request where one in another token finds it",
         Check::Group(&related::TOKENS_AT_ONCE, token_data_at_once),
     )
+    .hint("keep nothing of a request where one in another token finds it")
     .of_clause("plausibility.token-data-of-token")
-    .unless(one_token).waiting_first(&lines::SUPPORTED_TOKENS)
+    .unless(one_token)
+    .waiting_first(&lines::SUPPORTED_TOKENS)
     .about_mix_ups(),
     Rule::new(
         "plausibility.token-data-of-token",
         2,
         TOKENS,
-        "consider the token: sign its address or its exchange rate, so that the user pays in the token of the request",
         Check::Group(&related::TOKEN_DATA, token_data_of_token),
     )
-    .unless(one_token).waiting_first(&lines::SUPPORTED_TOKENS),
+    .hint("sign the token or its exchange rate, so that the user pays in the token of the request")
+    .unless(one_token)
+    .waiting_first(&lines::SUPPORTED_TOKENS),
     Rule::exchange(
         "on-chain.accepted",
         3,
         Advice::Look(
-            "too few answers could be simulated on the chain: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
+            "name operations of accounts on that chain in the profile; look at --rpc-url and --entry-point",
         ),
-        "sign for the chain, the contract and its nonce of the sender, over the operation with the gas limits that the answer returns",
         accepted,
     )
-    .unless(|knowledge| (!Context::of(knowledge).on_chain).then_some("no chain is used (--rpc-url, --entry-point)")),
+    .hint("sign for chain, contract and its nonce of the sender, with the gas limits of the answer")
+    .unless(no_chain),
 ];
+
+fn no_chain(knowledge: &dyn Knowledge) -> Option<&'static str> {
+    (!Context::of(knowledge).on_chain).then_some("no chain is used (--rpc-url, --entry-point)")
+}
 
 const ZERO: &str = "0x0000000000000000000000000000000000000000";
 

@@ -22,45 +22,21 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{kinds, member_validator};
 use serde_json::Value;
 
-const fn rule(
-    id: &'static str,
-    missing: &'static MissingLine,
-    hint: &'static str,
-    check: ExchangeCheck,
-) -> Rule {
-    Rule::exchange(id, 10, Advice::Write(missing), hint, check)
-        .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20])
+const fn rule(id: &'static str, missing: &'static MissingLine, check: ExchangeCheck) -> Rule {
+    Rule::exchange(id, 10, Advice::Write(missing), check).exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20])
 }
 
 pub(crate) const RULES: &[Rule] = &[
-    rule(
-        "quote.tokens-quoted",
-        &lines::SUPPORTED_TOKENS,
-        "every supported token of the request gets a quote; compare addresses without regard to letter case",
-        tokens_quoted,
-    )
-    .unless(lines::no_token)
-    .waiting_first(&lines::SUPPORTED_TOKENS),
-    rule(
-        "quote.only-requested",
-        &lines::SUPPORTED_TOKENS,
-        "quote the tokens of the request and no others; look at caches",
-        only_requested,
-    )
-    .unless(lines::no_token)
-    .waiting_first(&lines::SUPPORTED_TOKENS),
-    rule(
-        "quote.unsupported-listed",
-        &lines::UNSUPPORTED_TOKENS,
-        "list every requested token that is not supported, the preferred one included",
-        unsupported_listed,
+    lines::in_token_mode(
+        rule("quote.tokens-quoted", &lines::SUPPORTED_TOKENS, tokens_quoted)
+            .hint("compare addresses without regard to letter case"),
     ),
-    rule(
-        "quote.unsupported-only-unsupported",
-        &lines::UNSUPPORTED_TOKENS,
-        "list only tokens of the request, and none that is supported",
-        unsupported_only_unsupported,
+    lines::in_token_mode(
+        rule("quote.only-requested", &lines::SUPPORTED_TOKENS, only_requested)
+            .hint("quote the tokens of the request and no others; look at caches"),
     ),
+    rule("quote.unsupported-listed", &lines::UNSUPPORTED_TOKENS, unsupported_listed),
+    rule("quote.unsupported-only-unsupported", &lines::UNSUPPORTED_TOKENS, unsupported_only_unsupported),
 ];
 
 /// A readable quote: the call and the tokens of its answer, lower case.

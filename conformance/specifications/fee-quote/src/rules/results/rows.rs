@@ -37,7 +37,7 @@ const fn table(
 ) -> Rule {
     // `rows!` replaces the id, the hint and the check.
     let check = Check::Row { document: "", member: "", expected: "" };
-    Rule::new("", 10, Advice::Write(missing), "", check).exercised_by(relations, pairs)
+    Rule::new("", 10, Advice::Write(missing), check).exercised_by(relations, pairs)
 }
 
 pub(crate) const SPONSORED_RESULT: &[Rule] = rows! {
@@ -73,7 +73,7 @@ pub(super) const ROWS_OF_QUOTES: &[&Relation] =
 
 pub(crate) const FEE_QUOTE: &[Rule] = rows! {
     "fee-quote",
-    table(&lines::SUPPORTED_TOKENS, ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]).unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS);
+    lines::in_token_mode(table(&lines::SUPPORTED_TOKENS, ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]));
     "symbol": "the token's symbol, a string",
     "decimal": "the token's number of decimals, an integer",
     "tokenAddress": "an address: 0x and 40 hex digits",
@@ -87,12 +87,11 @@ pub(crate) const FEE_QUOTE: &[Rule] = rows! {
 
 pub(crate) const TOKEN_SPONSOR_RESULT: &[Rule] = rows! {
     "token-sponsor-result",
-    table(
+    lines::in_token_mode(table(
         &lines::SUPPORTED_TOKENS,
         const { &[&related::CALLS, &related::GAS_FIELDS] },
         &[kinds::SPONSOR_ERC20],
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS);
+    ));
     "MODE": "\"ERC20\"",
     "paymasterAndData": "a hex string of one byte or more after 0x",
     "preVerificationGas": "an amount of gas, a string",

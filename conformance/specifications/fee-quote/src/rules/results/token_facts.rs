@@ -30,55 +30,36 @@ const BY_TARGET: &str = "as in the target's first quote for";
 const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::exchange(
-        "fee-quote.symbol-of-token",
-        5,
-        TOKENS,
-        "the symbol belongs to another token: look at how quotes are joined to tokens",
-        symbol,
-    )
-    .of_clause("fee-quote.symbol")
-    .unless(|knowledge| {
-        (!knows(knowledge, |token| token.symbol.is_some()))
-            .then_some("the profile gives no symbol for any token, and the target quoted none in discovery")
-    })
-    .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
-    Rule::exchange(
-        "fee-quote.decimal-of-token",
-        5,
-        TOKENS,
-        "the number of decimals belongs to another token, or is a default: clients compute the approval from it",
-        decimal,
-    )
-    .of_clause("fee-quote.decimal")
-    .unless(|knowledge| {
-        (!knows(knowledge, |token| token.decimals.is_some()))
-            .then_some("the profile gives no decimals for any token, and the target quoted none in discovery")
-    })
-    .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
-    Rule::exchange(
-        "quote.valid-until-future",
-        5,
-        TOKENS,
-        "validUntil lies in the past: look at the clock, at its unit, and at quotes that are cached",
-        in_the_future,
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
-    .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
-    of_quotes(
-        "plausibility.valid-until",
-        "0 means in ERC-4337 that something does not expire: name the time until which the price holds",
-        above_zero,
+    Rule::exchange("fee-quote.symbol-of-token", 5, TOKENS, symbol)
+        .hint("the symbol belongs to another token: look at how quotes are joined to tokens")
+        .of_clause("fee-quote.symbol")
+        .unless(|knowledge| {
+            (!knows(knowledge, |token| token.symbol.is_some())).then_some(
+                "the profile gives no symbol for any token, and the target quoted none in discovery",
+            )
+        })
+        .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
+    Rule::exchange("fee-quote.decimal-of-token", 5, TOKENS, decimal)
+        .hint("decimals of another token, or a default: clients compute the approval from them")
+        .of_clause("fee-quote.decimal")
+        .unless(|knowledge| {
+            (!knows(knowledge, |token| token.decimals.is_some())).then_some(
+                "the profile gives no decimals for any token, and the target quoted none in discovery",
+            )
+        })
+        .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
+    lines::in_token_mode(
+        Rule::exchange("quote.valid-until-future", 5, TOKENS, in_the_future)
+            .hint("look at the clock, at the unit, and at quotes that are cached")
+            .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
     ),
-    Rule::exchange(
-        "quote.valid-until-unit",
-        5,
-        TOKENS,
-        "convert every time to the same unit: look at quotes that are cached, and at what differs between instances",
-        one_unit,
-    )
-    .unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
-    .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
+    of_quotes("plausibility.valid-until", above_zero)
+        .hint("0 never expires in ERC-4337: name the time until which the price holds"),
+    lines::in_token_mode(
+        Rule::exchange("quote.valid-until-unit", 5, TOKENS, one_unit)
+            .hint("convert every time to one unit: look at cached quotes and at other instances")
+            .exercised_by(TOKEN_QUOTES, &[kinds::QUOTE_ERC20]),
+    ),
 ];
 
 /// Whether a fact of any token is known.
