@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of};
+use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults_of, needs_signatures};
 
 use crate::{
     run::{self, ReplayOutcome, Reporters, RunOutcome, Suite},
@@ -182,7 +182,7 @@ async fn serve_with(
 ) -> Result<Settings, String> {
     let mut config = Config::default();
     // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
-    config.signing.enabled = false;
+    config.signing.enabled = needs_signatures(specification.name);
     let service = InjectedService::from(Service::new(&config).map_err(server_error)?);
     let service = service.with_faults(faults.iter().copied());
     let profile = profile_of(specification, &config, &[]);

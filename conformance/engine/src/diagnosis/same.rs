@@ -172,7 +172,9 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
     if !own.is_empty() && !others.is_empty() {
         let is_one_place = one.rule.id == two.rule.id && Way::of(one).is_same_place(&Way::of(two), true);
         // A target may answer everything that is malformed with one wrong error.
-        let is_one_error = is_one_place && matches!((cause, other), (Form(_), Form(_)));
+        let is_one_error = is_one_place
+            && Way::of(one).whole == Way::of(two).whole
+            && matches!((cause, other), (Form(_), Form(_)));
         let is_one = is_one_error
             || is_within(own, others)
             || is_within(others, own)

@@ -772,14 +772,19 @@ const LIMITS_OF_BUNDLERS: [(&str, u64); 3] =
 /// Data of three operations, each before and after its stub.
 pub(crate) static WITHOUT_STUB: Relation = Relation::new(
     "without-stub",
-    "data of three operations before their stubs, and after them",
+    "data of three operations before their stubs, some of which have a higher fee, and after them",
     Bases::These(DATAS),
     Rounds::scaled(2),
     |input, ids| {
         let mut members = Vec::new();
         let first = 3 * input.round;
         for data in other_calls(input, first..first + 3) {
-            let stub = with(&data, "", "method", STUB);
+            let mut stub = with(&data, "", "method", STUB);
+            // A wallet that waited too long asks again, and pays more.
+            if input.round % 2 == 1 {
+                let fee = kinds::hex_number(&data["params"][0]["maxFeePerGas"]).unwrap_or_default();
+                set(&mut stub, OPERATION, "maxFeePerGas", json!(number(fee.saturating_add(2_000))));
+            }
             members.push(member(Role::Variant, "data before the stub", &data, ids));
             members.push(member(Role::Other, "the stub", stub, ids));
             members.push(member(Role::Again, "data after the stub", &data, ids));

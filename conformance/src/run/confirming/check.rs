@@ -25,7 +25,10 @@ use crate::run::{
 };
 use paymaster_engine::{
     cases::case::{Group, Role},
-    diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
+    diagnosis::{
+        cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
+        difference::Difference,
+    },
     knowledge::Knowledge,
     message::answer::Answer,
     rules::Check,
@@ -166,9 +169,26 @@ impl Claim {
         self.judges_groups() && !self.is_about_the_base()
     }
 
+    /// Whether every request with a value gets this answer, and none without: others that are wrong are so for another reason, whatever is due
+    /// to them.
+    fn is_of_a_refused_value(&self) -> bool {
+        let wrong = self.finding.exchanges.get(self.finding.violation.member);
+        wrong.is_some_and(|wrong| wrong.refused_value.is_some())
+    }
+
     /// What the cause states of a request in its group.
     fn states(&self, group: &Group, member: usize) -> Option<bool> {
-        self.cause.states(&self.value(group, member)?)
+        let value = self.value(group, member)?;
+        let is_the_same = |difference: &Difference| {
+            let own = difference.failing.as_ref().and_then(Value::as_str);
+            let other = value.pointer(&difference.pointer).and_then(Value::as_str);
+            own.zip(other).is_some_and(|(own, other)| own.eq_ignore_ascii_case(other))
+        };
+        // An address in another letter case is the same value.
+        if self.is_of_a_refused_value() && self.cause.members().iter().all(is_the_same) {
+            return Some(true);
+        }
+        self.cause.states(&value)
     }
 
     /// The request in its group that the cause is about, or the base of the group.
@@ -322,7 +342,8 @@ impl Evidence {
         let states = claim.states(group, member);
         let is_opposed = states == Some(!is_broken);
         let may_oppose = states != Some(true) && (is_broken || claim.kept.contains(&place));
-        if !is_opposed && !may_oppose || !claim.is_comparable(group, member, context) {
+        let is_other = is_broken && claim.is_of_a_refused_value();
+        if !is_opposed && !may_oppose || !is_other && !claim.is_comparable(group, member, context) {
             return;
         }
         let states_broken = |other: &Claim| other.states(group, member) == Some(true);

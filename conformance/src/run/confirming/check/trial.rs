@@ -160,7 +160,8 @@ impl Trial<'_> {
     /// decides.
     async fn unexplained(&mut self, request: &Request, causes: &[&Cause]) -> Option<Reproduction> {
         let mut group = request.group.clone();
-        for cause in causes {
+        let has_other_values = self.claim.is_of_a_refused_value();
+        for cause in causes.iter().filter(|cause| !(has_other_values && **cause == &self.claim.cause)) {
             let own = self.claim.subject().value(&group)?;
             let passing = with_all(&own, cause.members())?;
             if !is_comparable(&own, &passing, self.resender.context) {
