@@ -41,38 +41,26 @@ pub(super) const OF_ERC_7677: &[Fault] =
     &[
         of_stub(SIMULATES, "stub-signature-reverts", "the contract reverts for the stub's signature")
             .on_result(|_, result| change_data(result, with_large_r)),
-        of_stub(
-            SIMULATES,
-            "stub-signature-cut",
-            "the stub's signature is five bytes short, for which the contract reverts",
-        )
-        .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 10].to_owned())),
+        of_stub(SIMULATES, "stub-signature-cut", "the stub's signature is cut, and the contract reverts")
+            .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 10].to_owned())),
         of_stub(SIMULATES, "stub-paymaster-not-deployed", "the stub names a paymaster without code")
             .on_result(|_, result| {
                 if result.contains_key("paymaster") {
                     set(result, "paymaster", NO_CONTRACT);
                 }
             }),
-        of_stub(
-            "stub.verification-gas",
-            "verification-gas-too-small",
-            "validation takes more gas than the stub returns",
-        )
-        .on_result(|_, result| {
-            if result.contains_key(VERIFICATION_GAS) {
-                set(result, VERIFICATION_GAS, json!("0x64"));
-            }
-        }),
-        of_stub(
-            "is-final.accepted",
-            "final-stub-reverts",
-            "isFinal is true for a stub for which the contract reverts",
-        )
-        .on_result(|_, result| {
-            set(result, "isFinal", true);
-            change_data(result, with_large_r);
-        })
-        .also(&["stub.*", "stub-and-data.*", "is-final.signature"]),
+        of_stub("stub.verification-gas", "verification-gas-too-small", "returns too little gas to validate")
+            .on_result(|_, result| {
+                if result.contains_key(VERIFICATION_GAS) {
+                    set(result, VERIFICATION_GAS, json!("0x64"));
+                }
+            }),
+        of_stub("is-final.accepted", "final-stub-reverts", "isFinal is true for a stub that reverts")
+            .on_result(|_, result| {
+                set(result, "isFinal", true);
+                change_data(result, with_large_r);
+            })
+            .also(&["stub.*", "stub-and-data.*", "is-final.signature"]),
         of_data("data-signature-reverts", "the contract reverts for the signature of data")
             .on_result(|_, result| change_data(result, with_large_r)),
         of_data("data-due-too-late", "the data begin when they nearly end, as if the clock were fast")

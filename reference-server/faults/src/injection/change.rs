@@ -102,10 +102,14 @@ pub(crate) fn quotes(result: &mut Map<String, Value>) -> impl Iterator<Item = &m
     list(result, "feeQuotes").into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
+pub(crate) fn has_quotes(result: &mut Map<String, Value>) -> bool {
+    quotes(result).next().is_some()
+}
+
 /// Changes this member of each fee quote.
-pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: fn(&Value) -> Value) {
+pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: impl Fn(&Value) -> Value) {
     for quote in quotes(result) {
-        self::change(quote, member, change);
+        self::change(quote, member, &change);
     }
 }
 

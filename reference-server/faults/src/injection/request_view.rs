@@ -14,6 +14,9 @@ use super::memory::Memory;
 /// The largest integer up to which a double holds each one.
 const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 
+/// The gas limits of an operation.
+pub(crate) const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+
 /// What is known of a request beside its body.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
@@ -88,6 +91,16 @@ impl RequestView<'_> {
         EntryPoint::at(address.parse().ok()?)
     }
 
+    /// Whether it names this EntryPoint.
+    pub(crate) fn is_for(&self, entry_point: EntryPoint) -> bool {
+        self.entry_point() == Some(entry_point)
+    }
+
+    /// The context of a call of ERC-7677; null when it is missing.
+    pub(crate) fn context(&self) -> &Value {
+        &self.request["params"][3]
+    }
+
     /// Whether it names an EntryPoint after 0.6.
     pub(crate) fn is_later(&self) -> bool {
         self.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
@@ -123,6 +136,16 @@ impl RequestView<'_> {
     /// The operation (`params[0]`); null when it is missing. The three methods below do the same.
     pub(crate) fn operation(&self) -> &Value {
         &self.request["params"][0]
+    }
+
+    /// Whether the operation has no such member.
+    pub(crate) fn lacks(&self, member: &str) -> bool {
+        self.operation().get(member).is_none()
+    }
+
+    /// Whether the mode object has no such member.
+    pub(crate) fn omits(&self, member: &str) -> bool {
+        self.mode_object().get(member).is_none()
     }
 
     pub(crate) fn mode_object(&self) -> &Value {

@@ -263,10 +263,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
             }
         }
         Behaviour::Row { row, quotes: selection, change } => {
-            let Some((document, member)) = row.split_once('.') else {
-                return;
-            };
-            let Some(result) = result(answer) else {
+            let (Some((document, member)), Some(result)) = (row.split_once('.'), result(answer)) else {
                 return;
             };
             if document == "fee-quote" {
@@ -302,13 +299,8 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 change(view, answer);
             }
         }
-        Behaviour::Request(_)
-        | Behaviour::Reply(_)
-        | Behaviour::Batch(_)
-        | Behaviour::Swap(_)
-        | Behaviour::Text(_)
-        | Behaviour::Http(_)
-        | Behaviour::Reset => {}
+        // The others change the request or the response as a whole.
+        _ => {}
     }
 }
 
@@ -319,8 +311,10 @@ impl QuoteSelection {
             Self::Nth(nth) => nth == index,
             Self::Token(number) => {
                 let address = quote.get("tokenAddress").and_then(Value::as_str);
-                let token = tokens.get(number);
-                address.is_some_and(|address| token.is_some_and(|token| token.eq_ignore_ascii_case(address)))
+                tokens
+                    .get(number)
+                    .zip(address)
+                    .is_some_and(|(token, address)| token.eq_ignore_ascii_case(address))
             }
         }
     }

@@ -20,14 +20,11 @@ const fn changed(name: &'static str, about: &'static str) -> Variant {
 pub(super) const VARIANTS: &[Variant] = &[
     changed("stub-without-is-final", "leaves isFinal out").on_result(|_, result| remove(result, "isFinal")),
     signed_stub("stub-equal-to-data", "the stub is the data"),
-    signed_stub(
-        "stub-signed-by-the-singleton",
-        "the stub is the data, in the layout of the singleton paymaster",
-    )
-    .configured(|config| config.paymaster_data.layout = Layout::Singleton),
+    signed_stub("stub-signed-by-the-singleton", "the stub is the data, in the layout of the singleton")
+        .configured(|config| config.paymaster_data.layout = Layout::Singleton),
     changed("stub-window-past", "the window of the stub is over")
         .on_result(|_, result| change_times(result, |_| "000059682f01".to_owned()))
-        .when(|view| view.is_stub() && view.entry_point() != Some(EntryPoint::V06)),
+        .when(|view| view.is_stub() && !view.is_for(EntryPoint::V06)),
     changed("no-paymaster-data", "the paymaster reads no data, and isFinal is true")
         .on_result(|_, result| {
             replace(result, "paymasterData", "0x");
@@ -99,21 +96,19 @@ pub(super) const VARIANTS: &[Variant] = &[
                 set(result, "paymasterAndData", json!(format!("{paymaster}{data}")));
             }
         })
-        .when(|view| view.is_paymaster_call() && view.entry_point() != Some(EntryPoint::V06))
+        .when(|view| view.is_paymaster_call() && !view.is_for(EntryPoint::V06))
         .warns(&["result.one-shape"]),
-    variant("singleton-layout", "the data have the layout of the singleton paymaster").configured(|config| {
-        config.paymaster_data.layout = Layout::Singleton;
-    }),
+    variant("singleton-layout", "the data have the layout of the singleton paymaster")
+        .configured(|config| config.paymaster_data.layout = Layout::Singleton),
     changed("no-end-of-validity", "stub and data are valid without end")
         .on_result(|_, result| change_times(result, |_| "0".repeat(12)))
         .untrue(&[Statement::Contract]),
-    variant("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
+    changed("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
                 change(result, member, |data| json!(with_compact_signature(&text_of(data))));
             }
         })
-        .when(|view| view.is_paymaster_call())
         // Whether a contract takes them depends on its library.
         .untrue(&[Statement::Contract]),
     variant("operation-once", "gives data for an operation once, and then refuses it")
@@ -131,24 +126,22 @@ pub(super) const VARIANTS: &[Variant] = &[
         .when(|view| view.is_paymaster_call() && text_of(&view.request["params"][2]) == "31337")
         .warns(&["json-rpc.invalid-params"]),
     variant("context-required", "refuses a request without a policy in the context")
-        .refuses(|view| view.is_paymaster_call() && view.request["params"][3].get("policyId").is_none())
+        .refuses(|view| view.is_paymaster_call() && view.context().get("policyId").is_none())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation, Statement::NoContext]),
     variant("unknown-context-refused", "refuses members of the context that it does not know").refuses(
         |view| {
-            view.is_paymaster_call()
-                && view.request["params"][3].as_object().is_some_and(|context| !context.is_empty())
+            view.is_paymaster_call() && view.context().as_object().is_some_and(|context| !context.is_empty())
         },
     ),
-    variant("fifth-param-ignored", "ignores a fifth parameter")
+    changed("fifth-param-ignored", "ignores a fifth parameter")
         .on_request(|_, request| {
             if let Some(params) = request["params"].as_array_mut() {
                 params.truncate(4);
             }
         })
-        .when(|view| view.is_paymaster_call())
         .warns(&["json-rpc.invalid-params"]),
     variant("three-params-refused", "refuses a request without a context")
-        .refuses(|view| view.is_paymaster_call() && view.request["params"].get(3).is_none_or(Value::is_null)),
+        .refuses(|view| view.is_paymaster_call() && view.context().is_null()),
     variant("entry-point-06-alone", "serves EntryPoint 0.6 alone")
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V06]),
     variant("entry-point-07-alone", "serves EntryPoint 0.7 alone")
@@ -158,51 +151,42 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_request(|_, request| request["params"][1] = ENTRY_POINT_07.into())
         .when(|view| {
             let is_address = text_of(&view.request["params"][1]).len() == ENTRY_POINT_07.len();
-            view.is_paymaster_call() && is_address && view.entry_point() != Some(EntryPoint::V06)
+            view.is_paymaster_call() && is_address && !view.is_for(EntryPoint::V06)
         }),
     variant("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone")
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09]),
-    variant("refusals-with-own-code", "refusals have a code and data of the server")
-        .on_error(|_, error| {
-            if error["code"] == -32004 {
-                set(error, "code", -32001);
-                set(error, "data", json!({ "reason": "policy" }));
-            }
-        })
-        .when(|view| view.is_paymaster_call()),
+    changed("refusals-with-own-code", "refusals have a code and data of the server").on_error(|_, error| {
+        if error["code"] == -32004 {
+            set(error, "code", -32001);
+            set(error, "data", json!({ "reason": "policy" }));
+        }
+    }),
     variant("refusals-with-status-400", "refusals have the HTTP status 400")
         .configured(|config| config.error_status = 400),
-    variant(
-        "unannounced-limits-refused",
-        "refuses data for gas limits of the paymaster that it did not announce",
-    )
-    .refuses(|view| {
-        let [verification, post_op] = LIMITS.map(|limit| view.operation()[limit].as_str());
-        view.is_data()
-            && (verification.is_some_and(|limit| limit != "0x186a0")
-                || post_op.is_some_and(|limit| limit != "0xc350"))
-    })
-    .untrue(&[Statement::AcceptsAny]),
-    variant(
-        "limits-by-call-length",
-        "the gas limit of a stub grows with the call, and data for another limit are refused",
-    )
-    .injects(Behaviour::Exchange(
-        |view, request| {
-            let limit = &view.operation()[LIMITS[0]];
-            if view.is_data() && limit.is_string() && *limit != limit_of_call(view) {
-                request["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
-            }
-        },
-        |view, result| {
-            if view.is_stub() {
-                replace(result, LIMITS[0], limit_of_call(view));
-            }
-        },
-    ))
-    .when(|view| view.is_paymaster_call())
-    // A malformed request is refused for its limit first.
-    .warns(&["json-rpc.invalid-params"]),
+    variant("unannounced-limits-refused", "refuses data for paymaster gas limits that it did not announce")
+        .refuses(|view| {
+            let [verification, post_op] = LIMITS.map(|limit| view.operation()[limit].as_str());
+            view.is_data()
+                && (verification.is_some_and(|limit| limit != "0x186a0")
+                    || post_op.is_some_and(|limit| limit != "0xc350"))
+        })
+        .untrue(&[Statement::AcceptsAny]),
+    changed("limits-by-call-length", "gas limits of stubs grow with the call, and data need the same limit")
+        .injects(Behaviour::Exchange(
+            |view, request| {
+                let limit = &view.operation()[LIMITS[0]];
+                if view.is_data() && limit.is_string() && *limit != limit_of_call(view) {
+                    request["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
+                }
+            },
+            |view, result| {
+                if view.is_stub() {
+                    replace(result, LIMITS[0], limit_of_call(view));
+                }
+            },
+        ))
+        // A malformed request is refused for its limit first.
+        .warns(&["json-rpc.invalid-params"]),
     variant("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
         let is_zero = |member: &str| view.operation()[member] == "0x0";
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)

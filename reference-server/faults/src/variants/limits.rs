@@ -3,26 +3,21 @@
 use alloy_primitives::U256;
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, set};
+use crate::injection::{GAS_LIMITS, RequestView, set};
 
 /// Wei in 10,000 gwei.
 const HIGH_FEE: u64 = 10_000_000_000_000;
 
-const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-
 pub(super) const VARIANTS: &[Variant] = &[
     variant("large-call-data-refused", "refuses call data and init code above 4096 bytes with an error")
         .refuses(has_large_data),
-    variant(
-        "large-call-data-refused-by-http",
-        "refuses call data and init code above 4096 bytes with HTTP 413 and a text",
-    )
-    .on_http(|_, response| {
-        response.status = 413;
-        response.content_type = Some("text/plain");
-        response.body = Some(b"request entity too large".to_vec());
-    })
-    .when(has_large_data),
+    variant("large-call-data-refused-by-http", "refuses call data and init code above 4096 bytes with 413")
+        .on_http(|_, response| {
+            response.status = 413;
+            response.content_type = Some("text/plain");
+            response.body = Some(b"request entity too large".to_vec());
+        })
+        .when(has_large_data),
     variant("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
         .refuses(|view| {
             let data = view.sponsorship_info()["webhookData"].to_string();
@@ -72,14 +67,11 @@ pub(super) const VARIANTS: &[Variant] = &[
                 && !duration.as_f64().is_some_and(|seconds| (60.0..=3_600.0).contains(&seconds))
         },
     ),
-    variant(
-        "large-webhook-data-refused",
-        "refuses webhookData above 256 bytes, and of more than four levels",
-    )
-    .refuses(|view| {
-        let data = &view.sponsorship_info()["webhookData"];
-        data.to_string().len() > 256 || depth(data) > 4
-    }),
+    variant("large-webhook-data-refused", "refuses webhookData above 256 bytes and of more than four levels")
+        .refuses(|view| {
+            let data = &view.sponsorship_info()["webhookData"];
+            data.to_string().len() > 256 || depth(data) > 4
+        }),
 ];
 
 fn has_large_data(view: &RequestView<'_>) -> bool {

@@ -16,32 +16,24 @@ pub(super) const VARIANTS: &[Variant] = &[
                 response.replace(503, "text/plain", "no server is available");
             });
         }),
-    variant(
-        "too-many-above-four",
-        "answers with status 429 and no Retry-After while more than 4 requests are in flight",
-    )
-    .on_http(|view, response| {
-        above_four(view, response, |_, response| response.replace(429, "text/plain", "slow down"));
-    }),
+    variant("too-many-above-four", "answers with status 429 while more than 4 requests are in flight")
+        .on_http(|view, response| {
+            above_four(view, response, |_, response| response.replace(429, "text/plain", "slow down"));
+        }),
     variant("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
         .on_http(|view, response| {
             above_four(view, response, |view, response| {
                 response.replace(200, "application/json", view.error_answer(-32005, "server busy"));
             });
         }),
-    variant(
-        "own-words-above-four",
-        "answers with an error that names no limit while more than 4 requests are in flight, status 200",
-    )
-    .on_http(|view, response| {
-        above_four(view, response, |view, response| {
-            response.replace(200, "application/json", view.error_answer(-32098, "no free simulator"));
-        });
-    }),
+    variant("own-words-above-four", "answers with an error of its own while more than 4 are in flight")
+        .on_http(|view, response| {
+            above_four(view, response, |view, response| {
+                response.replace(200, "application/json", view.error_answer(-32098, "no free simulator"));
+            });
+        }),
     variant("closed-above-four", "closes the connection while more than 4 requests are in flight").on_http(
-        |view, response| {
-            above_four(view, response, |_, response| response.framing = Framing::Nothing);
-        },
+        |view, response| above_four(view, response, |_, response| response.framing = Framing::Nothing),
     ),
 ];
 

@@ -22,15 +22,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_stub() && is_denied(view)),
     served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses")
         .when(|view| view.is_data() && is_denied(view)),
-    served(
-        OF_DATA,
-        "denied-checksum-served",
-        "serves the data of a refused sender that has the checksum of EIP-55",
-    )
-    .when(|view| {
-        let sender = view.text("sender");
-        view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
-    }),
+    served(OF_DATA, "denied-checksum-served", "serves the data of a refused sender with a checksum").when(
+        |view| {
+            let sender = view.text("sender");
+            view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
+        },
+    ),
     served(OF_DATA, "denied-new-account-served", "serves the data of a refused sender that is to be created")
         .when(|view| view.is_data() && is_denied(view) && creates_account(view)),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
@@ -86,26 +83,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         })
         .also(&["json-rpc.*"]),
-    answered(
-        "answer.id",
-        "denied-text-id-null",
-        "returns id null where it refuses a sender and the id is a text",
-    )
-    .on_answer(|_, answer| set(answer, "id", Value::Null))
-    .when(|view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some())
-    .depends_on("/id"),
+    answered("answer.id", "denied-text-id-null", "returns id null to a refused sender whose id is a text")
+        .on_answer(|_, answer| set(answer, "id", Value::Null))
+        .when(|view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some())
+        .depends_on("/id"),
     answered("error.message", "refusal-without-message", "leaves the message out of refusals")
         .on_answer(|_, answer| change(answer, "error", |error| json!({ "code": error["code"] }))),
-    answered(
-        "json-rpc.reserved-codes",
-        "denied-as-unknown-method",
-        "refuses senders with the code of an unknown method",
-    )
-    .on_answer(|_, answer| {
-        change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
-    })
-    .when(|view| view.is_paymaster_call() && is_denied(view))
-    .also(&["endpoint.stub-and-data"]),
+    answered("json-rpc.reserved-codes", "denied-as-unknown-method", "refuses senders as an unknown method")
+        .on_answer(|_, answer| {
+            change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
+        })
+        .when(|view| view.is_paymaster_call() && is_denied(view))
+        .also(&["endpoint.stub-and-data"]),
 ];
 
 /// A fault that serves a sender which must be refused, of which the condition follows.

@@ -26,13 +26,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_http(|_, response| refuse(response, 406, "not acceptable"))
         .when(|view| view.header("accept").is_empty()),
     fault(HEADERS, "accept-any-refused", "refuses Accept: */* with status 406 and a JSON-RPC error")
-        .on_http(|_, response| {
-            refuse(
-                response,
-                406,
-                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not acceptable"}}"#,
-            );
-        })
+        .on_http(|_, response| refuse(response, 406, NOT_ACCEPTABLE))
         .when(|view| view.header("accept") == "*/*" || view.header("accept").is_empty()),
     fault(HEADERS, "user-agent-refused", "refuses the user agent of Go with status 403")
         .on_http(|_, response| refuse(response, 403, "<html>blocked</html>"))
@@ -104,6 +98,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_http(|_, response| compress(response, Coding::Brotli))
         .when(|view| view.accepts_coding("gzip") && !view.permits_coding("br")),
 ];
+
+const NOT_ACCEPTABLE: &str =
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not acceptable"}}"#;
 
 /// Replaces the response by a refusal with this status and body.
 fn refuse(response: &mut WireResponse, status: u16, body: &str) {

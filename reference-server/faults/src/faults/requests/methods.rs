@@ -48,7 +48,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
-        "refuses to sponsor 1 of 25 operations in sponsored mode",
+        "refuses 1 of 25 operations in sponsored mode",
     )
     .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(&["error.refusal-is-none", "request.*"]),
@@ -58,22 +58,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(SPONSORED_ROWS),
     fault(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
         .refuses(|view| view.is(kinds::SPONSOR_ERC20)),
-    fault(
-        SPONSOR_ERC20,
-        "paying-in-tokens-without-quote-refused",
-        "refuses to sponsor in token mode where the sender has asked for no quote before",
-    )
-    .on_answer(|view, answer| {
-        let sender = view.operation()["sender"].to_string();
-        if view.is_quote() {
-            view.memory.previous(&sender, &json!(true));
-        } else if view.memory.first(sender, &json!(false)) == false {
-            refuse_result(answer, -32011, "no active quote for this account");
-        }
-    })
-    .when(|view| view.is(kinds::QUOTE_ERC20) || view.is(kinds::SPONSOR_ERC20))
-    .also(&["request.*"])
-    .depends_on_others(),
+    fault(SPONSOR_ERC20, "paying-in-tokens-without-quote-refused", "requires a quote of the sender first")
+        .on_answer(|view, answer| {
+            let sender = view.operation()["sender"].to_string();
+            if view.is_quote() {
+                view.memory.previous(&sender, &json!(true));
+            } else if view.memory.first(sender, &json!(false)) == false {
+                refuse_result(answer, -32011, "no active quote for this account");
+            }
+        })
+        .when(|view| view.is(kinds::QUOTE_ERC20) || view.is(kinds::SPONSOR_ERC20))
+        .also(&["request.*"])
+        .depends_on_others(),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
             let is_second =
@@ -81,17 +77,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    fault(
-        SPONSOR_ERC20,
-        "paying-in-tokens-judged-by-letter-case",
-        "accepts the address of a fee token only in lower case",
-    )
-    .refuses(|view| {
-        let token = view.fee_token();
-        view.is(kinds::SPONSOR_ERC20)
-            && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    fault(SPONSOR_ERC20, "paying-in-tokens-judged-by-letter-case", "accepts fee tokens in lower case only")
+        .refuses(|view| {
+            let token = view.fee_token();
+            view.is(kinds::SPONSOR_ERC20)
+                && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
+        })
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
         .on_request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into())
         .when(|view| {
@@ -104,15 +96,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
         .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.fee_token().is_some())
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    fault(
-        MODE_SERVED,
-        "sponsorship-info-switches-mode",
-        "serves sponsored mode when there is a sponsorshipInfo",
-    )
-    .injects(TO_SPONSORED)
-    .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
-    .also(TOKEN_MODE)
-    .depends_on("/params/1/sponsorshipInfo"),
+    fault(MODE_SERVED, "sponsorship-info-switches-mode", "serves sponsored mode for a sponsorshipInfo")
+        .injects(TO_SPONSORED)
+        .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
+        .also(TOKEN_MODE)
+        .depends_on("/params/1/sponsorshipInfo"),
 ];
 
 /// The clauses that a result of another kind breaks in sponsored mode.

@@ -23,7 +23,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(
         "sponsor.sponsored-result",
         "some-lengths-refused",
-        "refuses 1 of 64 requests: those of a length that 64 divides",
+        "refuses 1 of 64 requests, by their length",
     )
     .refuses(|view| view.raw.len().is_multiple_of(64))
     .also(&["request.*", "answer.*", "json-rpc.*", "interoperability.*", "quote.*", "sponsor.*"]),
