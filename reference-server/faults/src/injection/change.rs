@@ -45,6 +45,11 @@ pub(crate) fn replace(object: &mut Map<String, Value>, member: &str, value: impl
     }
 }
 
+/// Changes the text of a member that the object has.
+pub(crate) fn change_text(object: &mut Map<String, Value>, member: &str, to: impl FnOnce(&str) -> String) {
+    change(object, member, |value| to(&text_of(value)).into());
+}
+
 /// Changes the value of a member that the object has.
 pub(crate) fn change(object: &mut Map<String, Value>, member: &str, change: impl FnOnce(&Value) -> Value) {
     if let Some(value) = object.get_mut(member) {
@@ -75,6 +80,9 @@ pub(crate) fn some_result(mode: &str, data: &str) -> Value {
 
 /// Some `paymasterAndData` that is no refusal.
 pub(crate) const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+
+/// An address where nothing is deployed.
+pub(crate) const NO_CONTRACT: &str = "0x00000000000000000000000000000000000000aa";
 
 /// Whether a result refuses to sponsor.
 pub(crate) fn is_refusal(result: &Map<String, Value>) -> bool {
@@ -133,6 +141,14 @@ pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -
         if let Some(value) = quote.get_mut("tokenAddress") {
             map_strings(value, change);
         }
+    }
+}
+
+/// Quotes none of these tokens, and lists them as unsupported.
+pub(crate) fn list_as_unsupported(result: &mut Map<String, Value>, unknown: &[&str]) {
+    retain(result, "feeQuotes", |_, token| !unknown.iter().any(|other| other.eq_ignore_ascii_case(token)));
+    if let Some(tokens) = list(result, "unsupportedTokens") {
+        tokens.extend(unknown.iter().map(|token| Value::from(*token)));
     }
 }
 

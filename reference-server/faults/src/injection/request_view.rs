@@ -44,10 +44,7 @@ pub(crate) struct RequestView<'a> {
 impl RequestView<'_> {
     /// The method and mode of the request; none unless both are known and the params are two objects.
     pub(crate) fn pair(&self) -> Option<Kind> {
-        if !self.operation().is_object() {
-            return None;
-        }
-        pair_of(self.request)
+        self.operation().is_object().then(|| pair_of(self.request))?
     }
 
     pub(crate) fn is(&self, pair: Kind) -> bool {
@@ -167,16 +164,9 @@ impl RequestView<'_> {
 
     /// An amount of the operation, written in hex, decimal digits or as a JSON number.
     pub(crate) fn amount(&self, member: &str) -> Option<U256> {
-        let value = &self.operation()[member];
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => return None,
-        };
-        match text.strip_prefix("0x") {
-            Some(digits) => U256::from_str_radix(digits, 16).ok(),
-            None => U256::from_str_radix(&text, 10).ok(),
-        }
+        let text = text_of(&self.operation()[member]);
+        let (digits, radix) = text.strip_prefix("0x").map_or((&*text, 10), |digits| (digits, 16));
+        U256::from_str_radix(digits, radix).ok()
     }
 
     /// Length of a hex member of the operation, in bytes; 0 when it is missing.
@@ -197,6 +187,16 @@ impl RequestView<'_> {
     /// The preferred token of a quote request.
     pub(crate) fn preferred(&self) -> Option<&str> {
         self.token_info()["preferredToken"].as_str()
+    }
+
+    /// Whether this is the preferred token of a quote request.
+    pub(crate) fn prefers(&self, token: &str) -> bool {
+        self.preferred().is_some_and(|preferred| preferred.eq_ignore_ascii_case(token))
+    }
+
+    /// How often the token list of a quote request has this token.
+    pub(crate) fn times_listed(&self, token: &str) -> usize {
+        self.token_list().iter().filter(|listed| listed.eq_ignore_ascii_case(token)).count()
     }
 
     /// The token list of a quote request; empty when it is missing.
@@ -236,6 +236,11 @@ impl RequestView<'_> {
     /// Whether the service supports this token address, in any letter case.
     pub(crate) fn supports(&self, token: &str) -> bool {
         self.tokens.iter().any(|known| known.eq_ignore_ascii_case(token))
+    }
+
+    /// Whether this is the token at this place of the configuration.
+    pub(crate) fn supports_as(&self, place: usize, token: &str) -> bool {
+        self.tokens.get(place).is_some_and(|known| known.eq_ignore_ascii_case(token))
     }
 
     /// Whether the id is an integer that a double does not hold.
@@ -282,7 +287,7 @@ impl RequestView<'_> {
 
     /// Whether the same bytes came before.
     pub(crate) fn is_repeated(&self) -> bool {
-        self.memory.seen_before(String::from_utf8_lossy(self.raw).into_owned())
+        self.memory.count_of(&String::from_utf8_lossy(self.raw)) > 1
     }
 
     /// True once in every `period` evaluations of this condition.

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Statement, Variant, http::exceeds_quota, variant};
 use crate::injection::{
-    Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of, with_compact_signature,
+    Behaviour, NO_CONTRACT, RequestView, change_text, remove, replace, reverse_members, set, text_of,
+    with_compact_signature,
 };
 
 const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
@@ -28,7 +29,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     changed("no-paymaster-data", "the paymaster reads no data, and isFinal is true")
         .on_result(|_, result| {
             replace(result, "paymasterData", "0x");
-            change(result, "paymasterAndData", |data| json!(text_of(data)[..42]));
+            change_text(result, "paymasterAndData", |data| data[..42].to_owned());
             replace(result, "isFinal", true);
         })
         .untrue(&[Statement::Contract]),
@@ -65,12 +66,12 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     changed("upper-case-results", "writes hex digits in upper case").on_result(|_, result| {
         for member in ["paymaster", "paymasterData", "paymasterAndData"] {
-            change(result, member, |text| json!(format!("0x{}", text_of(text)[2..].to_uppercase())));
+            change_text(result, member, |text| format!("0x{}", text[2..].to_uppercase()));
         }
     }),
     changed("limits-with-leading-zeros", "writes gas limits with leading zeros").on_result(|_, result| {
         for limit in LIMITS {
-            change(result, limit, |text| json!(format!("0x00{}", &text_of(text)[2..])));
+            change_text(result, limit, |text| format!("0x00{}", &text[2..]));
         }
     }),
     changed("null-limits", "paymasterVerificationGasLimit and isFinal of the stub are null")
@@ -80,12 +81,10 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(|view| view.is_stub())
         .warns(&["result.null-member"]),
-    changed("result-members-reversed", "writes the members of results in another order").on_result(
-        |_, result| {
-            let mut whole = Value::Object(std::mem::take(result));
-            reverse_members(&mut whole);
-            if let Value::Object(reversed) = whole {
-                *result = reversed;
+    changed("result-members-reversed", "writes the members of results in another order").on_answer(
+        |_, answer| {
+            if let Some(result) = answer.get_mut("result") {
+                reverse_members(result);
             }
         },
     ),
@@ -106,17 +105,13 @@ pub(super) const VARIANTS: &[Variant] = &[
     changed("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
-                change(result, member, |data| json!(with_compact_signature(&text_of(data))));
+                change_text(result, member, with_compact_signature);
             }
         })
         // Whether a contract takes them depends on its library.
         .untrue(&[Statement::Contract]),
     variant("operation-once", "gives data for an operation once, and then refuses it")
-        .refuses(|view| {
-            let key = view.request["params"].to_string();
-            let is_data = view.is_paymaster_call() && view.request["method"] == "pm_getPaymasterData";
-            is_data && view.memory.previous(&key, &Value::Bool(true)).is_some()
-        })
+        .refuses(|view| view.is_data() && view.memory.count_of(&view.request["params"].to_string()) > 1)
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("foreign-chain-served", "ignores the chain id")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
@@ -208,18 +203,15 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.is_paymaster_call() && view.text("callData").starts_with("0xb61d27f6"))
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("stub-ignores-the-operation", "the stub looks at no sender")
-        .on_request(|_, request| {
-            request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
-        })
+        .on_request(|_, request| request["params"][0]["sender"] = NO_CONTRACT.into())
         .when(|view| view.is_stub() && view.operation()["sender"].is_string())
         .warns(&["refusal.early", "json-rpc.invalid-params"]),
     changed("stub-with-few-zeros-more", "the stub has two zero bytes by chance")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
-                change(result, member, |data| {
-                    let data = text_of(data);
+                change_text(result, member, |data| {
                     let place = data.len() - 20;
-                    json!(format!("{}0000{}", &data[..place], &data[place + 4..]))
+                    format!("{}0000{}", &data[..place], &data[place + 4..])
                 });
             }
         })

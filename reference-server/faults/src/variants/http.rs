@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Statement, Variant, variant};
 use crate::injection::{Coding, Framing, RequestView, WireResponse, compress};
@@ -99,30 +99,24 @@ pub(super) const VARIANTS: &[Variant] = &[
             response.replace(503, "text/html", "<html><body>no server is available</body></html>");
         })
         .when(|view| (100..104).contains(&view.memory.count())),
-    variant("sender-quota", "answers requests of one sender with status 429 after its first 3")
+    quota("sender-quota", "answers requests of one sender with status 429 after its first 3")
         .on_http(|_, response| ask_to_retry(response, 429, "0", ""))
-        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
-        .untrue(QUOTAS),
-    variant("sender-quota-forbidden", "answers requests of one sender with status 403 after its first 3")
+        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3)),
+    quota("sender-quota-forbidden", "answers requests of one sender with status 403 after its first 3")
         .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
-        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
-        .untrue(QUOTAS),
-    variant("method-quota", "answers requests of one method with status 403 after its first 100")
+        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3)),
+    quota("method-quota", "answers requests of one method with status 403 after its first 100")
         .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
-        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100))
-        .untrue(QUOTAS),
-    variant("forbidden-for-a-while", "answers requests 300 to 340 with status 403, as a firewall does")
+        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100)),
+    quota("forbidden-for-a-while", "answers requests 300 to 340 with status 403, as a firewall does")
         .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
-        .when(|view| (300..340).contains(&view.memory.count()))
-        .untrue(QUOTAS),
-    variant("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
+        .when(|view| (300..340).contains(&view.memory.count())),
+    quota("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
         .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
-        .when(|view| view.is_one_in(50))
-        .untrue(QUOTAS),
-    variant("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
+        .when(|view| view.is_one_in(50)),
+    quota("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
         .on_http(|_, response| response.replace(302, "text/html", ""))
-        .when(|view| view.is_one_in(50))
-        .untrue(QUOTAS),
+        .when(|view| view.is_one_in(50)),
     variant("origins-listed", "answers requests of other origins with a JSON-RPC error")
         .on_http(|view, response| refuse_origin(view, response, 200))
         .when(|view| !view.header("origin").is_empty())
@@ -155,16 +149,13 @@ fn is_bucket_empty(view: &RequestView<'_>, interval: u64, burst: u64) -> bool {
 }
 
 /// A run against a server with a quota may be incomplete.
-const QUOTAS: &[Statement] = &[Statement::SponsorsAny];
+const fn quota(name: &'static str, about: &'static str) -> Variant {
+    variant(name, about).untrue(&[Statement::SponsorsAny])
+}
 
 /// Whether more requests than this many had that value.
 pub(super) fn exceeds_quota(view: &RequestView<'_>, value: Option<&str>, most: u64) -> bool {
-    let Some(value) = value.filter(|_| view.is_call()) else {
-        return false;
-    };
-    let times = view.memory.previous(value, &Value::Null).and_then(|times| times.as_u64()).unwrap_or(0) + 1;
-    view.memory.previous(value, &json!(times));
-    times > most
+    value.filter(|_| view.is_call()).is_some_and(|value| view.memory.count_of(value) > most)
 }
 
 /// Replaces the response by the error for an origin that is not listed.

@@ -15,18 +15,10 @@ pub(super) const VARIANTS: &[Variant] = &[
         }
     }),
     variant("quotes-preferred-alone", "quotes only the preferred token when there is a list too")
-        .on_result(|view, result| {
-            let preferred = view.preferred().unwrap_or_default();
-            retain(result, "feeQuotes", |_, token| token.eq_ignore_ascii_case(preferred));
-        })
+        .on_result(|view, result| retain(result, "feeQuotes", |_, token| view.prefers(token)))
         .when(|view| view.names_both()),
     variant("quotes-list-alone", "quotes only the list when there are a preferred token and a list")
-        .on_result(|view, result| {
-            let list = view.token_list();
-            retain(result, "feeQuotes", |_, quoted| {
-                list.iter().any(|token| token.eq_ignore_ascii_case(quoted))
-            });
-        })
+        .on_result(|view, result| retain(result, "feeQuotes", |_, quoted| view.times_listed(quoted) > 0))
         .when(|view| view.names_both()),
     variant("quotes-repeated", "quotes a token as often as it is listed")
         .warns(&["plausibility.one-quote-a-token"])

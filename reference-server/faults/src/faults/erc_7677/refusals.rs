@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::requests::creates_account;
 use crate::faults::Fault;
-use crate::injection::{RequestView, change, remove, set, text_of};
+use crate::injection::{NO_CONTRACT, RequestView, change, remove, set, text_of};
 
 const EARLY: &str = "refusal.early";
 const OF_DATA: &str = "refusal.of-data";
@@ -100,9 +100,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 /// A fault that serves a sender which must be refused, of which the condition follows.
 const fn served(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
     Fault::new(clause, name, about)
-        .on_request(|_, request| {
-            request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
-        })
+        .on_request(|_, request| request["params"][0]["sender"] = NO_CONTRACT.into())
         .also(&["data.signature"])
 }
 

@@ -7,7 +7,7 @@ use super::requests::{creates_account, zero_limits};
 use super::{UNREADABLE, change_data};
 use crate::faults::Fault;
 use crate::injection::{
-    Behaviour, RequestView, change, remove, replace, set, text_of, with_compact_signature,
+    Behaviour, RequestView, change, change_text, remove, replace, set, text_of, with_compact_signature,
 };
 
 const POST_OP_07: &str = "stub.post-op-gas-07";
@@ -104,23 +104,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| {
             change_signature(result, |signature| signature.strip_prefix('0').unwrap_or(signature).to_owned());
         }),
-    unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x").on_result(|_, result| {
-        change(result, "paymasterData", |data| json!(text_of(data).trim_start_matches("0x")));
-    }),
+    unreadable(BYTES, "data-without-prefix", "paymasterData has no 0x")
+        .on_result(|_, result| change_text(result, "paymasterData", |data| data[2..].to_owned())),
     unreadable(PAYMASTER, "paymaster-of-nineteen-bytes", "the address of the paymaster has 19 bytes")
-        .on_result(|_, result| change(result, "paymaster", |address| json!(text_of(address)[..40]))),
+        .on_result(|_, result| change_text(result, "paymaster", |address| address[..40].to_owned())),
     unreadable(PAYMASTER, "paymaster-of-a-word", "pads the address of the paymaster to 32 bytes").on_result(
-        |_, result| {
-            change(result, "paymaster", |address| json!(format!("0x{:0>64}", &text_of(address)[2..])));
-        },
+        |_, result| change_text(result, "paymaster", |address| format!("0x{:0>64}", &address[2..])),
     ),
     unreadable(PAYMASTER, "paymaster-zero", "the paymaster is the zero address")
         .on_result(|_, result| replace(result, "paymaster", ZERO_ADDRESS)),
     unreadable("result.paymaster-and-data", "paymaster-and-data-zero", "data begin with the zero address")
         .on_result(|_, result| {
-            change(result, "paymasterAndData", |data| {
-                json!(format!("{ZERO_ADDRESS}{}", &text_of(data)[42..]))
-            });
+            change_text(result, "paymasterAndData", |data| format!("{ZERO_ADDRESS}{}", &data[42..]))
         }),
     changed("result.operation-members", "own-gas-limits-returned", "returns a callGasLimit of its own")
         .on_result(|_, result| set(result, "callGasLimit", "0x249f0")),

@@ -23,7 +23,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_http(|_, response| refuse_with_status(response, 409, "operation already known"))
         .when(|view| {
             let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
-            view.is(kinds::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
+            view.is(kinds::SPONSOR_SPONSORED) && view.memory.count_of(&format!("{sender} {nonce}")) > 1
         }),
     fault(SERVED, "busy-for-large-calls", "answers calls of more than 64 bytes with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))

@@ -90,13 +90,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
         .depends_on("/jsonrpc"),
     fault(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again")
-        .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
+        .when(|view| is_sponsor_call(view) && view.memory.count_of(&view.operation().to_string()) > 1)
         .depends_on_others(),
     fault(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again")
-        .when(|view| {
-            let sender = text_of(&view.operation()["sender"]);
-            is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
-        })
+        .when(|view| is_sponsor_call(view) && view.memory.count_of(&text_of(&view.operation()["sender"])) > 3)
         .depends_on_others(),
     fault(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
         .when(|view| is_sponsor_call(view) && view.is_one_in_25()),

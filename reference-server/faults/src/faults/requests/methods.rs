@@ -72,9 +72,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_others(),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
         .refuses(|view| {
-            let is_second =
-                |named: &str| view.tokens.get(1).is_some_and(|second| named.eq_ignore_ascii_case(second));
-            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
+            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports_as(1, token))
         })
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(SPONSOR_ERC20, "paying-in-tokens-judged-by-letter-case", "accepts fee tokens in lower case only")

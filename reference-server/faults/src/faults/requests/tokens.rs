@@ -7,7 +7,9 @@ use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, SwappedPart, has_quotes, list, quotes, remove, retain, set};
+use crate::injection::{
+    Behaviour, RequestView, SwappedPart, has_quotes, list, list_as_unsupported, quotes, remove, retain, set,
+};
 
 const LISTED: Fault = Fault::breaking("quote.unsupported-listed");
 const SOME_LISTED: Fault = LISTED.depends_on_the_request();
@@ -38,16 +40,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     fault(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
-        .on_result(|view, result| {
-            let preferred = view.preferred().unwrap_or_default();
-            retain_unsupported(result, |_, token| !token.eq_ignore_ascii_case(preferred));
-        })
+        .on_result(|view, result| retain_unsupported(result, |_, token| !view.prefers(token)))
         .depends_on("/params/1/tokenInfo/preferredToken"),
     fault(LISTED, "unsupported-only-preferred", "lists no unsupported token of the list")
-        .on_result(|view, result| {
-            let preferred = view.preferred().unwrap_or_default();
-            retain_unsupported(result, |_, token| token.eq_ignore_ascii_case(preferred));
-        })
+        .on_result(|view, result| retain_unsupported(result, |_, token| view.prefers(token)))
         .depends_on("/params/1/tokenInfo/tokenList"),
     fault(SOME_LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
         .on_result(|_, result| clear_if(has_quotes(result), result, UNSUPPORTED)),
@@ -109,19 +105,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "does not quote the first of a list beside a preferred one",
     )
     .on_result(|view, result| {
-        let preferred = view.preferred().unwrap_or_default();
         let list = view.token_list();
-        if let Some(first) = list.first().filter(|first| !first.eq_ignore_ascii_case(preferred)) {
+        if let Some(first) = list.first().filter(|first| !view.prefers(first)) {
             retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
         }
     })
     .when(|view| view.preferred().is_some()),
     fault(QUOTED, "quotes-without-preferred-of-list", "does not quote a preferred token that is listed too")
         .on_result(|view, result| {
-            let preferred = view.preferred().unwrap_or_default();
-            if view.token_list().iter().any(|token| token.eq_ignore_ascii_case(preferred)) {
-                retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
-            }
+            retain_quotes(result, |_, token| !(view.prefers(token) && view.times_listed(token) > 0))
         }),
     fault(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
         .on_result(|view, result| {
@@ -129,12 +121,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 .named_tokens()
                 .filter(|token| view.supports(token) && *token != token.to_ascii_lowercase())
                 .collect();
-            retain_quotes(result, |_, quoted| {
-                !unknown.iter().any(|token| token.eq_ignore_ascii_case(quoted))
-            });
-            for token in unknown {
-                list_unsupported(result, token);
-            }
+            list_as_unsupported(result, &unknown);
         })
         .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(&["quote.unsupported-only-unsupported"]),
@@ -144,20 +131,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|view, result| clear_if(view.token_list().len() > 8, result, QUOTES))
         .depends_on("/params/1/tokenInfo/tokenList"),
     fault(QUOTED, "quotes-none-of-repeated", "does not quote a token that is listed twice")
-        .on_result(|view, result| {
-            let list = view.token_list();
-            retain_quotes(result, |_, quoted| {
-                list.iter().filter(|token| token.eq_ignore_ascii_case(quoted)).count() < 2
-            });
-        })
+        .on_result(|view, result| retain_quotes(result, |_, quoted| view.times_listed(quoted) < 2))
         .depends_on("/params/1/tokenInfo/tokenList"),
-    fault(SOME_QUOTED, "quotes-without-one-token", "never quotes the second supported token").on_result(
-        |view, result| {
-            retain_quotes(result, |_, quoted| {
-                view.tokens.get(1).is_none_or(|second| !second.eq_ignore_ascii_case(quoted))
-            });
-        },
-    ),
+    fault(SOME_QUOTED, "quotes-without-one-token", "never quotes the second supported token")
+        .on_result(|view, result| retain_quotes(result, |_, quoted| !view.supports_as(1, quoted))),
     fault(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
         .on_result(|_, result| clear_if(true, result, QUOTES))
         .when(|view| names_supported(view) && view.is_one_in_25())

@@ -45,8 +45,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )),
     fault(NO_QUOTES, "quote-quotes-by-address", "feeQuotes is an object with a member for each token")
         .changes(Map(|value| {
-            let quotes = value.as_array().into_iter().flatten();
-            quotes.map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
+            items(value).map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
         })),
     fault(NO_QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one").changes(
         Map(|value| match value.as_array().map(Vec::as_slice) {
@@ -84,21 +83,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     ),
     fault(UNSUPPORTED, "quote-unsupported-joined", "unsupportedTokens is a string joined by commas")
         .changes(Map(|value| {
-            let tokens: Vec<String> = value.as_array().into_iter().flatten().map(text_of).collect();
+            let tokens: Vec<String> = items(value).map(text_of).collect();
             tokens.join(",").into()
         }))
         .also(&["quote.unsupported-listed"]),
     fault(UNSUPPORTED, "quote-unsupported-objects", "unsupportedTokens holds objects")
         .changes(Map(|value| {
-            let tokens = value.as_array().into_iter().flatten();
-            tokens.map(|token| serde_json::json!({ "tokenAddress": token })).collect()
+            items(value).map(|token| serde_json::json!({ "tokenAddress": token })).collect()
         }))
         .depends_on_the_request()
         .also(&["quote.unsupported-listed"]),
     fault(UNSUPPORTED, "quote-unsupported-without-prefix", "addresses in unsupportedTokens have no 0x")
         .changes(Map(|value| {
-            let tokens = value.as_array().into_iter().flatten();
-            tokens.map(|token| Value::from(text_of(token).trim_start_matches("0x"))).collect()
+            items(value).map(|token| Value::from(text_of(token).trim_start_matches("0x"))).collect()
         }))
         .depends_on_the_request()
         .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
@@ -113,7 +110,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| set(result, "mode", "PAYMASTER")),
 ];
 
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
 fn with_last(array: &Value, last: Value) -> Value {
-    let items = array.as_array().into_iter().flatten().cloned();
+    let items = items(array).cloned();
     items.chain([last]).collect()
 }
