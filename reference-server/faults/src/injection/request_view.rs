@@ -222,6 +222,11 @@ impl RequestView<'_> {
         token.and_then(Value::as_str)
     }
 
+    /// Whether the request sponsors in token mode with such a token.
+    pub(crate) fn pays_in(&self, is_such: impl FnOnce(&str) -> bool) -> bool {
+        self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_some_and(is_such)
+    }
+
     /// Whether the request sponsors in token mode and names no token to pay in.
     pub(crate) fn omits_fee_token(&self) -> bool {
         self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
@@ -229,8 +234,7 @@ impl RequestView<'_> {
 
     /// Whether the request sponsors in token mode with a token that the service does not support.
     pub(crate) fn names_unsupported_fee_token(&self) -> bool {
-        let is_other = |token: &str| !token.is_empty() && !self.supports(token);
-        self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_some_and(is_other)
+        self.pays_in(|token| !token.is_empty() && !self.supports(token))
     }
 
     /// Whether the service supports this token address, in any letter case.
@@ -290,13 +294,8 @@ impl RequestView<'_> {
         self.memory.count_of(&String::from_utf8_lossy(self.raw)) > 1
     }
 
-    /// True once in every `period` evaluations of this condition.
+    /// True once in every `period` evaluations of this condition: 25 is so rare that a single request of each kind seldom shows the fault.
     pub(crate) fn is_one_in(&self, period: u64) -> bool {
         self.memory.count().is_multiple_of(period)
-    }
-
-    /// True once in 25 evaluations: so rarely that a single request of each kind seldom shows the fault.
-    pub(crate) fn is_one_in_25(&self) -> bool {
-        self.is_one_in(25)
     }
 }

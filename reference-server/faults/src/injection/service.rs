@@ -101,24 +101,20 @@ impl Respond for InjectedService {
 impl InjectedService {
     /// Adds these faults. Behaviours of the same kind are applied in the order in which they were added.
     #[must_use]
-    pub fn with_faults(mut self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
-        for fault in faults {
-            self.inject(&fault.injection, true);
-        }
-        self
+    pub fn with_faults(self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
+        self.injected(faults.into_iter().map(|fault| &fault.injection), true)
     }
 
     /// Adds these variants. Behaviours of the same kind are applied in the order in which they were added.
     #[must_use]
-    pub fn with_variants(mut self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
-        for variant in variants {
-            self.inject(&variant.injection, false);
-        }
-        self
+    pub fn with_variants(self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
+        self.injected(variants.into_iter().map(|variant| &variant.injection), false)
     }
 
-    fn inject(&mut self, injection: &'static Injection, is_fault: bool) {
-        self.active.push(ActiveInjection { injection, is_fault, memory: Memory::default() });
+    fn injected(mut self, injections: impl Iterator<Item = &'static Injection>, is_fault: bool) -> Self {
+        let active = |injection| ActiveInjection { injection, is_fault, memory: Memory::default() };
+        self.active.extend(injections.map(active));
+        self
     }
 
     /// The response to a body, whatever is injected. `now` is Unix time, in seconds.

@@ -18,12 +18,12 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_http(|_, response| response.framing = Framing::ThenClose),
     variant("closed-now-and-then", "closes the connection after 1 of 25 answers")
         .on_http(|_, response| response.framing = Framing::ThenClose)
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     variant("slow", "takes 20 ms to answer")
         .on_http(|_, response| response.delay = Duration::from_millis(20)),
     variant("slow-now-and-then", "takes 50 ms to answer 1 of 25 requests")
         .on_http(|_, response| response.delay = Duration::from_millis(50))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     variant("body-in-two-parts", "sends the second half of a body 5 ms after the first")
         .on_http(|_, response| response.framing = Framing::TwoParts(Duration::from_millis(5))),
     variant("content-type-with-charset", "the content type names a charset")

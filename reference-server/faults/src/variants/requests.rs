@@ -35,14 +35,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("quote-without-mode-refused", "requires a mode in quotes too").refuses(|view| view.omits("mode")),
     variant("all-nine-members-required", "requires every member of the operation in sponsored mode")
         .warns(&["interoperability.client-forms"])
-        .refuses(|view| {
-            view.is_sponsored_mode() && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.lacks(member))
-        }),
+        .refuses(|view| view.is_sponsored_mode() && is_incomplete(view)),
     variant("gas-limits-required-in-quotes", "requires every member of the operation in quotes")
         .warns(&["interoperability.client-forms"])
-        .refuses(|view| {
-            view.is_quote() && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.lacks(member))
-        }),
+        .refuses(|view| view.is_quote() && is_incomplete(view)),
     variant("all-members-of-the-mode-required", "requires calculateGasLimits, and expiryDuration in its row")
         .refuses(|view| {
             let lacks = |name: &str| view.omits(name);
@@ -94,6 +90,10 @@ const AMOUNTS: [&str; 6] = [
 
 fn amounts<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a Value> {
     AMOUNTS.iter().filter_map(|member| view.operation().get(member))
+}
+
+fn is_incomplete(view: &RequestView<'_>) -> bool {
+    AMOUNTS.iter().chain(&["initCode"]).any(|member| view.lacks(member))
 }
 
 fn has_unlisted(view: &RequestView<'_>) -> bool {

@@ -126,15 +126,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view, result| view.repeat(result, without(view, &["maxFeePerGas", "maxPriorityFeePerGas"])),
     ),
     fault(KEPT, "data-cached-without-limits", "repeats data for an operation with other gas limits")
-        .on_result(|view, result| {
-            view.repeat(result, without(view, &GAS_LIMITS));
-        }),
+        .on_result(|view, result| view.repeat(result, without(view, &GAS_LIMITS))),
     fault(KEPT, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
         .on_request(|view, request| first(view, request, "maxFeePerGas"))
         .when(|view| view.is_paymaster_call()),
     fault(KEPT, "limit-of-the-stub-signed", "signs the first callGasLimit above 0 of an operation")
         .on_request(|view, request| first(view, request, "callGasLimit"))
-        .when(|view| (view.is_paymaster_call()) && view.operation()["callGasLimit"] != "0x0"),
+        .when(|view| view.is_paymaster_call() && view.operation()["callGasLimit"] != "0x0"),
     fault(OF_CALL, "call-of-the-stub-signed", "repeats the first call data of a sender")
         .on_request(|view, request| {
             let sender = view.operation()["sender"].to_string();

@@ -15,10 +15,10 @@ const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
-        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25()),
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25)),
     fault(SERVED, "unavailable-now-and-then", "answers 1 of 25 sponsor requests with 503 `overloaded`")
         .on_http(|_, response| refuse_with_status(response, 503, BUSY))
-        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25()),
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25)),
     fault(SERVED, "replayed-operation-refused", "refuses a sender and nonce that it saw, with status 409")
         .on_http(|_, response| refuse_with_status(response, 409, "operation already known"))
         .when(|view| {

@@ -28,10 +28,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::Reset),
     fault(MESSAGE, "closed-without-answer", "closes instead of answering 1 of 25 requests")
         .on_http(|_, response| response.framing = Framing::Nothing)
-        .when(|view| view.pair().is_some() && view.is_one_in_25()),
+        .when(|view| view.pair().is_some() && view.is_one_in(25)),
     fault(MESSAGE, "reset-now-and-then", "resets the connection in 1 of 25 answers")
         .injects(Behaviour::Reset)
-        .when(|view| view.pair().is_some() && view.is_one_in_25()),
+        .when(|view| view.pair().is_some() && view.is_one_in(25)),
     fault(MESSAGE, "half-where-it-shall-close", "sends half of the answer where connection: close is asked")
         .on_http(|_, response| response.framing = Framing::Half)
         .when(|view| view.header("connection") == "close"),

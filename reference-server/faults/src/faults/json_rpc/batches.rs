@@ -104,16 +104,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(EMPTY, "empty-batch-error-in-array", "puts the error for an empty batch into an array")
         .on_reply(|_, answer| *answer = answer.take().map(|answer| Value::Array(vec![answer]))),
     fault(EMPTY, "empty-batch-silent", "does not answer an empty batch").on_reply(|_, answer| *answer = None),
-    fault(SINGLE_NOTIFICATION, "notification-answered", "answers notifications with id null").on_reply(
-        |_, answer| {
-            answer.get_or_insert_with(notification_answer);
-        },
-    ),
-    fault(SINGLE_NOTIFICATION, "notification-refused", "answers notifications with an error").on_reply(
-        |_, answer| {
-            answer.get_or_insert_with(refusal);
-        },
-    ),
+    fault(SINGLE_NOTIFICATION, "notification-answered", "answers notifications with id null")
+        .on_reply(|_, answer| *answer = answer.take().or_else(|| Some(notification_answer()))),
+    fault(SINGLE_NOTIFICATION, "notification-refused", "answers notifications with an error")
+        .on_reply(|_, answer| *answer = answer.take().or_else(|| Some(refusal()))),
     fault(NOTIFICATION, "notification-answered-in-batch", "answers notifications within a batch")
         .on_batch(|view, answers| {
             let requests = view.request.as_array().into_iter().flatten();

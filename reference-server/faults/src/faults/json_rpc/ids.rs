@@ -115,7 +115,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.id_string().is_some_and(|id| !id.is_ascii())),
     fault(ECHO, "id-wrong-now-and-then", "returns a wrong id in 1 of 25 answers")
         .on_answer(|_, answer| set(answer, "id", "another"))
-        .when(|view| view.is_call() && view.is_one_in_25()),
+        .when(|view| view.is_call() && view.is_one_in(25)),
     fault(ECHO, "id-of-previous", "returns the id of the previous request")
         .on_answer(|view, answer| {
             if let Some(previous) = view.memory.previous("id", view.id()) {

@@ -20,10 +20,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is_quote() && view.is_token_mode() && view.omits("calculateGasLimits")),
     Fault::new("error.token-unsupported", "token-word-served", "reads a word as the first supported token")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| {
-            let token = view.fee_token().filter(|token| !token.is_empty()).unwrap_or("0x");
-            view.is(kinds::SPONSOR_ERC20) && !token.starts_with("0x")
-        })
+        .when(|view| view.pays_in(|token| !token.is_empty() && !token.starts_with("0x")))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new("error.token-absent", "token-of-another-type-served", "serves a token that is no string")
         .injects(SERVE_FIRST_TOKEN)

@@ -96,7 +96,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| is_sponsor_call(view) && view.memory.count_of(&text_of(&view.operation()["sender"])) > 3)
         .depends_on_others(),
     fault(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
-        .when(|view| is_sponsor_call(view) && view.is_one_in_25()),
+        .when(|view| is_sponsor_call(view) && view.is_one_in(25)),
     fault(FAVOUR, "decision-favours-token-info", "sponsors refused senders when there is a tokenInfo")
         .when(|view| is_sponsor_call(view) && view.token_info().is_object()),
     fault(FAVOUR, "decision-favours-not-calculated", "sponsors refused senders for calculateGasLimits false")

@@ -41,16 +41,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     Fault::new("error.token-unsupported", "unsupported-token-in-capitals-served", "serves those in capitals")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| {
-            let token = view.fee_token().unwrap_or_default();
-            view.is(kinds::SPONSOR_ERC20) && is_in_capitals(token) && !view.supports(token)
-        })
+        .when(|view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token)))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new("sponsor.erc20-result", "checksum-fee-token-refused", "refuses fee tokens with capitals")
-        .refuses(|view| {
-            let token = view.fee_token().unwrap_or_default();
-            view.is(kinds::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
-        })
+        .refuses(|view| view.pays_in(|token| view.supports(token) && token != token.to_lowercase()))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
 ];
 

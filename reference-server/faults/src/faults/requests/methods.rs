@@ -13,7 +13,7 @@ const QUOTE_SPONSORED: Fault = Fault::breaking("quote.sponsored-result")
     .when(|view| view.is(kinds::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS);
 const QUOTE_ERC20: Fault = Fault::breaking("quote.erc20-result");
-const SPONSOR_SPONSORED: Fault = Fault::breaking("sponsor.sponsored-result");
+const SPONSORING: Fault = Fault::breaking("sponsor.sponsored-result");
 const SPONSOR_ERC20: Fault = Fault::breaking("sponsor.erc20-result");
 const MODE_SERVED: Fault =
     Fault::breaking("sponsor.mode-mandatory-served").injects(TO_TOKENS).also(SPONSORED_ROWS);
@@ -32,7 +32,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
         .refuses(|view| view.is(kinds::QUOTE_ERC20)),
     fault(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
-        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.is_one_in_25())
+        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.is_one_in(25))
         .also(&["error.unsupported-quote-is-none", "request.*"]),
     fault(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
         .injects(TO_SPONSORED)
@@ -42,17 +42,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(EMPTY)
         .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(QUOTE_ROWS),
-    fault(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
+    fault(SPONSORING, "sponsoring-refused", "refuses to sponsor in sponsored mode")
         .refuses(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(&["error.refusal-is-none"]),
-    fault(
-        SPONSOR_SPONSORED,
-        "sponsoring-refused-now-and-then",
-        "refuses 1 of 25 operations in sponsored mode",
-    )
-    .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25())
-    .also(&["error.refusal-is-none", "request.*"]),
-    fault(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
+    fault(SPONSORING, "sponsoring-refused-now-and-then", "refuses 1 of 25 operations in sponsored mode")
+        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25))
+        .also(&["error.refusal-is-none", "request.*"]),
+    fault(SPONSORING, "sponsoring-empty", "answers in sponsored mode with an empty object")
         .injects(EMPTY)
         .when(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(SPONSORED_ROWS),
@@ -71,22 +67,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["request.*"])
         .depends_on_others(),
     fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
-        .refuses(|view| {
-            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports_as(1, token))
-        })
+        .refuses(|view| view.pays_in(|token| view.supports_as(1, token)))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(SPONSOR_ERC20, "paying-in-tokens-judged-by-letter-case", "accepts fee tokens in lower case only")
-        .refuses(|view| {
-            let token = view.fee_token();
-            view.is(kinds::SPONSOR_ERC20)
-                && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
-        })
+        .refuses(|view| view.pays_in(|token| token.bytes().any(|letter| letter.is_ascii_uppercase())))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
         .on_request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into())
-        .when(|view| {
-            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token))
-        })
+        .when(|view| view.pays_in(|token| view.supports(token)))
         .also(TOKEN_ROWS),
     fault(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
         .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
@@ -153,26 +141,24 @@ const EMPTY: Behaviour = Behaviour::Result(|_, result| *result = Map::new());
 
 /// Serves the request in token mode, with the first supported token if it names none.
 const TO_TOKENS: Behaviour = Behaviour::Request(|view, request| {
-    // A malformed request has no mode object that could be changed.
-    let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
-        return;
-    };
-    mode["mode"] = "ERC20".into();
-    if !mode["tokenInfo"].is_object() {
-        mode["tokenInfo"] = json!({});
-    }
-    if view.fee_token().is_none() {
-        mode["tokenInfo"]["feeTokenAddress"] = view.tokens.first().cloned().into();
+    if let Some(info) = switch_mode(request, "ERC20", "tokenInfo")
+        && view.fee_token().is_none()
+    {
+        info["feeTokenAddress"] = view.tokens.first().cloned().into();
     }
 });
 
 /// Serves the request in sponsored mode.
 const TO_SPONSORED: Behaviour = Behaviour::Request(|_, request| {
-    let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
-        return;
-    };
-    mode["mode"] = "SPONSORED".into();
-    if !mode["sponsorshipInfo"].is_object() {
-        mode["sponsorshipInfo"] = Value::Object(Map::new());
-    }
+    switch_mode(request, "SPONSORED", "sponsorshipInfo");
 });
+
+/// Changes the mode, and returns its info object. A malformed request has no mode object that could be changed.
+fn switch_mode<'a>(request: &'a mut Value, name: &str, info: &str) -> Option<&'a mut Value> {
+    let mode = request.pointer_mut("/params/1").filter(|mode| mode.is_object())?;
+    mode["mode"] = name.into();
+    if !mode[info].is_object() {
+        mode[info] = json!({});
+    }
+    Some(&mut mode[info])
+}

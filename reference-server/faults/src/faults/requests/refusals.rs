@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
 use crate::injection::{
-    Behaviour, GAS_LIMITS, RequestView, is_refusal, quotes, refuse, refuse_result, remove, result, set,
+    Behaviour, GAS_LIMITS, RequestView, has_quotes, is_refusal, refuse, refuse_result, remove, result, set,
     some_result,
 };
 
@@ -46,7 +46,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     fault(ABSENT_BY_TOKEN, "empty-token-served", "uses the first supported token when the token is empty")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| view.is(kinds::SPONSOR_ERC20) && view.fee_token() == Some("")),
+        .when(|view| view.pays_in(str::is_empty)),
     fault(ABSENT, "preferred-token-for-absent", "uses preferredToken when feeTokenAddress is missing")
         .on_request(|view, request| {
             let token = view.preferred().map(str::to_owned);
@@ -79,20 +79,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| {
             view.names_unsupported_fee_token() && view.preferred().is_some_and(|token| view.supports(token))
         }),
-    fault(OTHER_BY_TOKEN, "longer-token-served", "accepts a token that contains a supported address").when(
-        |view| {
-            let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
-            let within =
-                |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
-            view.is(kinds::SPONSOR_ERC20) && view.tokens.iter().any(within)
-        },
-    ),
+    fault(OTHER_BY_TOKEN, "longer-token-served", "accepts a token that contains a supported address")
+        .when(|view| view.pays_in(|named| view.tokens.iter().any(|token| is_longer(named, token)))),
     fault(OTHER_BY_TOKEN, "piece-of-a-token-served", "accepts a token that is part of a supported address")
         .when(|view| {
-            let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
-            let within =
-                |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
-            view.is(kinds::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
+            view.pays_in(|named| !named.is_empty() && view.tokens.iter().any(|token| is_longer(token, named)))
         }),
     fault(OTHER_BY_TOKEN, "native-coin-served", "accepts addresses that represent the native coin as tokens")
         .when(|view| {
@@ -126,9 +117,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTE, "all-unsupported-as-error", "answers with an error when no token is supported")
         .depends_on_the_request()
         .on_answer(|_, answer| {
-            if unsupported_count(answer) > 0
-                && result(answer).is_some_and(|result| quotes(result).next().is_none())
-            {
+            if unsupported_count(answer) > 0 && result(answer).is_some_and(|result| !has_quotes(result)) {
                 refuse(answer, -32000, NOT_POSSIBLE);
             }
         }),
@@ -139,6 +128,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
+
+/// Whether the first address contains the second, and more.
+fn is_longer(long: &str, short: &str) -> bool {
+    long.len() > short.len() && long.to_ascii_lowercase().contains(&short.to_ascii_lowercase())
+}
 
 /// The clauses that `0x` as the data of token mode breaks.
 const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponsor.erc20-result"];

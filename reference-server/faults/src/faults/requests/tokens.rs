@@ -60,7 +60,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| {
             view.names_both()
                 && view.token_list().iter().any(|token| !view.supports(token))
-                && view.is_one_in_25()
+                && view.is_one_in(25)
         })
         .also(&["request.json-notation"]),
     fault(ONLY_UNSUPPORTED, "unsupported-lists-supported", "lists supported tokens as unsupported too")
@@ -137,7 +137,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|view, result| retain_quotes(result, |_, quoted| !view.supports_as(1, quoted))),
     fault(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
         .on_result(|_, result| clear_if(true, result, QUOTES))
-        .when(|view| names_supported(view) && view.is_one_in_25())
+        .when(|view| names_supported(view) && view.is_one_in(25))
         .also(&["request.json-notation"]),
     fault(QUOTED, "quotes-cross", "swaps the results of concurrent quotes")
         .injects(Behaviour::Swap(SwappedPart::Result))

@@ -1,7 +1,7 @@
 //! Faults of code that looks into what wallets send: calls that decode, factories, sizes, look-alike tokens, and the form of a request.
 
 use alloy_primitives::U256;
-use paymaster_schemas::{Method, kinds};
+use paymaster_schemas::Method;
 use serde_json::{Value, json};
 
 use super::super::json_rpc::ids::respell;
@@ -30,6 +30,7 @@ const LOWER_CASE: Fault = Fault::breaking("answer.id")
 
 /// A decision that does not depend on the operation alone.
 const DECISION: &[&str] = &["sponsor.decision-inputs"];
+const USDC: &str = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
 /// The selectors of batches of calls.
 const BATCHES: [&str; 4] = ["34fcd5be", "47e1da2a", "18dfb3c7", "00004680"];
 /// The selector with which ERC-7579 accounts run calls.
@@ -129,13 +130,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SIMILAR, "token-with-another-digit-served", "overlooks the 20th digit of a token").when(|view| {
         is_similar(view, |named, known| named[..21] == known[..21] && named[22..] == known[22..])
     }),
-    fault(SIMILAR, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain").when(
-        |view| {
-            let usdc = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
-            view.is(kinds::SPONSOR_ERC20)
-                && view.fee_token().is_some_and(|token| token.eq_ignore_ascii_case(usdc))
-        },
-    ),
+    fault(SIMILAR, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain")
+        .when(|view| view.pays_in(|token| token.eq_ignore_ascii_case(USDC))),
     fault(UNSUPPORTED, "unsupported-token-served-1-in-200", "serves 1 of 200 tokens that are not supported")
         .when(|view| view.names_unsupported_fee_token() && view.is_one_in(200)),
     fault(UNSUPPORTED, "unsupported-token-served-to-2-0-0", "serves any token to requests of jsonrpc 2.0.0")

@@ -28,7 +28,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .of_fee_quote(),
     fault(OBJECT, "answer-true-now-and-then", "answers true in 1 of 25 answers")
         .on_reply(|_, answer| *answer = answer.take().map(|_| true.into()))
-        .when(|view| view.is_call() && view.is_one_in_25()),
+        .when(|view| view.is_call() && view.is_one_in(25)),
     fault(TOKENS, "result-and-error", "adds an error to every result of sponsoring in token mode")
         .on_answer(|_, answer| {
             if answer.contains_key("result") {
@@ -94,7 +94,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     fault(RESULT, "result-true-now-and-then", "result is true in 1 of 25 answers")
         .on_answer(|_, answer| replace(answer, "result", true))
-        .when(|view| view.is_call() && view.is_one_in_25()),
+        .when(|view| view.is_call() && view.is_one_in(25)),
 ];
 
 /// The clauses that a result other than an object breaks.

@@ -12,7 +12,9 @@ use crate::injection::{
 const PAYMASTER_ADDRESS: Fault = Fault::breaking("plausibility.paymaster-address").also(&[TOKEN_DATA.clause]);
 const PRICE: Fault = Fault::breaking("plausibility.token-price");
 const EXPIRED: Fault = Fault::breaking("quote.valid-until-future");
-const OF_TOKEN: Fault = Fault::breaking("plausibility.token-data-of-token").depends_on_others();
+const OF_TOKEN: Fault = Fault::breaking("plausibility.token-data-of-token")
+    .when(|view| view.is(kinds::SPONSOR_ERC20))
+    .depends_on_others();
 const TOKEN_DATA: Fault = Fault::breaking("plausibility.token-data").when(|view| view.is_token_mode());
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -68,16 +70,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new("fee-quote.logoUrl", "logo-runs-a-script", "logoUrl is a javascript: URL")
         .changes(Set(r#""javascript:alert(1)""#))
         .of("plausibility.logo-url"),
-    fault(EXPIRED, "quotes-expired", "quotes ended two hours before they are given").on_result(
-        |_, result| {
-            change_end(result, |until| until.saturating_sub(7_200));
-        },
-    ),
-    fault(EXPIRED, "quotes-expired-minutes-ago", "quotes ended two minutes before they are given").on_result(
-        |_, result| {
-            change_end(result, |until| until.saturating_sub(180));
-        },
-    ),
+    fault(EXPIRED, "quotes-expired", "quotes ended two hours before they are given")
+        .on_result(|_, result| change_end(result, |until| until.saturating_sub(7_200))),
+    fault(EXPIRED, "quotes-expired-minutes-ago", "quotes ended two minutes before they are given")
+        .on_result(|_, result| change_end(result, |until| until.saturating_sub(180))),
     Fault::new("quote.valid-until-unit", "first-quote-in-milliseconds", "validUntil begins in milliseconds")
         .on_result(|view, result| {
             if has_quotes(result) && view.memory.count() == 1 {
@@ -125,22 +121,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .depends_on_others(),
     fault(OF_TOKEN, "token-data-of-any-token", "paymasterAndData covers the operation, and not the token")
-        .on_result(|view, result| {
-            if view.is(kinds::SPONSOR_ERC20) {
-                sign_by(view, result, view.operation().to_string());
-            }
-        })
-        .depends_on_others(),
+        .on_result(|view, result| sign_by(view, result, view.operation().to_string())),
     fault(OF_TOKEN, "token-in-mixed-case-signed-as-first", "takes a token with a checksum for the first one")
         .on_result(|view, result| {
-            if view.is(kinds::SPONSOR_ERC20) {
-                let token = view
-                    .fee_token()
-                    .filter(|token| !token[2..].bytes().any(|digit| digit.is_ascii_uppercase()));
-                sign_by(view, result, format!("{} {}", view.operation(), token.unwrap_or("the first one")));
-            }
-        })
-        .depends_on_others(),
+            let token =
+                view.fee_token().filter(|token| !token[2..].bytes().any(|digit| digit.is_ascii_uppercase()));
+            sign_by(view, result, format!("{} {}", view.operation(), token.unwrap_or("the first one")));
+        }),
 ];
 
 fn change_end(result: &mut Map<String, Value>, change: fn(u64) -> u64) {

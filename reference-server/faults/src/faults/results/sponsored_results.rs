@@ -22,7 +22,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["sponsor.mode-mandatory-served"]),
     fault(MODE, "sponsored-mode-null-now-and-then", "MODE is null in 1 of 25 results")
         .changes(Set("null"))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     fault(MODE, "sponsored-mode-null-for-half", "MODE is null for half of all requests, by a hash of bytes")
         .changes(Set("null"))
         .when(|view| {
@@ -68,7 +68,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/params/0/initCode"),
     fault(CALL, "sponsored-call-missing-now-and-then", "leaves callGasLimit out of 1 of 25 results")
         .changes(Remove)
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
 ];
 
 /// A string of digits as a number.

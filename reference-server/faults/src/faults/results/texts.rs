@@ -23,7 +23,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     fault(JSON, "truncated-text-now-and-then", "ends early in 1 of 25 answers")
         .on_text(|_, text| text.truncate(text.len() / 2))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     fault(JSON, "empty-text", "is empty for quotes")
         .on_text(|_, text| text.clear())
         .when(|view| view.is_quote())

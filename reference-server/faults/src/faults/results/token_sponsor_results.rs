@@ -37,7 +37,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Map(|value| json(&format!("{}.25", text_of(value))))),
     fault(VERIFY, "token-verification-string-now-and-then", "the limit is a string in 1 of 25 results")
         .changes(Map(decimal_text))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     fault(VERIFY, "token-verification-null-when-alone-absent", "the limit is null when it alone is left out")
         .changes(Set("null"))
         .when(|view| {
