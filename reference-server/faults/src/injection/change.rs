@@ -122,7 +122,7 @@ pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: 
 }
 
 /// Changes a string, or each string of an array.
-pub(crate) fn map_strings(value: &mut Value, change: fn(&str) -> String) {
+fn map_strings(value: &mut Value, change: fn(&str) -> String) {
     match value {
         Value::String(text) => *text = change(text),
         Value::Array(items) => items.iter_mut().for_each(|item| map_strings(item, change)),
@@ -130,18 +130,18 @@ pub(crate) fn map_strings(value: &mut Value, change: fn(&str) -> String) {
     }
 }
 
+/// Changes the string of a member, or each string of its array.
+pub(crate) fn change_strings(object: &mut Map<String, Value>, member: &str, change: fn(&str) -> String) {
+    if let Some(value) = object.get_mut(member) {
+        map_strings(value, change);
+    }
+}
+
 /// Changes the spelling of the paymaster address and of every token address of a quote result.
 pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -> String) {
-    for member in ["paymasterAddress", "unsupportedTokens"] {
-        if let Some(value) = result.get_mut(member) {
-            map_strings(value, change);
-        }
-    }
-    for quote in quotes(result) {
-        if let Some(value) = quote.get_mut("tokenAddress") {
-            map_strings(value, change);
-        }
-    }
+    change_strings(result, "paymasterAddress", change);
+    change_strings(result, "unsupportedTokens", change);
+    quotes(result).for_each(|quote| change_strings(quote, "tokenAddress", change));
 }
 
 /// Quotes none of these tokens, and lists them as unsupported.

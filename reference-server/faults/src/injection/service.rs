@@ -128,9 +128,9 @@ impl InjectedService {
         let request = &serde_json::from_slice(body).unwrap_or(Value::Null);
         let message = Message { arrival, raw: body, request, now, nonces, is_spared_by_faults: |_| false };
         let (status, mut reply) = self.reply(message);
-        let of_reply = |behaviour| match behaviour {
-            Behaviour::Reply(_) | Behaviour::Batch(_) | Behaviour::Swap(_) => Some(behaviour),
-            _ => None,
+        let of_reply = |behaviour| {
+            matches!(behaviour, Behaviour::Reply(_) | Behaviour::Batch(_) | Behaviour::Swap(_))
+                .then_some(behaviour)
         };
         for (behaviour, view) in self.applied(message, of_reply) {
             match (behaviour, &mut reply) {

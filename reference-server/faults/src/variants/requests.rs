@@ -69,11 +69,9 @@ pub(super) const VARIANTS: &[Variant] = &[
         .warns(&["json-rpc.invalid-params"]),
     variant("batches-refused", "does not serve batches")
         .on_reply(|_, answer| {
-            *answer = Some(json!({
-                "jsonrpc": "2.0",
-                "id": null,
-                "error": { "code": -32600, "message": "no batches" },
-            }));
+            *answer = Some(
+                json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "no batches" } }),
+            );
         })
         .when(|view| view.request.as_array().is_some_and(|batch| !batch.is_empty()))
         .warns(&["json-rpc.batch", "json-rpc.notification"]),

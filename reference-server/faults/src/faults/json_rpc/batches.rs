@@ -150,8 +150,5 @@ fn refusal() -> Value {
 
 /// A response to a notification, correct except that there must be none.
 fn notification_answer() -> Value {
-    json!({
-        "jsonrpc": "2.0",
-        "id": null,
-        "result": some_result("SPONSORED", "0x") })
+    json!({ "jsonrpc": "2.0", "id": null, "result": some_result("SPONSORED", "0x") })
 }
