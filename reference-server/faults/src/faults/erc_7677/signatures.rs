@@ -254,9 +254,7 @@ fn cut(view: &RequestView<'_>, request: &mut Value, member: &str, bits: usize) {
 fn without(view: &RequestView<'_>, members: &[&str]) -> String {
     let mut params = view.request["params"].clone();
     if let Some(operation) = params[0].as_object_mut() {
-        for member in members {
-            remove(operation, member);
-        }
+        members.iter().for_each(|member| remove(operation, member));
     }
     params.to_string()
 }
@@ -269,9 +267,7 @@ fn first(view: &RequestView<'_>, request: &mut Value, member: &str) {
 }
 
 fn without_limits(members: &mut Map<String, Value>) {
-    for member in PAYMASTER_LIMITS {
-        remove(members, member);
-    }
+    PAYMASTER_LIMITS.iter().for_each(|member| remove(members, member));
 }
 
 fn swap(view: &RequestView<'_>, request: &mut Value, one: &str, other: &str) {

@@ -55,12 +55,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
         .when(|view| view.is(kinds::QUOTE_ERC20)),
-    fault(
-        MODE_CACHED,
-        "result-cached-by-sender",
-        "repeats the first sponsor result for a sender in any mode",
-    )
-    .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"]))),
+    fault(MODE_CACHED, "result-cached-by-sender", "repeats the first sponsor result for a sender")
+        .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"]))),
     fault(MODE_CACHED, "result-cached-by-operation", "repeats the first sponsor result for an operation")
         .on_result(|view, result| view.repeat(result, view.operation().to_string())),
     fault(QUOTE_CACHED, "quote-cached-by-preferred-token", "repeats the first quote for a preferred token")

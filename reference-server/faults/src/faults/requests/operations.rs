@@ -2,7 +2,7 @@
 
 use alloy_primitives::U256;
 use paymaster_schemas::kinds;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
 use crate::injection::{GAS_LIMITS, RequestView};
@@ -79,37 +79,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
     fault(CALCULATE, "calculate-gas-limits-false-refused-when-sponsoring", "refuses false when sponsoring")
         .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
-    fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration")
-        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && !view.omits("expiryDuration")),
+    fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(has_expiry),
     fault(EXPIRY, "expiry-duration-only-300", "refuses every expiryDuration but that of the sample requests")
-        .refuses(|view| {
-            let expiry = view.mode_object().get("expiryDuration");
-            view.is(kinds::SPONSOR_SPONSORED)
-                && expiry.is_some_and(|expiry| expiry.as_u64() != Some(SAMPLE_EXPIRY))
-        }),
+        .refuses(|view| has_expiry(view) && view.mode_object()["expiryDuration"] != SAMPLE_EXPIRY),
     fault(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty")
         .refuses(|view| webhook_data(view).next().is_some()),
-    fault(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty").refuses(|view| {
-        view.is_sponsored_mode()
-            && view.sponsorship_info()["webhookData"].is_object()
-            && webhook_data(view).next().is_none()
-    }),
+    fault(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty")
+        .refuses(|view| view.is_sponsored_mode() && view.sponsorship_info()["webhookData"] == json!({})),
     fault(WEBHOOK, "webhook-data-strings-only", "refuses webhookData with a value that is not a string")
         .refuses(|view| webhook_data(view).any(|value| !value.is_string())),
     fault(WEBHOOK, "webhook-data-not-ascii-refused", "refuses webhookData with a text that is not ascii")
         .refuses(|view| webhook_data(view).any(|value| value.as_str().is_some_and(|text| !text.is_ascii()))),
     fault(ACCOUNT, "second-account-refused", "accepts the smart account BICONOMY and refuses every other")
-        .refuses(|view| {
-            let name = account(view)["name"].as_str();
-            view.is_sponsored_mode() && name.is_some_and(|name| name != "BICONOMY")
-        }),
+        .refuses(|view| view.is_sponsored_mode() && has_other_account(view)),
     fault(ACCOUNT, "first-account-refused", "refuses the smart account BICONOMY")
         .refuses(|view| view.is_sponsored_mode() && account(view)["name"] == "BICONOMY"),
     fault(ACCOUNT, "account-refused-in-quotes", "refuses every smart account but BICONOMY, in quotes only")
-        .refuses(|view| {
-            let name = account(view)["name"].as_str();
-            view.is(kinds::QUOTE_SPONSORED) && name.is_some_and(|name| name != "BICONOMY")
-        }),
+        .refuses(|view| view.is(kinds::QUOTE_SPONSORED) && has_other_account(view)),
     fault(TOKEN_LIST, "token-list-long-refused", "refuses token lists of more than 8 tokens")
         .refuses(|view| view.token_list().len() > LONG_TOKEN_LIST),
     fault(TOKEN_LIST, "token-list-of-one-refused", "refuses token lists of one token")
@@ -125,6 +111,14 @@ fn missing_gas_fields(view: &RequestView<'_>) -> usize {
 
 fn nonce_exceeds(view: &RequestView<'_>, bits: usize) -> bool {
     view.amount("nonce").is_some_and(|nonce| nonce >= U256::ONE << bits)
+}
+
+fn has_expiry(view: &RequestView<'_>) -> bool {
+    view.is(kinds::SPONSOR_SPONSORED) && !view.omits("expiryDuration")
+}
+
+fn has_other_account(view: &RequestView<'_>) -> bool {
+    account(view)["name"].as_str().is_some_and(|name| name != "BICONOMY")
 }
 
 fn account<'a>(view: &'a RequestView<'_>) -> &'a Value {

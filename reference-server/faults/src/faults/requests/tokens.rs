@@ -28,22 +28,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SOME_LISTED, "unsupported-never-listed", "unsupportedTokens is always empty")
         .on_result(|_, result| clear_if(true, result, UNSUPPORTED)),
     fault(SOME_LISTED, "unsupported-left-out", "leaves unsupportedTokens out")
-        .on_result(|_, result| remove(result, "unsupportedTokens")),
+        .on_result(|_, result| remove(result, UNSUPPORTED)),
     fault(LISTED, "unsupported-only-first", "lists the first unsupported token only")
-        .on_result(|_, result| retain_unsupported(result, |index, _| index == 0)),
+        .on_result(|_, result| retain(result, UNSUPPORTED, |index, _| index == 0)),
     fault(LISTED, "unsupported-without-last", "leaves the last unsupported token out when there are several")
         .on_result(|_, result| {
-            if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens")
-                && tokens.len() > 1
-            {
+            if let Some(tokens) = list(result, UNSUPPORTED).filter(|tokens| tokens.len() > 1) {
                 tokens.pop();
             }
         }),
     fault(LISTED, "unsupported-without-preferred", "leaves an unsupported preferred token out")
-        .on_result(|view, result| retain_unsupported(result, |_, token| !view.prefers(token)))
+        .on_result(|view, result| retain(result, UNSUPPORTED, |_, token| !view.prefers(token)))
         .depends_on("/params/1/tokenInfo/preferredToken"),
     fault(LISTED, "unsupported-only-preferred", "lists no unsupported token of the list")
-        .on_result(|view, result| retain_unsupported(result, |_, token| view.prefers(token)))
+        .on_result(|view, result| retain(result, UNSUPPORTED, |_, token| view.prefers(token)))
         .depends_on("/params/1/tokenInfo/tokenList"),
     fault(SOME_LISTED, "unsupported-only-when-all", "lists unsupported tokens only when nothing is quoted")
         .on_result(|_, result| clear_if(has_quotes(result), result, UNSUPPORTED)),
@@ -91,29 +89,29 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(
         SOME_QUOTED,
         "quotes-without-last-of-list",
-        "does not quote the last of a list without a preferred one",
+        "skips the last token of a list without a preferred one",
     )
     .on_result(|view, result| {
         if view.preferred().is_none() && !view.token_list().is_empty() {
             let last = quotes(result).count().saturating_sub(1);
-            retain_quotes(result, |index, _| index < last);
+            retain(result, QUOTES, |index, _| index < last);
         }
     }),
     fault(
         SOME_QUOTED,
         "quotes-without-first-listed",
-        "does not quote the first of a list beside a preferred one",
+        "skips the first token of a list beside a preferred one",
     )
     .on_result(|view, result| {
         let list = view.token_list();
         if let Some(first) = list.first().filter(|first| !view.prefers(first)) {
-            retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
+            retain(result, QUOTES, |_, token| !token.eq_ignore_ascii_case(first));
         }
     })
     .when(|view| view.preferred().is_some()),
     fault(QUOTED, "quotes-without-preferred-of-list", "does not quote a preferred token that is listed too")
         .on_result(|view, result| {
-            retain_quotes(result, |_, token| !(view.prefers(token) && view.times_listed(token) > 0))
+            retain(result, QUOTES, |_, token| !(view.prefers(token) && view.times_listed(token) > 0))
         }),
     fault(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
         .on_result(|view, result| {
@@ -131,10 +129,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|view, result| clear_if(view.token_list().len() > 8, result, QUOTES))
         .depends_on("/params/1/tokenInfo/tokenList"),
     fault(QUOTED, "quotes-none-of-repeated", "does not quote a token that is listed twice")
-        .on_result(|view, result| retain_quotes(result, |_, quoted| view.times_listed(quoted) < 2))
+        .on_result(|view, result| retain(result, QUOTES, |_, quoted| view.times_listed(quoted) < 2))
         .depends_on("/params/1/tokenInfo/tokenList"),
     fault(SOME_QUOTED, "quotes-without-one-token", "never quotes the second supported token")
-        .on_result(|view, result| retain_quotes(result, |_, quoted| !view.supports_as(1, quoted))),
+        .on_result(|view, result| retain(result, QUOTES, |_, quoted| !view.supports_as(1, quoted))),
     fault(QUOTED, "quotes-lost-now-and-then", "quotes nothing in 1 of 25 answers")
         .on_result(|_, result| clear_if(true, result, QUOTES))
         .when(|view| names_supported(view) && view.is_one_in(25))
@@ -170,7 +168,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_the_request()
         .on_result(|view, result| {
             let quote = quotes(result).next().cloned();
-            if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut("feeQuotes"))
+            if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut(QUOTES))
                 && view.named_tokens().any(|token| !view.supports(token))
             {
                 set(&mut quote, "tokenAddress", UNREQUESTED_TOKEN);
@@ -197,20 +195,12 @@ fn clear_if(applies: bool, result: &mut Map<String, Value>, member: &str) {
     }
 }
 
-fn retain_unsupported(result: &mut Map<String, Value>, keep: impl Fn(usize, &str) -> bool) {
-    retain(result, UNSUPPORTED, keep);
-}
-
-fn retain_quotes(result: &mut Map<String, Value>, keep: impl Fn(usize, &str) -> bool) {
-    retain(result, QUOTES, keep);
-}
-
 fn list_unsupported(result: &mut Map<String, Value>, token: &str) {
-    if let Some(tokens) = list(result, "unsupportedTokens") {
+    if let Some(tokens) = list(result, UNSUPPORTED) {
         tokens.push(token.into());
     }
 }
 
 fn has_unsupported(result: &mut Map<String, Value>) -> bool {
-    list(result, "unsupportedTokens").is_some_and(|tokens| !tokens.is_empty())
+    list(result, UNSUPPORTED).is_some_and(|tokens| !tokens.is_empty())
 }
