@@ -290,11 +290,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 change(view, error);
             }
         }
-        Behaviour::Answer(change) => {
-            if applies(view) {
-                change(view, answer);
-            }
-        }
+        Behaviour::Answer(change) if applies(view) => change(view, answer),
         // The others change the request or the response as a whole.
         _ => {}
     }

@@ -12,11 +12,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("large-call-data-refused", "refuses call data and init code above 4096 bytes with an error")
         .refuses(has_large_data),
     variant("large-call-data-refused-by-http", "refuses call data and init code above 4096 bytes with 413")
-        .on_http(|_, response| {
-            response.status = 413;
-            response.content_type = Some("text/plain");
-            response.body = Some(b"request entity too large".to_vec());
-        })
+        .on_http(|_, response| response.refuse(413, "request entity too large"))
         .when(has_large_data),
     variant("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
         .refuses(|view| {
@@ -30,13 +26,8 @@ pub(super) const VARIANTS: &[Variant] = &[
         }),
     variant("long-token-lists-refused", "refuses lists of more than 10 tokens")
         .refuses(|view| view.token_list().len() > 10),
-    variant("repeated-tokens-refused", "refuses lists that name a token twice").refuses(|view| {
-        let list = view.token_list();
-        let is_repeated = |(place, token): (usize, &&str)| {
-            list[..place].iter().any(|other| other.eq_ignore_ascii_case(token))
-        };
-        list.iter().enumerate().any(is_repeated)
-    }),
+    variant("repeated-tokens-refused", "refuses lists that name a token twice")
+        .refuses(|view| view.token_list().iter().any(|token| view.times_listed(token) > 1)),
     variant("long-ids-refused", "refuses ids of more than 64 letters")
         .refuses(|view| view.id_string().is_some_and(|id| id.chars().count() > 64)),
     variant("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII").refuses(|view| {
@@ -47,14 +38,10 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_answer(|view, answer| set(answer, "id", view.rounded_id()))
         .when(|view| view.has_large_id())
         .warns(&["json-rpc.large-ids"]),
-    variant("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {
-        let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
-        limits.any(|limit| limit > U256::from(30_000_000))
-    }),
-    variant("gas-of-zero-refused", "refuses gas limits of 0").refuses(|view| {
-        let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
-        limits.any(|limit| limit.is_zero())
-    }),
+    variant("gas-above-a-block-refused", "refuses gas limits above 30 million")
+        .refuses(|view| GAS_LIMITS.iter().any(|name| view.amount(name) > Some(U256::from(30_000_000)))),
+    variant("gas-of-zero-refused", "refuses gas limits of 0")
+        .refuses(|view| GAS_LIMITS.iter().any(|name| view.amount(name) == Some(U256::ZERO))),
     variant("high-fees-refused", "refuses fees of 0 and above 10,000 gwei").refuses(|view| {
         view.amount("maxFeePerGas").is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
     }),

@@ -16,11 +16,11 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_http(|view, response| answer_above_four(view, response, 429, "slow down")),
     variant("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
         .on_http(|view, response| {
-            answer_above_four(view, response, 200, &view.error_answer(-32005, "server busy"))
+            answer_above_four(view, response, 200, &view.error_answer(-32005, "server busy"));
         }),
     variant("own-words-above-four", "answers with an error of its own while more than 4 are in flight")
         .on_http(|view, response| {
-            answer_above_four(view, response, 200, &view.error_answer(-32098, "no free simulator"))
+            answer_above_four(view, response, 200, &view.error_answer(-32098, "no free simulator"));
         }),
     variant("closed-above-four", "closes the connection while more than 4 requests are in flight").on_http(
         |view, response| {

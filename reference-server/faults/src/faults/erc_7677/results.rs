@@ -115,7 +115,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| replace(result, "paymaster", ZERO_ADDRESS)),
     unreadable("result.paymaster-and-data", "paymaster-and-data-zero", "data begin with the zero address")
         .on_result(|_, result| {
-            change_text(result, "paymasterAndData", |data| format!("{ZERO_ADDRESS}{}", &data[42..]))
+            change_text(result, "paymasterAndData", |data| format!("{ZERO_ADDRESS}{}", &data[42..]));
         }),
     changed("result.operation-members", "own-gas-limits-returned", "returns a callGasLimit of its own")
         .on_result(|_, result| set(result, "callGasLimit", "0x249f0")),

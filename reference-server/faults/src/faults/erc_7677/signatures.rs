@@ -105,7 +105,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_request(|view, request| cut(view, request, "verificationGasLimit", 20)),
     fault(OF_LIMITS, "gas-limits-of-24-bits", "signs 24 bits of callGasLimit and preVerificationGas")
         .on_request(|view, request| {
-            ["callGasLimit", "preVerificationGas"].iter().for_each(|member| cut(view, request, member, 24))
+            for member in ["callGasLimit", "preVerificationGas"] {
+                cut(view, request, member, 24);
+            }
         }),
     fault(OF_LIMITS, "pre-verification-gas-of-32-bits", "signs the last 32 bits of preVerificationGas")
         .on_request(|view, request| cut(view, request, "preVerificationGas", 32)),
@@ -241,7 +243,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 
 /// Puts zeros into the gas limits.
 fn without_gas(request: &mut Value) {
-    GAS_LIMITS.iter().for_each(|member| set_operation(request, member, "0x0"));
+    for member in GAS_LIMITS {
+        set_operation(request, member, "0x0");
+    }
 }
 
 /// Keeps the last bits of an amount.
@@ -254,7 +258,9 @@ fn cut(view: &RequestView<'_>, request: &mut Value, member: &str, bits: usize) {
 fn without(view: &RequestView<'_>, members: &[&str]) -> String {
     let mut params = view.request["params"].clone();
     if let Some(operation) = params[0].as_object_mut() {
-        members.iter().for_each(|member| remove(operation, member));
+        for member in members {
+            remove(operation, member);
+        }
     }
     params.to_string()
 }
@@ -267,7 +273,9 @@ fn first(view: &RequestView<'_>, request: &mut Value, member: &str) {
 }
 
 fn without_limits(members: &mut Map<String, Value>) {
-    PAYMASTER_LIMITS.iter().for_each(|member| remove(members, member));
+    for member in PAYMASTER_LIMITS {
+        remove(members, member);
+    }
 }
 
 fn swap(view: &RequestView<'_>, request: &mut Value, one: &str, other: &str) {

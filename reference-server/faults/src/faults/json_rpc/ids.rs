@@ -45,7 +45,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_answer(|_, answer| in_error(answer, |answer| remove(answer, "id"))),
     fault(OF_ID, "id-null-in-errors", "returns id null in every error")
         .on_answer(|_, answer| in_error(answer, |answer| set(answer, "id", Value::Null))),
-    fault(ECHO, "id-null", "returns id null").injects(TO_NULL).when(|view| view.has_id()),
+    fault(OF_ID, "id-null", "returns id null").injects(TO_NULL),
     fault(OF_ID, "id-always-one", "returns id 1 for every request")
         .on_answer(|_, answer| set(answer, "id", 1)),
     fault(ECHO_BY_ID, "id-zero-null", "returns id null for the id 0")

@@ -111,7 +111,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.preferred().is_some()),
     fault(QUOTED, "quotes-without-preferred-of-list", "does not quote a preferred token that is listed too")
         .on_result(|view, result| {
-            retain(result, QUOTES, |_, token| !(view.prefers(token) && view.times_listed(token) > 0))
+            retain(result, QUOTES, |_, token| !(view.prefers(token) && view.times_listed(token) > 0));
         }),
     fault(QUOTED, "quotes-judged-by-letter-case", "accepts token addresses only in lower case")
         .on_result(|view, result| {
