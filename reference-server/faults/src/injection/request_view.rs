@@ -294,7 +294,8 @@ impl RequestView<'_> {
         self.memory.count_of(&String::from_utf8_lossy(self.raw)) > 1
     }
 
-    /// True once in every `period` evaluations of this condition: 25 is so rare that a single request of each kind seldom shows the fault.
+    /// True once in every `period` evaluations of this condition. Once in 25 is so rare that a single request of each kind seldom shows
+    /// the fault.
     pub(crate) fn is_one_in(&self, period: u64) -> bool {
         self.memory.count().is_multiple_of(period)
     }

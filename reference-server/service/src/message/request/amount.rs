@@ -14,7 +14,9 @@ reads! { in_json Amount: "an amount below 2^256", |json| parse_member(json).map(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quantity(pub(crate) Amount);
 
-reads! { in_text Quantity: "a hex quantity below 2^256", |text| Some(Self(Amount(parse_hex(text.strip_prefix("0x")?)?))) }
+reads! { in_text Quantity: "a hex quantity below 2^256", |text| {
+    Some(Self(Amount(parse_hex(text.strip_prefix("0x")?)?)))
+} }
 
 /// Parses the JSON text of a member.
 fn parse_member(json: &str) -> Option<U256> {

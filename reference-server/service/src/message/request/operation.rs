@@ -90,10 +90,12 @@ fn hex_digits(text: &str) -> Option<&str> {
     (whole && hex::check_raw(digits)).then_some(digits)
 }
 
-reads! { in_text HexText<'de>: "bytes in hex", |text| Some(Self(match text {
-    Cow::Borrowed(text) => hex_digits(text)?.into(),
-    Cow::Owned(text) => hex_digits(&text)?.to_owned().into(),
-})) }
+reads! { in_text HexText<'de>: "bytes in hex", |text| {
+    Some(Self(match text {
+        Cow::Borrowed(text) => hex_digits(text)?.into(),
+        Cow::Owned(text) => hex_digits(&text)?.to_owned().into(),
+    }))
+} }
 
 #[cfg(test)]
 mod tests {
