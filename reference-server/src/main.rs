@@ -79,10 +79,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     let log = arguments.log(&environment).map_err(|error| usage(error.into()))?;
     let level = cli::logging::level(log).map_err(usage)?;
     let _log = cli::logging::start(level);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::CannotServe(error.into()))?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::CannotServe(error.into()))?;
     let command = Command { arguments, config, faults, variants, logs: level >= LevelFilter::INFO };
     runtime.block_on(command.serve(service))
 }

@@ -40,11 +40,14 @@ pub fn to_profile(
     config: &Config,
     variants: &[&Variant],
 ) -> Result<String, ConfigError> {
-    match specification {
-        "fee-quote" => fee_quote(config, variants),
-        "erc-7677" => erc_7677(config, variants),
-        _ => Ok(String::new()),
-    }
+    let is_true = |statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
+    let (profile, arguments) = match specification {
+        "fee-quote" => (fee_quote(config, is_true, variants.is_empty())?, ""),
+        "erc-7677" => (erc_7677(config, is_true)?, " --spec erc-7677"),
+        _ => return Ok(String::new()),
+    };
+    let text = toml::to_string(&profile)?;
+    Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance{arguments}.\n{text}"))
 }
 
 /// Whether a clause of the specification concerns the bytes of signatures.
@@ -52,8 +55,11 @@ pub fn needs_signatures(specification: &str) -> bool {
     specification == "erc-7677"
 }
 
-fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
-    let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
+fn fee_quote(
+    config: &Config,
+    is_true: impl Fn(Statement) -> bool,
+    serves_every_size: bool,
+) -> Result<Value, ConfigError> {
     let has_tokens = is_true(Statement::Tokens) && is_true(Statement::OneToken);
     let has_accounts = is_true(Statement::Accounts);
     let is_supported = |address: &str| {
@@ -90,14 +96,12 @@ fn fee_quote(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErr
         ("webhook-data-bytes", 16_384.into()),
     ]);
     let tokens = [("unsupported", list(unsupported.map(Value::from))), ("supported", list(supported))];
-    let profile = table(
+    Ok(table(
         [("tokens", table(tokens)), ("operations", operations)]
             .into_iter()
-            .chain(variants.is_empty().then_some(("limits", limits)))
+            .chain(serves_every_size.then_some(("limits", limits)))
             .chain([("accounts", list(accounts))]),
-    );
-    let text = toml::to_string(&profile)?;
-    Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"))
+    ))
 }
 
 /// An ordinary call of an account that exists.
@@ -112,8 +116,7 @@ const OPERATION: [(&str, &str); 8] = [
     ("maxPriorityFeePerGas", "0x3b9aca00"),
 ];
 
-fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigError> {
-    let is_true = |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
+fn erc_7677(config: &Config, is_true: impl Fn(Statement) -> bool) -> Result<Value, ConfigError> {
     let served = &config.paymaster_data.entry_points;
     let is_singleton = config.paymaster_data.layout == Layout::Singleton;
     let kinds = [
@@ -146,13 +149,9 @@ fn erc_7677(config: &Config, variants: &[&Variant]) -> Result<String, ConfigErro
         .chain([("refused", list(refused))]);
     // Version of EntryPoint, then the contract.
     let contract = || table([("kind", texts(kind)), ("signer", signer.into())]);
-    let profile = table(
+    Ok(table(
         [("service", table(service.into_iter().chain(context))), ("operations", table(operations))]
             .into_iter()
             .chain(is_signed.then(|| ("contract", contract()))),
-    );
-    let text = toml::to_string(&profile)?;
-    Ok(format!(
-        "# What paymaster-reference-server supports, for paymaster-conformance --spec erc-7677.\n{text}"
     ))
 }

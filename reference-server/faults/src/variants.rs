@@ -79,6 +79,11 @@ impl Variant {
         self.injects(Behaviour::Refuse).when(condition)
     }
 
+    /// Sponsors none of the requests that meet this condition.
+    const fn sponsors_nothing(self, condition: Condition) -> Self {
+        self.injects(Behaviour::SPONSOR_NOTHING).when(condition)
+    }
+
     /// The same variant as one that shows by this specification alone.
     const fn of_fee_quote(self) -> Self {
         Self { specification: FEE_QUOTE, ..self }
@@ -125,13 +130,12 @@ const GROUPS: [(Option<&str>, &[Variant]); 11] = [
 ];
 
 static VARIANTS: LazyLock<Vec<Variant>> = LazyLock::new(|| {
-    let of_group = |(group, variants): &(Option<&'static str>, &[Variant])| {
-        let group = *group;
-        let with_group =
-            move |variant: &Variant| Variant { specification: variant.specification.or(group), ..*variant };
-        variants.iter().map(with_group).collect::<Vec<_>>()
+    let of_group = |(group, variants): (Option<&'static str>, &'static [Variant])| {
+        variants
+            .iter()
+            .map(move |variant| Variant { specification: variant.specification.or(group), ..*variant })
     };
-    GROUPS.iter().flat_map(of_group).collect()
+    GROUPS.into_iter().flat_map(of_group).collect()
 });
 
 /// Every variant, group by group.

@@ -1,7 +1,6 @@
 //! Faults that the contract on the chain shows. Some of them break other clauses too, where the bytes alone show that something is wrong.
 
 use paymaster_schemas::kinds;
-use serde_json::json;
 
 use super::{
     Fault,
@@ -10,12 +9,9 @@ use super::{
         signatures::{other_v, set_time},
     },
 };
-use crate::injection::set;
+use crate::injection::{NO_CONTRACT, replace, set};
 
 const SIMULATES: &str = "stub.simulates";
-const VERIFICATION_GAS: &str = "paymasterVerificationGasLimit";
-/// Where nothing is deployed.
-const NO_CONTRACT: &str = "0x00000000000000000000000000000000000000aa";
 /// The r of a signature of which no account can be recovered: it is not below the order of the curve.
 const TOO_LARGE: &str = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
 
@@ -37,57 +33,34 @@ fn with_large_r(digits: &str) -> String {
     format!("{rest}{TOO_LARGE}{}", &signature[TOO_LARGE.len()..])
 }
 
-pub(super) const OF_ERC_7677: &[Fault] =
-    &[
-        of_stub(SIMULATES, "stub-signature-reverts", "the contract reverts for the stub's signature")
-            .on_result(|_, result| change_data(result, with_large_r)),
-        of_stub(
-            SIMULATES,
-            "stub-signature-cut",
-            "the stub's signature is five bytes short, for which the contract reverts",
-        )
+pub(super) const OF_ERC_7677: &[Fault] = &[
+    of_stub(SIMULATES, "stub-signature-reverts", "the contract reverts for the stub's signature")
+        .on_result(|_, result| change_data(result, with_large_r)),
+    of_stub(SIMULATES, "stub-signature-cut", "the stub's signature is cut, and the contract reverts")
         .on_result(|_, result| change_data(result, |digits| digits[..digits.len() - 10].to_owned())),
-        of_stub(SIMULATES, "stub-paymaster-not-deployed", "the stub names a paymaster without code")
-            .on_result(|_, result| {
-                if result.contains_key("paymaster") {
-                    set(result, "paymaster", NO_CONTRACT);
-                }
-            }),
-        of_stub(
-            "stub.verification-gas",
-            "verification-gas-too-small",
-            "validation takes more gas than the stub returns",
-        )
-        .on_result(|_, result| {
-            if result.contains_key(VERIFICATION_GAS) {
-                set(result, VERIFICATION_GAS, json!("0x64"));
-            }
-        }),
-        of_stub(
-            "is-final.accepted",
-            "final-stub-reverts",
-            "isFinal is true for a stub for which the contract reverts",
-        )
+    of_stub(SIMULATES, "stub-paymaster-not-deployed", "the stub names a paymaster without code")
+        .on_result(|_, result| replace(result, "paymaster", NO_CONTRACT)),
+    of_stub("stub.verification-gas", "verification-gas-too-small", "returns too little gas to validate")
+        .on_result(|_, result| replace(result, "paymasterVerificationGasLimit", "0x64")),
+    of_stub("is-final.accepted", "final-stub-reverts", "isFinal is true for a stub that reverts")
         .on_result(|_, result| {
             set(result, "isFinal", true);
             change_data(result, with_large_r);
         })
         .also(&["stub.*", "stub-and-data.*", "is-final.signature"]),
-        of_data("data-signature-reverts", "the contract reverts for the signature of data")
-            .on_result(|_, result| change_data(result, with_large_r)),
-        of_data("data-due-too-late", "the data begin when they nearly end, as if the clock were fast")
-            .on_result(|_, result| {
-                change_data(result, |digits| {
-                    let until = u64::from_str_radix(&digits[48..64], 16).unwrap_or_default();
-                    set_time(digits, 1, until.saturating_sub(10))
-                });
-            }),
-    ];
+    of_data("data-signature-reverts", "the contract reverts for the signature of data")
+        .on_result(|_, result| change_data(result, with_large_r)),
+    of_data("data-due-too-late", "the data begin when they nearly end, as if the clock were fast").on_result(
+        |_, result| {
+            change_data(result, |digits| {
+                let until = u64::from_str_radix(&digits[48..64], 16).unwrap_or_default();
+                set_time(digits, 1, until.saturating_sub(10))
+            });
+        },
+    ),
+];
 
-pub(super) const OF_FEE_QUOTE: &[Fault] = &[Fault::new(
-    "on-chain.accepted",
-    "sponsorship-of-another-digest",
-    "signs a digest that is not the contract's",
-)
-.on_result(|_, result| change_data(result, other_v))
-.when(|view| view.is(kinds::SPONSOR_SPONSORED))];
+pub(super) const OF_FEE_QUOTE: &[Fault] =
+    &[Fault::new("on-chain.accepted", "sponsorship-of-another-digest", "signs a digest of its own")
+        .on_result(|_, result| change_data(result, other_v))
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED))];

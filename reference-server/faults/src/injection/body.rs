@@ -115,8 +115,5 @@ impl WireResponse {
 }
 
 fn chunks(body: &Bytes, size: usize) -> Vec<Bytes> {
-    (0..body.len())
-        .step_by(size.max(1))
-        .map(|start| body.slice(start..body.len().min(start + size.max(1))))
-        .collect()
+    body.chunks(size.max(1)).map(|piece| body.slice_ref(piece)).collect()
 }

@@ -45,6 +45,11 @@ pub(crate) fn replace(object: &mut Map<String, Value>, member: &str, value: impl
     }
 }
 
+/// Changes the text of a member that the object has.
+pub(crate) fn change_text(object: &mut Map<String, Value>, member: &str, to: impl FnOnce(&str) -> String) {
+    change(object, member, |value| to(&text_of(value)).into());
+}
+
 /// Changes the value of a member that the object has.
 pub(crate) fn change(object: &mut Map<String, Value>, member: &str, change: impl FnOnce(&Value) -> Value) {
     if let Some(value) = object.get_mut(member) {
@@ -76,6 +81,9 @@ pub(crate) fn some_result(mode: &str, data: &str) -> Value {
 /// Some `paymasterAndData` that is no refusal.
 pub(crate) const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 
+/// An address where nothing is deployed.
+pub(crate) const NO_CONTRACT: &str = "0x00000000000000000000000000000000000000aa";
+
 /// Whether a result refuses to sponsor.
 pub(crate) fn is_refusal(result: &Map<String, Value>) -> bool {
     result.get("paymasterAndData").is_some_and(|data| data == "0x")
@@ -102,15 +110,19 @@ pub(crate) fn quotes(result: &mut Map<String, Value>) -> impl Iterator<Item = &m
     list(result, "feeQuotes").into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
+pub(crate) fn has_quotes(result: &mut Map<String, Value>) -> bool {
+    quotes(result).next().is_some()
+}
+
 /// Changes this member of each fee quote.
-pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: fn(&Value) -> Value) {
+pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: impl Fn(&Value) -> Value) {
     for quote in quotes(result) {
-        self::change(quote, member, change);
+        self::change(quote, member, &change);
     }
 }
 
 /// Changes a string, or each string of an array.
-pub(crate) fn map_strings(value: &mut Value, change: fn(&str) -> String) {
+fn map_strings(value: &mut Value, change: fn(&str) -> String) {
     match value {
         Value::String(text) => *text = change(text),
         Value::Array(items) => items.iter_mut().for_each(|item| map_strings(item, change)),
@@ -118,17 +130,25 @@ pub(crate) fn map_strings(value: &mut Value, change: fn(&str) -> String) {
     }
 }
 
+/// Changes the string of a member, or each string of its array.
+pub(crate) fn change_strings(object: &mut Map<String, Value>, member: &str, change: fn(&str) -> String) {
+    if let Some(value) = object.get_mut(member) {
+        map_strings(value, change);
+    }
+}
+
 /// Changes the spelling of the paymaster address and of every token address of a quote result.
 pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -> String) {
-    for member in ["paymasterAddress", "unsupportedTokens"] {
-        if let Some(value) = result.get_mut(member) {
-            map_strings(value, change);
-        }
-    }
-    for quote in quotes(result) {
-        if let Some(value) = quote.get_mut("tokenAddress") {
-            map_strings(value, change);
-        }
+    change_strings(result, "paymasterAddress", change);
+    change_strings(result, "unsupportedTokens", change);
+    quotes(result).for_each(|quote| change_strings(quote, "tokenAddress", change));
+}
+
+/// Quotes none of these tokens, and lists them as unsupported.
+pub(crate) fn list_as_unsupported(result: &mut Map<String, Value>, unknown: &[&str]) {
+    retain(result, "feeQuotes", |_, token| !unknown.iter().any(|other| other.eq_ignore_ascii_case(token)));
+    if let Some(tokens) = list(result, "unsupportedTokens") {
+        tokens.extend(unknown.iter().map(|token| Value::from(*token)));
     }
 }
 

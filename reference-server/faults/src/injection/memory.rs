@@ -31,10 +31,12 @@ impl Memory {
         values.entry(key).or_insert_with(|| value.clone()).clone()
     }
 
-    /// Whether `key` was stored before; stores it.
-    pub(crate) fn seen_before(&self, key: String) -> bool {
-        let mut values = self.values_with_room_for(&key);
-        values.insert(key, Value::Null).is_some()
+    /// Counts one request with this key: returns 1, 2, 3 and so on.
+    pub(crate) fn count_of(&self, key: &str) -> u64 {
+        let mut values = self.values_with_room_for(key);
+        let count = values.get(key).and_then(Value::as_u64).unwrap_or_default() + 1;
+        values.insert(key.to_owned(), count.into());
+        count
     }
 
     /// The last value stored under `key`, if any; stores `value` in its place.

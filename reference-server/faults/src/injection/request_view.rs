@@ -14,6 +14,9 @@ use super::memory::Memory;
 /// The largest integer up to which a double holds each one.
 const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 
+/// The gas limits of an operation.
+pub(crate) const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+
 /// What is known of a request beside its body.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
@@ -41,10 +44,7 @@ pub(crate) struct RequestView<'a> {
 impl RequestView<'_> {
     /// The method and mode of the request; none unless both are known and the params are two objects.
     pub(crate) fn pair(&self) -> Option<Kind> {
-        if !self.operation().is_object() {
-            return None;
-        }
-        pair_of(self.request)
+        self.operation().is_object().then(|| pair_of(self.request))?
     }
 
     pub(crate) fn is(&self, pair: Kind) -> bool {
@@ -88,6 +88,16 @@ impl RequestView<'_> {
         EntryPoint::at(address.parse().ok()?)
     }
 
+    /// Whether it names this EntryPoint.
+    pub(crate) fn is_for(&self, entry_point: EntryPoint) -> bool {
+        self.entry_point() == Some(entry_point)
+    }
+
+    /// The context of a call of ERC-7677; null when it is missing.
+    pub(crate) fn context(&self) -> &Value {
+        &self.request["params"][3]
+    }
+
     /// Whether it names an EntryPoint after 0.6.
     pub(crate) fn is_later(&self) -> bool {
         self.entry_point().is_some_and(|entry_point| entry_point != EntryPoint::V06)
@@ -125,6 +135,16 @@ impl RequestView<'_> {
         &self.request["params"][0]
     }
 
+    /// Whether the operation has no such member.
+    pub(crate) fn lacks(&self, member: &str) -> bool {
+        self.operation().get(member).is_none()
+    }
+
+    /// Whether the mode object has no such member.
+    pub(crate) fn omits(&self, member: &str) -> bool {
+        self.mode_object().get(member).is_none()
+    }
+
     pub(crate) fn mode_object(&self) -> &Value {
         &self.request["params"][1]
     }
@@ -144,16 +164,9 @@ impl RequestView<'_> {
 
     /// An amount of the operation, written in hex, decimal digits or as a JSON number.
     pub(crate) fn amount(&self, member: &str) -> Option<U256> {
-        let value = &self.operation()[member];
-        let text = match value {
-            Value::String(text) => text.clone(),
-            Value::Number(number) => number.to_string(),
-            _ => return None,
-        };
-        match text.strip_prefix("0x") {
-            Some(digits) => U256::from_str_radix(digits, 16).ok(),
-            None => U256::from_str_radix(&text, 10).ok(),
-        }
+        let text = text_of(&self.operation()[member]);
+        let (digits, radix) = text.strip_prefix("0x").map_or((&*text, 10), |digits| (digits, 16));
+        U256::from_str_radix(digits, radix).ok()
     }
 
     /// Length of a hex member of the operation, in bytes; 0 when it is missing.
@@ -174,6 +187,16 @@ impl RequestView<'_> {
     /// The preferred token of a quote request.
     pub(crate) fn preferred(&self) -> Option<&str> {
         self.token_info()["preferredToken"].as_str()
+    }
+
+    /// Whether this is the preferred token of a quote request.
+    pub(crate) fn prefers(&self, token: &str) -> bool {
+        self.preferred().is_some_and(|preferred| preferred.eq_ignore_ascii_case(token))
+    }
+
+    /// How often the token list of a quote request has this token.
+    pub(crate) fn times_listed(&self, token: &str) -> usize {
+        self.token_list().iter().filter(|listed| listed.eq_ignore_ascii_case(token)).count()
     }
 
     /// The token list of a quote request; empty when it is missing.
@@ -199,6 +222,11 @@ impl RequestView<'_> {
         token.and_then(Value::as_str)
     }
 
+    /// Whether the request sponsors in token mode with such a token.
+    pub(crate) fn pays_in(&self, is_such: impl FnOnce(&str) -> bool) -> bool {
+        self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_some_and(is_such)
+    }
+
     /// Whether the request sponsors in token mode and names no token to pay in.
     pub(crate) fn omits_fee_token(&self) -> bool {
         self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
@@ -206,13 +234,17 @@ impl RequestView<'_> {
 
     /// Whether the request sponsors in token mode with a token that the service does not support.
     pub(crate) fn names_unsupported_fee_token(&self) -> bool {
-        let is_other = |token: &str| !token.is_empty() && !self.supports(token);
-        self.is(kinds::SPONSOR_ERC20) && self.fee_token().is_some_and(is_other)
+        self.pays_in(|token| !token.is_empty() && !self.supports(token))
     }
 
     /// Whether the service supports this token address, in any letter case.
     pub(crate) fn supports(&self, token: &str) -> bool {
         self.tokens.iter().any(|known| known.eq_ignore_ascii_case(token))
+    }
+
+    /// Whether this is the token at this place of the configuration.
+    pub(crate) fn supports_as(&self, place: usize, token: &str) -> bool {
+        self.tokens.get(place).is_some_and(|known| known.eq_ignore_ascii_case(token))
     }
 
     /// Whether the id is an integer that a double does not hold.
@@ -259,16 +291,12 @@ impl RequestView<'_> {
 
     /// Whether the same bytes came before.
     pub(crate) fn is_repeated(&self) -> bool {
-        self.memory.seen_before(String::from_utf8_lossy(self.raw).into_owned())
+        self.memory.count_of(&String::from_utf8_lossy(self.raw)) > 1
     }
 
-    /// True once in every `period` evaluations of this condition.
+    /// True once in every `period` evaluations of this condition. Once in 25 is so rare that a single request of each kind seldom shows
+    /// the fault.
     pub(crate) fn is_one_in(&self, period: u64) -> bool {
         self.memory.count().is_multiple_of(period)
-    }
-
-    /// True once in 25 evaluations: so rarely that a single request of each kind seldom shows the fault.
-    pub(crate) fn is_one_in_25(&self) -> bool {
-        self.is_one_in(25)
     }
 }

@@ -27,6 +27,11 @@ impl WireResponse {
         }
     }
 
+    /// Puts a refusal in the place of the status and the body: JSON, or a plain text.
+    pub(crate) fn refuse(&mut self, status: u16, body: &str) {
+        self.replace(status, if body.starts_with('{') { "application/json" } else { "text/plain" }, body);
+    }
+
     /// Puts an answer without a result in the place of the status and the body.
     pub(crate) fn replace(&mut self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
         self.status = status;

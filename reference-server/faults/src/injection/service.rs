@@ -101,24 +101,20 @@ impl Respond for InjectedService {
 impl InjectedService {
     /// Adds these faults. Behaviours of the same kind are applied in the order in which they were added.
     #[must_use]
-    pub fn with_faults(mut self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
-        for fault in faults {
-            self.inject(&fault.injection, true);
-        }
-        self
+    pub fn with_faults(self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
+        self.injected(faults.into_iter().map(|fault| &fault.injection), true)
     }
 
     /// Adds these variants. Behaviours of the same kind are applied in the order in which they were added.
     #[must_use]
-    pub fn with_variants(mut self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
-        for variant in variants {
-            self.inject(&variant.injection, false);
-        }
-        self
+    pub fn with_variants(self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
+        self.injected(variants.into_iter().map(|variant| &variant.injection), false)
     }
 
-    fn inject(&mut self, injection: &'static Injection, is_fault: bool) {
-        self.active.push(ActiveInjection { injection, is_fault, memory: Memory::default() });
+    fn injected(mut self, injections: impl Iterator<Item = &'static Injection>, is_fault: bool) -> Self {
+        let active = |injection| ActiveInjection { injection, is_fault, memory: Memory::default() };
+        self.active.extend(injections.map(active));
+        self
     }
 
     /// The response to a body, whatever is injected. `now` is Unix time, in seconds.
@@ -132,9 +128,9 @@ impl InjectedService {
         let request = &serde_json::from_slice(body).unwrap_or(Value::Null);
         let message = Message { arrival, raw: body, request, now, nonces, is_spared_by_faults: |_| false };
         let (status, mut reply) = self.reply(message);
-        let of_reply = |behaviour| match behaviour {
-            Behaviour::Reply(_) | Behaviour::Batch(_) | Behaviour::Swap(_) => Some(behaviour),
-            _ => None,
+        let of_reply = |behaviour| {
+            matches!(behaviour, Behaviour::Reply(_) | Behaviour::Batch(_) | Behaviour::Swap(_))
+                .then_some(behaviour)
         };
         for (behaviour, view) in self.applied(message, of_reply) {
             match (behaviour, &mut reply) {
@@ -263,10 +259,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
             }
         }
         Behaviour::Row { row, quotes: selection, change } => {
-            let Some((document, member)) = row.split_once('.') else {
-                return;
-            };
-            let Some(result) = result(answer) else {
+            let (Some((document, member)), Some(result)) = (row.split_once('.'), result(answer)) else {
                 return;
             };
             if document == "fee-quote" {
@@ -297,18 +290,9 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 change(view, error);
             }
         }
-        Behaviour::Answer(change) => {
-            if applies(view) {
-                change(view, answer);
-            }
-        }
-        Behaviour::Request(_)
-        | Behaviour::Reply(_)
-        | Behaviour::Batch(_)
-        | Behaviour::Swap(_)
-        | Behaviour::Text(_)
-        | Behaviour::Http(_)
-        | Behaviour::Reset => {}
+        Behaviour::Answer(change) if applies(view) => change(view, answer),
+        // The others change the request or the response as a whole.
+        _ => {}
     }
 }
 
@@ -319,8 +303,10 @@ impl QuoteSelection {
             Self::Nth(nth) => nth == index,
             Self::Token(number) => {
                 let address = quote.get("tokenAddress").and_then(Value::as_str);
-                let token = tokens.get(number);
-                address.is_some_and(|address| token.is_some_and(|token| token.eq_ignore_ascii_case(address)))
+                tokens
+                    .get(number)
+                    .zip(address)
+                    .is_some_and(|(token, address)| token.eq_ignore_ascii_case(address))
             }
         }
     }

@@ -4,7 +4,9 @@ use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
-use crate::injection::{Behaviour, change, each_quote, in_hex, json as parsed, replace, set, text_of};
+use crate::injection::{
+    Behaviour, GAS_LIMITS, change, each_quote, in_hex, json as parsed, replace, set, text_of,
+};
 
 pub(super) const VARIANTS: &[Variant] = &[
     variant("gas-limits-with-exponent", "gas limits are written like 21e3")
@@ -35,18 +37,11 @@ pub(super) const VARIANTS: &[Variant] = &[
         });
     }),
     variant("pre-verification-gas-leading-zeros", "preVerificationGas has leading zeros").on_result(
-        |_, result| {
-            change(result, "preVerificationGas", |value| format!("000{}", text_of(value)).into());
-        },
+        |_, result| change(result, "preVerificationGas", |value| format!("000{}", text_of(value)).into()),
     ),
-    variant(
-        "pre-verification-gas-hex",
-        "preVerificationGas is a hex quantity in token mode, which the table allows as a string",
-    )
-    .on_result(|_, result| {
-        change(result, "preVerificationGas", in_hex);
-    })
-    .when(|view| view.is(kinds::SPONSOR_ERC20)),
+    variant("pre-verification-gas-hex", "preVerificationGas is a hex quantity in token mode")
+        .on_result(|_, result| change(result, "preVerificationGas", in_hex))
+        .when(|view| view.is(kinds::SPONSOR_ERC20)),
     variant("exchange-rate-with-exponent", "exchangeRate is written like 2.3e+20")
         .on_result(|_, result| each_quote(result, "exchangeRate", with_exponent)),
     variant("exchange-rate-with-point", "exchangeRate is written with .0")
@@ -86,11 +81,9 @@ pub(super) const VARIANTS: &[Variant] = &[
 /// Removes the gas limits of the request.
 const WITHOUT_LIMITS: Behaviour = Behaviour::Request(|_, request| {
     if let Some(operation) = request["params"][0].as_object_mut() {
-        operation.retain(|member, _| !GAS_MEMBERS.contains(&member.as_str()));
+        operation.retain(|member, _| !GAS_LIMITS.contains(&member.as_str()));
     }
 });
-
-const GAS_MEMBERS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 
 fn change_limits(result: &mut Map<String, Value>, change: fn(&Value) -> Value) {
     for member in ["callGasLimit", "verificationGasLimit"] {

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Statement, Variant, http::exceeds_quota, variant};
 use crate::injection::{
-    Behaviour, RequestView, change, remove, replace, reverse_members, set, text_of, with_compact_signature,
+    Behaviour, NO_CONTRACT, RequestView, change_text, remove, replace, reverse_members, set, text_of,
+    with_compact_signature,
 };
 
 const ENTRY_POINT_07: &str = "0x0000000071727De22E5E9d8BAf0edAc6f37da032";
@@ -20,18 +21,15 @@ const fn changed(name: &'static str, about: &'static str) -> Variant {
 pub(super) const VARIANTS: &[Variant] = &[
     changed("stub-without-is-final", "leaves isFinal out").on_result(|_, result| remove(result, "isFinal")),
     signed_stub("stub-equal-to-data", "the stub is the data"),
-    signed_stub(
-        "stub-signed-by-the-singleton",
-        "the stub is the data, in the layout of the singleton paymaster",
-    )
-    .configured(|config| config.paymaster_data.layout = Layout::Singleton),
+    signed_stub("stub-signed-by-the-singleton", "the stub is the data, in the layout of the singleton")
+        .configured(|config| config.paymaster_data.layout = Layout::Singleton),
     changed("stub-window-past", "the window of the stub is over")
         .on_result(|_, result| change_times(result, |_| "000059682f01".to_owned()))
-        .when(|view| view.is_stub() && view.entry_point() != Some(EntryPoint::V06)),
+        .when(|view| view.is_stub() && !view.is_for(EntryPoint::V06)),
     changed("no-paymaster-data", "the paymaster reads no data, and isFinal is true")
         .on_result(|_, result| {
             replace(result, "paymasterData", "0x");
-            change(result, "paymasterAndData", |data| json!(text_of(data)[..42]));
+            change_text(result, "paymasterAndData", |data| data[..42].to_owned());
             replace(result, "isFinal", true);
         })
         .untrue(&[Statement::Contract]),
@@ -68,12 +66,12 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     changed("upper-case-results", "writes hex digits in upper case").on_result(|_, result| {
         for member in ["paymaster", "paymasterData", "paymasterAndData"] {
-            change(result, member, |text| json!(format!("0x{}", text_of(text)[2..].to_uppercase())));
+            change_text(result, member, |text| format!("0x{}", text[2..].to_uppercase()));
         }
     }),
     changed("limits-with-leading-zeros", "writes gas limits with leading zeros").on_result(|_, result| {
         for limit in LIMITS {
-            change(result, limit, |text| json!(format!("0x00{}", &text_of(text)[2..])));
+            change_text(result, limit, |text| format!("0x00{}", &text[2..]));
         }
     }),
     changed("null-limits", "paymasterVerificationGasLimit and isFinal of the stub are null")
@@ -83,12 +81,10 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(|view| view.is_stub())
         .warns(&["result.null-member"]),
-    changed("result-members-reversed", "writes the members of results in another order").on_result(
-        |_, result| {
-            let mut whole = Value::Object(std::mem::take(result));
-            reverse_members(&mut whole);
-            if let Value::Object(reversed) = whole {
-                *result = reversed;
+    changed("result-members-reversed", "writes the members of results in another order").on_answer(
+        |_, answer| {
+            if let Some(result) = answer.get_mut("result") {
+                reverse_members(result);
             }
         },
     ),
@@ -99,29 +95,23 @@ pub(super) const VARIANTS: &[Variant] = &[
                 set(result, "paymasterAndData", json!(format!("{paymaster}{data}")));
             }
         })
-        .when(|view| view.is_paymaster_call() && view.entry_point() != Some(EntryPoint::V06))
+        .when(|view| view.is_paymaster_call() && !view.is_for(EntryPoint::V06))
         .warns(&["result.one-shape"]),
-    variant("singleton-layout", "the data have the layout of the singleton paymaster").configured(|config| {
-        config.paymaster_data.layout = Layout::Singleton;
-    }),
+    variant("singleton-layout", "the data have the layout of the singleton paymaster")
+        .configured(|config| config.paymaster_data.layout = Layout::Singleton),
     changed("no-end-of-validity", "stub and data are valid without end")
         .on_result(|_, result| change_times(result, |_| "0".repeat(12)))
         .untrue(&[Statement::Contract]),
-    variant("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
+    changed("signatures-compact", "signatures have 64 bytes in stub and data, in the form of EIP-2098")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
-                change(result, member, |data| json!(with_compact_signature(&text_of(data))));
+                change_text(result, member, with_compact_signature);
             }
         })
-        .when(|view| view.is_paymaster_call())
         // Whether a contract takes them depends on its library.
         .untrue(&[Statement::Contract]),
     variant("operation-once", "gives data for an operation once, and then refuses it")
-        .refuses(|view| {
-            let key = view.request["params"].to_string();
-            let is_data = view.is_paymaster_call() && view.request["method"] == "pm_getPaymasterData";
-            is_data && view.memory.previous(&key, &Value::Bool(true)).is_some()
-        })
+        .refuses(|view| view.is_data() && view.memory.count_of(&view.request["params"].to_string()) > 1)
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("foreign-chain-served", "ignores the chain id")
         .on_request(|_, request| request["params"][2] = "0x7a69".into())
@@ -131,24 +121,22 @@ pub(super) const VARIANTS: &[Variant] = &[
         .when(|view| view.is_paymaster_call() && text_of(&view.request["params"][2]) == "31337")
         .warns(&["json-rpc.invalid-params"]),
     variant("context-required", "refuses a request without a policy in the context")
-        .refuses(|view| view.is_paymaster_call() && view.request["params"][3].get("policyId").is_none())
+        .refuses(|view| view.is_paymaster_call() && view.context().get("policyId").is_none())
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation, Statement::NoContext]),
     variant("unknown-context-refused", "refuses members of the context that it does not know").refuses(
         |view| {
-            view.is_paymaster_call()
-                && view.request["params"][3].as_object().is_some_and(|context| !context.is_empty())
+            view.is_paymaster_call() && view.context().as_object().is_some_and(|context| !context.is_empty())
         },
     ),
-    variant("fifth-param-ignored", "ignores a fifth parameter")
+    changed("fifth-param-ignored", "ignores a fifth parameter")
         .on_request(|_, request| {
             if let Some(params) = request["params"].as_array_mut() {
                 params.truncate(4);
             }
         })
-        .when(|view| view.is_paymaster_call())
         .warns(&["json-rpc.invalid-params"]),
     variant("three-params-refused", "refuses a request without a context")
-        .refuses(|view| view.is_paymaster_call() && view.request["params"].get(3).is_none_or(Value::is_null)),
+        .refuses(|view| view.is_paymaster_call() && view.context().is_null()),
     variant("entry-point-06-alone", "serves EntryPoint 0.6 alone")
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V06]),
     variant("entry-point-07-alone", "serves EntryPoint 0.7 alone")
@@ -158,51 +146,42 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_request(|_, request| request["params"][1] = ENTRY_POINT_07.into())
         .when(|view| {
             let is_address = text_of(&view.request["params"][1]).len() == ENTRY_POINT_07.len();
-            view.is_paymaster_call() && is_address && view.entry_point() != Some(EntryPoint::V06)
+            view.is_paymaster_call() && is_address && !view.is_for(EntryPoint::V06)
         }),
     variant("entry-points-08-and-09-alone", "serves EntryPoint 0.8 and 0.9 alone")
         .configured(|config| config.paymaster_data.entry_points = vec![EntryPoint::V08, EntryPoint::V09]),
-    variant("refusals-with-own-code", "refusals have a code and data of the server")
-        .on_error(|_, error| {
-            if error["code"] == -32004 {
-                set(error, "code", -32001);
-                set(error, "data", json!({ "reason": "policy" }));
-            }
-        })
-        .when(|view| view.is_paymaster_call()),
+    changed("refusals-with-own-code", "refusals have a code and data of the server").on_error(|_, error| {
+        if error["code"] == -32004 {
+            set(error, "code", -32001);
+            set(error, "data", json!({ "reason": "policy" }));
+        }
+    }),
     variant("refusals-with-status-400", "refusals have the HTTP status 400")
         .configured(|config| config.error_status = 400),
-    variant(
-        "unannounced-limits-refused",
-        "refuses data for gas limits of the paymaster that it did not announce",
-    )
-    .refuses(|view| {
-        let [verification, post_op] = LIMITS.map(|limit| view.operation()[limit].as_str());
-        view.is_data()
-            && (verification.is_some_and(|limit| limit != "0x186a0")
-                || post_op.is_some_and(|limit| limit != "0xc350"))
-    })
-    .untrue(&[Statement::AcceptsAny]),
-    variant(
-        "limits-by-call-length",
-        "the gas limit of a stub grows with the call, and data for another limit are refused",
-    )
-    .injects(Behaviour::Exchange(
-        |view, request| {
-            let limit = &view.operation()[LIMITS[0]];
-            if view.is_data() && limit.is_string() && *limit != limit_of_call(view) {
-                request["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
-            }
-        },
-        |view, result| {
-            if view.is_stub() {
-                replace(result, LIMITS[0], limit_of_call(view));
-            }
-        },
-    ))
-    .when(|view| view.is_paymaster_call())
-    // A malformed request is refused for its limit first.
-    .warns(&["json-rpc.invalid-params"]),
+    variant("unannounced-limits-refused", "refuses data for paymaster gas limits that it did not announce")
+        .refuses(|view| {
+            let [verification, post_op] = LIMITS.map(|limit| view.operation()[limit].as_str());
+            view.is_data()
+                && (verification.is_some_and(|limit| limit != "0x186a0")
+                    || post_op.is_some_and(|limit| limit != "0xc350"))
+        })
+        .untrue(&[Statement::AcceptsAny]),
+    changed("limits-by-call-length", "gas limits of stubs grow with the call, and data need the same limit")
+        .injects(Behaviour::Exchange(
+            |view, request| {
+                let limit = &view.operation()[LIMITS[0]];
+                if view.is_data() && limit.is_string() && *limit != limit_of_call(view) {
+                    request["params"][0]["sender"] = PolicyConfig::DENIED_SENDER.into();
+                }
+            },
+            |view, result| {
+                if view.is_stub() {
+                    replace(result, LIMITS[0], limit_of_call(view));
+                }
+            },
+        ))
+        // A malformed request is refused for its limit first.
+        .warns(&["json-rpc.invalid-params"]),
     variant("zero-limits-refused-in-data", "refuses data for limits or fees of zero").refuses(|view| {
         let is_zero = |member: &str| view.operation()[member] == "0x0";
         view.is_data() && ["callGasLimit", "verificationGasLimit", "maxFeePerGas"].into_iter().any(is_zero)
@@ -224,18 +203,15 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.is_paymaster_call() && view.text("callData").starts_with("0xb61d27f6"))
         .untrue(&[Statement::AcceptsAny, Statement::OneOperation]),
     variant("stub-ignores-the-operation", "the stub looks at no sender")
-        .on_request(|_, request| {
-            request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
-        })
+        .on_request(|_, request| request["params"][0]["sender"] = NO_CONTRACT.into())
         .when(|view| view.is_stub() && view.operation()["sender"].is_string())
         .warns(&["refusal.early", "json-rpc.invalid-params"]),
     changed("stub-with-few-zeros-more", "the stub has two zero bytes by chance")
         .on_result(|_, result| {
             for member in ["paymasterData", "paymasterAndData"] {
-                change(result, member, |data| {
-                    let data = text_of(data);
+                change_text(result, member, |data| {
                     let place = data.len() - 20;
-                    json!(format!("{}0000{}", &data[..place], &data[place + 4..]))
+                    format!("{}0000{}", &data[..place], &data[place + 4..])
                 });
             }
         })

@@ -4,7 +4,7 @@ use paymaster_schemas::kinds;
 use serde_json::{Map, Value, json};
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, remove, set};
+use crate::injection::{RequestView, WireResponse, remove, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
     variant("token-errors-positive", "errors about tokens have positive codes")
@@ -31,23 +31,16 @@ pub(super) const VARIANTS: &[Variant] = &[
         })
         .when(|view| view.request["method"] == "eth_chainId"),
     variant("errors-with-400", "errors come with status 400")
-        .on_http(|_, response| set_error_status(response, 400))
-        .when(is_single),
+        .on_http(|view, response| set_error_status(view, response, 400)),
     variant("errors-with-500", "errors come with status 500")
-        .on_http(|_, response| set_error_status(response, 500))
-        .when(is_single),
+        .on_http(|view, response| set_error_status(view, response, 500)),
     variant("errors-with-422", "errors come with status 422")
-        .on_http(|_, response| set_error_status(response, 422))
-        .when(is_single),
+        .on_http(|view, response| set_error_status(view, response, 422)),
     variant("token-errors-with-404", "errors about tokens come with status 404")
-        .on_http(|_, response| set_error_status(response, 404))
+        .on_http(|view, response| set_error_status(view, response, 404))
         .when(|view| view.is(kinds::SPONSOR_ERC20))
         .of_fee_quote(),
 ];
-
-fn is_single(view: &RequestView<'_>) -> bool {
-    !view.request.is_array()
-}
 
 /// Changes the code of the two errors about tokens, which a service may choose.
 fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
@@ -56,8 +49,9 @@ fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
     }
 }
 
-fn set_error_status(response: &mut crate::injection::WireResponse, status: u16) {
-    if response.body.is_some() && !response.has_result {
+/// Gives errors a status; a batch of them has none.
+fn set_error_status(view: &RequestView<'_>, response: &mut WireResponse, status: u16) {
+    if !view.request.is_array() && response.body.is_some() && !response.has_result {
         response.status = status;
     }
 }

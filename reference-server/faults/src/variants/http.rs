@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Statement, Variant, variant};
 use crate::injection::{Coding, Framing, RequestView, WireResponse, compress};
@@ -18,12 +18,12 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_http(|_, response| response.framing = Framing::ThenClose),
     variant("closed-now-and-then", "closes the connection after 1 of 25 answers")
         .on_http(|_, response| response.framing = Framing::ThenClose)
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     variant("slow", "takes 20 ms to answer")
         .on_http(|_, response| response.delay = Duration::from_millis(20)),
     variant("slow-now-and-then", "takes 50 ms to answer 1 of 25 requests")
         .on_http(|_, response| response.delay = Duration::from_millis(50))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     variant("body-in-two-parts", "sends the second half of a body 5 ms after the first")
         .on_http(|_, response| response.framing = Framing::TwoParts(Duration::from_millis(5))),
     variant("content-type-with-charset", "the content type names a charset")
@@ -38,12 +38,9 @@ pub(super) const VARIANTS: &[Variant] = &[
                 compress(response, coding);
             }
         }),
-    variant(
-        "gzip-unless-refused",
-        "sends gzip to every request that permits it, those without an Accept-Encoding included",
-    )
-    .on_http(|_, response| compress(response, Coding::Gzip))
-    .when(|view| view.permits_coding("gzip")),
+    variant("gzip-unless-refused", "sends gzip to every request that permits it or has no Accept-Encoding")
+        .on_http(|_, response| compress(response, Coding::Gzip))
+        .when(|view| view.permits_coding("gzip")),
     variant("extra-headers", "sends additional headers").on_http(|_, response| {
         response.headers.extend([
             ("server", "paymaster"),
@@ -64,35 +61,27 @@ pub(super) const VARIANTS: &[Variant] = &[
             response.content_type = Some("application/json");
         })
         .when(|view| view.is_one_in(50)),
-    variant(
-        "token-bucket",
-        "takes 2,000 requests a second and 200 at once, and answers 429 with retry-after 0 to more",
-    )
-    .on_http(|view, response| {
-        response.headers.push(("x-ratelimit-limit", "2000"));
-        if is_bucket_empty(view, 500, 200) {
-            ask_to_retry(response, 429, "0", "");
-        }
-    }),
-    variant(
-        "token-bucket-in-own-words",
-        "takes 500 requests a second and 150 at once, and answers more with an error that names no limit, status 200",
-    )
-    .on_http(|view, response| {
-        if response.body.is_some() && is_bucket_empty(view, 2000, 150) {
-            let answer = view.error_answer(-32097, "compute units of your plan are used up");
-            response.replace(200, "application/json", answer);
-        }
-    }),
-    variant(
-        "unavailable-answered",
-        "answers 1 of 200 requests with status 503, retry-after 0 and a JSON-RPC error",
-    )
-    .on_http(|_, response| {
-        ask_to_retry(response, 503, "0", BUSY);
-        response.content_type = Some("application/json");
-    })
-    .when(|view| view.is_one_in(200)),
+    variant("token-bucket", "takes 2,000 requests a second, 200 at once, and answers 429 to more").on_http(
+        |view, response| {
+            response.headers.push(("x-ratelimit-limit", "2000"));
+            if is_bucket_empty(view, 500, 200) {
+                ask_to_retry(response, 429, "0", "");
+            }
+        },
+    ),
+    variant("token-bucket-in-own-words", "answers more than 500 requests a second with an error of its own")
+        .on_http(|view, response| {
+            if response.body.is_some() && is_bucket_empty(view, 2000, 150) {
+                let answer = view.error_answer(-32097, "compute units of your plan are used up");
+                response.replace(200, "application/json", answer);
+            }
+        }),
+    variant("unavailable-answered", "answers 1 of 200 requests with status 503 and a JSON-RPC error")
+        .on_http(|_, response| {
+            ask_to_retry(response, 503, "0", BUSY);
+            response.content_type = Some("application/json");
+        })
+        .when(|view| view.is_one_in(200)),
     variant("slow-at-first", "takes 100 ms for its first answer, as while it connects to its node")
         .on_http(|_, response| response.delay = Duration::from_millis(100))
         .when(|view| view.memory.count() == 1),
@@ -102,67 +91,43 @@ pub(super) const VARIANTS: &[Variant] = &[
             response.content_type = Some("text/html");
         })
         .when(|view| view.is_one_in(200)),
-    variant(
-        "service-starting",
-        "answers the first 3 requests with status 503 and retry-after 0, as while it starts",
-    )
-    .on_http(|_, response| ask_to_retry(response, 503, "0", ""))
-    .when(|view| view.memory.count() <= 3),
-    variant(
-        "service-restarting",
-        "answers requests 100 to 103 with status 503 and no retry-after, as while it restarts",
-    )
-    .on_http(|_, response| {
-        response.replace(503, "text/html", "<html><body>no server is available</body></html>");
-    })
-    .when(|view| (100..104).contains(&view.memory.count())),
-    variant(
-        "sender-quota",
-        "answers requests of one sender with status 429 and retry-after 0 after its first 3 requests",
-    )
-    .on_http(|_, response| ask_to_retry(response, 429, "0", ""))
-    .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
-    .untrue(QUOTAS),
-    variant("sender-quota-forbidden", "answers requests of one sender with status 403 after its first 3")
+    variant("service-starting", "answers the first 3 requests with status 503, as while it starts")
+        .on_http(|_, response| ask_to_retry(response, 503, "0", ""))
+        .when(|view| view.memory.count() <= 3),
+    variant("service-restarting", "answers requests 100 to 103 with status 503, as while it restarts")
+        .on_http(|_, response| {
+            response.replace(503, "text/html", "<html><body>no server is available</body></html>");
+        })
+        .when(|view| (100..104).contains(&view.memory.count())),
+    quota("sender-quota", "answers requests of one sender with status 429 after its first 3")
+        .on_http(|_, response| ask_to_retry(response, 429, "0", ""))
+        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3)),
+    quota("sender-quota-forbidden", "answers requests of one sender with status 403 after its first 3")
         .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
-        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3))
-        .untrue(QUOTAS),
-    variant("method-quota", "answers requests of one method with status 403 after its first 100")
+        .when(|view| exceeds_quota(view, view.operation()["sender"].as_str(), 3)),
+    quota("method-quota", "answers requests of one method with status 403 after its first 100")
         .on_http(|_, response| response.replace(403, "text/html", "<html>quota</html>"))
-        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100))
-        .untrue(QUOTAS),
-    variant(
-        "forbidden-for-a-while",
-        "answers requests 300 to 340 with status 403, as a firewall that is updated",
-    )
-    .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
-    .when(|view| (300..340).contains(&view.memory.count()))
-    .untrue(QUOTAS),
-    variant("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
+        .when(|view| exceeds_quota(view, view.request["method"].as_str(), 100)),
+    quota("forbidden-for-a-while", "answers requests 300 to 340 with status 403, as a firewall does")
         .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
-        .when(|view| view.is_one_in(50))
-        .untrue(QUOTAS),
-    variant("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
+        .when(|view| (300..340).contains(&view.memory.count())),
+    quota("forbidden-now-and-then", "answers 1 of 50 requests with status 403")
+        .on_http(|_, response| response.replace(403, "text/html", "<html>blocked</html>"))
+        .when(|view| view.is_one_in(50)),
+    quota("redirected-now-and-then", "answers 1 of 50 requests with a redirect")
         .on_http(|_, response| response.replace(302, "text/html", ""))
-        .when(|view| view.is_one_in(50))
-        .untrue(QUOTAS),
+        .when(|view| view.is_one_in(50)),
     variant("origins-listed", "answers requests of other origins with a JSON-RPC error")
         .on_http(|view, response| refuse_origin(view, response, 200))
         .when(|view| !view.header("origin").is_empty())
         .warns(&["request.headers"]),
-    variant(
-        "origins-listed-by-http",
-        "answers requests of other origins with a JSON-RPC error and status 403",
-    )
-    .on_http(|view, response| refuse_origin(view, response, 403))
-    .when(|view| !view.header("origin").is_empty())
-    .warns(&["request.headers"]),
-    variant(
-        "idle-connections-timed-out",
-        "closes connections that are idle for 40 ms with an unsolicited status 408",
-    )
-    .on_http(|_, response| response.framing = Framing::ThenTimeout)
-    .configured(|config| config.bounds.idle_timeout_ms = 40),
+    variant("origins-listed-by-http", "answers other origins with a JSON-RPC error and status 403")
+        .on_http(|view, response| refuse_origin(view, response, 403))
+        .when(|view| !view.header("origin").is_empty())
+        .warns(&["request.headers"]),
+    variant("idle-connections-timed-out", "closes connections idle for 40 ms with an unsolicited status 408")
+        .on_http(|_, response| response.framing = Framing::ThenTimeout)
+        .configured(|config| config.bounds.idle_timeout_ms = 40),
     variant("idle-connections-closed", "closes connections that are idle for 40 ms, and announces it")
         .on_http(|_, response| response.headers.push(("keep-alive", "timeout=1")))
         .configured(|config| config.bounds.idle_timeout_ms = 40),
@@ -184,16 +149,13 @@ fn is_bucket_empty(view: &RequestView<'_>, interval: u64, burst: u64) -> bool {
 }
 
 /// A run against a server with a quota may be incomplete.
-const QUOTAS: &[Statement] = &[Statement::SponsorsAny];
+const fn quota(name: &'static str, about: &'static str) -> Variant {
+    variant(name, about).untrue(&[Statement::SponsorsAny])
+}
 
 /// Whether more requests than this many had that value.
 pub(super) fn exceeds_quota(view: &RequestView<'_>, value: Option<&str>, most: u64) -> bool {
-    let Some(value) = value.filter(|_| view.is_call()) else {
-        return false;
-    };
-    let times = view.memory.previous(value, &Value::Null).and_then(|times| times.as_u64()).unwrap_or(0) + 1;
-    view.memory.previous(value, &json!(times));
-    times > most
+    value.filter(|_| view.is_call()).is_some_and(|value| view.memory.count_of(value) > most)
 }
 
 /// Replaces the response by the error for an origin that is not listed.

@@ -2,46 +2,27 @@
 
 use alloy_primitives::Address;
 use paymaster_schemas::kinds;
-use serde_json::json;
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, list, refuse, result, retain, text_of};
+use crate::injection::{RequestView, list_as_unsupported, refuse, result, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    variant(
-        "strict-checksums",
-        "refuses addresses that are neither in lower case nor in the letter case of EIP-55",
-    )
-    .refuses(|view| addresses(view).iter().any(|address| !is_strict(address))),
-    variant(
-        "strict-token-checksums",
-        "refuses tokens, and not senders, in another letter case than lower case and that of EIP-55",
-    )
-    .refuses(|view| addresses(view).iter().skip(1).any(|address| !is_strict(address))),
-    variant(
-        "tokens-in-capitals-unsupported",
-        "supports no token in another letter case than lower case and that of EIP-55",
-    )
-    .on_answer(|view, answer| {
-        let unknown: Vec<String> = addresses(view)
-            .into_iter()
-            .skip(1)
-            .filter(|address| !is_strict(address) && view.supports(address))
-            .collect();
-        let is_unknown = |token: &str| unknown.iter().any(|other| other.eq_ignore_ascii_case(token));
-        if unknown.is_empty() {
-            return;
-        }
-        if view.is(kinds::SPONSOR_ERC20) {
-            refuse(answer, -32001, "the token is not supported");
-        } else if let Some(result) = result(answer) {
-            retain(result, "feeQuotes", |_, token| !is_unknown(token));
-            if let Some(tokens) = list(result, "unsupportedTokens") {
-                tokens.extend(unknown.iter().map(|token| json!(token)));
+    variant("strict-checksums", "refuses addresses that are neither in lower case nor as EIP-55 writes them")
+        .refuses(|view| addresses(view).iter().any(|address| !is_strict(address))),
+    variant("strict-token-checksums", "refuses tokens neither in lower case nor as EIP-55 writes them")
+        .refuses(|view| addresses(view).iter().skip(1).any(|address| !is_strict(address))),
+    variant("tokens-in-capitals-unsupported", "supports no token but in lower case and as EIP-55 writes it")
+        .on_answer(|view, answer| {
+            let tokens = addresses(view).split_off(1);
+            let is_unknown = |token: &&str| !is_strict(token) && view.supports(token);
+            let unknown: Vec<&str> = tokens.iter().map(String::as_str).filter(is_unknown).collect();
+            if view.is(kinds::SPONSOR_ERC20) && !unknown.is_empty() {
+                refuse(answer, -32001, "the token is not supported");
+            } else if let Some(result) = result(answer) {
+                list_as_unsupported(result, &unknown);
             }
-        }
-    })
-    .when(|view| view.is_token_mode()),
+        })
+        .when(|view| view.is_token_mode()),
 ];
 
 /// The sender, and the tokens of a call.

@@ -3,26 +3,17 @@
 use alloy_primitives::U256;
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, set};
+use crate::injection::{GAS_LIMITS, RequestView, set};
 
 /// Wei in 10,000 gwei.
 const HIGH_FEE: u64 = 10_000_000_000_000;
 
-const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-
 pub(super) const VARIANTS: &[Variant] = &[
     variant("large-call-data-refused", "refuses call data and init code above 4096 bytes with an error")
         .refuses(has_large_data),
-    variant(
-        "large-call-data-refused-by-http",
-        "refuses call data and init code above 4096 bytes with HTTP 413 and a text",
-    )
-    .on_http(|_, response| {
-        response.status = 413;
-        response.content_type = Some("text/plain");
-        response.body = Some(b"request entity too large".to_vec());
-    })
-    .when(has_large_data),
+    variant("large-call-data-refused-by-http", "refuses call data and init code above 4096 bytes with 413")
+        .on_http(|_, response| response.refuse(413, "request entity too large"))
+        .when(has_large_data),
     variant("parts-beyond-ordinary-refused", "refuses every part that is one beyond its ordinary size")
         .refuses(|view| {
             let data = view.sponsorship_info()["webhookData"].to_string();
@@ -35,13 +26,8 @@ pub(super) const VARIANTS: &[Variant] = &[
         }),
     variant("long-token-lists-refused", "refuses lists of more than 10 tokens")
         .refuses(|view| view.token_list().len() > 10),
-    variant("repeated-tokens-refused", "refuses lists that name a token twice").refuses(|view| {
-        let list = view.token_list();
-        let is_repeated = |(place, token): (usize, &&str)| {
-            list[..place].iter().any(|other| other.eq_ignore_ascii_case(token))
-        };
-        list.iter().enumerate().any(is_repeated)
-    }),
+    variant("repeated-tokens-refused", "refuses lists that name a token twice")
+        .refuses(|view| view.token_list().iter().any(|token| view.times_listed(token) > 1)),
     variant("long-ids-refused", "refuses ids of more than 64 letters")
         .refuses(|view| view.id_string().is_some_and(|id| id.chars().count() > 64)),
     variant("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII").refuses(|view| {
@@ -52,14 +38,10 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_answer(|view, answer| set(answer, "id", view.rounded_id()))
         .when(|view| view.has_large_id())
         .warns(&["json-rpc.large-ids"]),
-    variant("gas-above-a-block-refused", "refuses gas limits above 30 million").refuses(|view| {
-        let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
-        limits.any(|limit| limit > U256::from(30_000_000))
-    }),
-    variant("gas-of-zero-refused", "refuses gas limits of 0").refuses(|view| {
-        let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
-        limits.any(|limit| limit.is_zero())
-    }),
+    variant("gas-above-a-block-refused", "refuses gas limits above 30 million")
+        .refuses(|view| GAS_LIMITS.iter().any(|name| view.amount(name) > Some(U256::from(30_000_000)))),
+    variant("gas-of-zero-refused", "refuses gas limits of 0")
+        .refuses(|view| GAS_LIMITS.iter().any(|name| view.amount(name) == Some(U256::ZERO))),
     variant("high-fees-refused", "refuses fees of 0 and above 10,000 gwei").refuses(|view| {
         view.amount("maxFeePerGas").is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
     }),
@@ -72,14 +54,11 @@ pub(super) const VARIANTS: &[Variant] = &[
                 && !duration.as_f64().is_some_and(|seconds| (60.0..=3_600.0).contains(&seconds))
         },
     ),
-    variant(
-        "large-webhook-data-refused",
-        "refuses webhookData above 256 bytes, and of more than four levels",
-    )
-    .refuses(|view| {
-        let data = &view.sponsorship_info()["webhookData"];
-        data.to_string().len() > 256 || depth(data) > 4
-    }),
+    variant("large-webhook-data-refused", "refuses webhookData above 256 bytes and of more than four levels")
+        .refuses(|view| {
+            let data = &view.sponsorship_info()["webhookData"];
+            data.to_string().len() > 256 || depth(data) > 4
+        }),
 ];
 
 fn has_large_data(view: &RequestView<'_>) -> bool {

@@ -11,48 +11,37 @@ const MOST: usize = 4;
 
 pub(super) const VARIANTS: &[Variant] = &[
     variant("unavailable-above-four", "answers with status 503 while more than 4 requests are in flight")
-        .on_http(|view, response| {
-            above_four(view, response, |_, response| {
-                response.replace(503, "text/plain", "no server is available");
-            });
-        }),
-    variant(
-        "too-many-above-four",
-        "answers with status 429 and no Retry-After while more than 4 requests are in flight",
-    )
-    .on_http(|view, response| {
-        above_four(view, response, |_, response| response.replace(429, "text/plain", "slow down"));
-    }),
+        .on_http(|view, response| answer_above_four(view, response, 503, "no server is available")),
+    variant("too-many-above-four", "answers with status 429 while more than 4 requests are in flight")
+        .on_http(|view, response| answer_above_four(view, response, 429, "slow down")),
     variant("busy-above-four", "answers with a JSON-RPC error while more than 4 requests are in flight")
         .on_http(|view, response| {
-            above_four(view, response, |view, response| {
-                response.replace(200, "application/json", view.error_answer(-32005, "server busy"));
-            });
+            answer_above_four(view, response, 200, &view.error_answer(-32005, "server busy"));
         }),
-    variant(
-        "own-words-above-four",
-        "answers with an error that names no limit while more than 4 requests are in flight, status 200",
-    )
-    .on_http(|view, response| {
-        above_four(view, response, |view, response| {
-            response.replace(200, "application/json", view.error_answer(-32098, "no free simulator"));
-        });
-    }),
+    variant("own-words-above-four", "answers with an error of its own while more than 4 are in flight")
+        .on_http(|view, response| {
+            answer_above_four(view, response, 200, &view.error_answer(-32098, "no free simulator"));
+        }),
     variant("closed-above-four", "closes the connection while more than 4 requests are in flight").on_http(
         |view, response| {
-            above_four(view, response, |_, response| response.framing = Framing::Nothing);
+            if is_above_four(view, response) {
+                response.framing = Framing::Nothing;
+            }
         },
     ),
 ];
 
-fn above_four(
-    view: &RequestView<'_>,
-    response: &mut WireResponse,
-    refuse: fn(&RequestView<'_>, &mut WireResponse),
-) {
-    if view.arrival.in_flight > MOST {
-        refuse(view, response);
-    } else {
+/// Whether more requests are in flight; if not, the answer waits.
+fn is_above_four(view: &RequestView<'_>, response: &mut WireResponse) -> bool {
+    let is_above = view.arrival.in_flight > MOST;
+    if !is_above {
         response.delay = Duration::from_millis(1);
+    }
+    is_above
+}
+
+fn answer_above_four(view: &RequestView<'_>, response: &mut WireResponse, status: u16, body: &str) {
+    if is_above_four(view, response) {
+        response.refuse(status, body);
     }
 }

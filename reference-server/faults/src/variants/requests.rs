@@ -32,29 +32,19 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(has_unlisted),
     variant("fractional-ids-refused", "refuses ids that have a fraction, which JSON-RPC advises against")
         .refuses(|view| view.id_number().is_some_and(|digits| digits.contains('.'))),
-    variant("quote-without-mode-refused", "requires a mode in quotes too")
-        .refuses(|view| view.mode_object().get("mode").is_none()),
+    variant("quote-without-mode-refused", "requires a mode in quotes too").refuses(|view| view.omits("mode")),
     variant("all-nine-members-required", "requires every member of the operation in sponsored mode")
         .warns(&["interoperability.client-forms"])
-        .refuses(|view| {
-            view.is_sponsored_mode()
-                && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
-        }),
+        .refuses(|view| view.is_sponsored_mode() && is_incomplete(view)),
     variant("gas-limits-required-in-quotes", "requires every member of the operation in quotes")
         .warns(&["interoperability.client-forms"])
+        .refuses(|view| view.is_quote() && is_incomplete(view)),
+    variant("all-members-of-the-mode-required", "requires calculateGasLimits, and expiryDuration in its row")
         .refuses(|view| {
-            view.is_quote()
-                && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
+            let lacks = |name: &str| view.omits(name);
+            view.is_sponsored_mode() && lacks("calculateGasLimits")
+                || view.is(kinds::SPONSOR_SPONSORED) && lacks("expiryDuration")
         }),
-    variant(
-        "all-members-of-the-mode-required",
-        "requires calculateGasLimits in sponsored mode, and expiryDuration where its row has it",
-    )
-    .refuses(|view| {
-        let lacks = |name: &str| view.mode_object().get(name).is_none();
-        view.is_sponsored_mode() && lacks("calculateGasLimits")
-            || view.is(kinds::SPONSOR_SPONSORED) && lacks("expiryDuration")
-    }),
     variant("nulls-read-as-absent", "reads members that are null as absent")
         .on_request(|_, request| without_nulls(&mut request["params"]))
         .when(|view| view.is_call()),
@@ -65,12 +55,9 @@ pub(super) const VARIANTS: &[Variant] = &[
         .refuses(|view| view.mode_object()["expiryDuration"] == 0),
     variant("signatures-refused", "refuses requests with a signature that is not empty")
         .refuses(|view| view.byte_count("signature") > 0),
-    variant(
-        "null-preferred-token-is-bad-request",
-        "answers a preferredToken of null with status 400 and a text",
-    )
-    .on_http(|_, response| response.replace(400, "text/plain", "bad request"))
-    .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null)),
+    variant("null-preferred-token-is-bad-request", "answers a preferredToken of null with status 400")
+        .on_http(|_, response| response.replace(400, "text/plain", "bad request"))
+        .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null)),
     variant("malformed-params-served", "serves requests with wrong parameters")
         .on_answer(|_, answer| {
             if answer.get("error").is_some_and(|error| error["code"] == -32602) {
@@ -82,11 +69,9 @@ pub(super) const VARIANTS: &[Variant] = &[
         .warns(&["json-rpc.invalid-params"]),
     variant("batches-refused", "does not serve batches")
         .on_reply(|_, answer| {
-            *answer = Some(json!({
-                "jsonrpc": "2.0",
-                "id": null,
-                "error": { "code": -32600, "message": "no batches" },
-            }));
+            *answer = Some(
+                json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "no batches" } }),
+            );
         })
         .when(|view| view.request.as_array().is_some_and(|batch| !batch.is_empty()))
         .warns(&["json-rpc.batch", "json-rpc.notification"]),
@@ -103,6 +88,10 @@ const AMOUNTS: [&str; 6] = [
 
 fn amounts<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a Value> {
     AMOUNTS.iter().filter_map(|member| view.operation().get(member))
+}
+
+fn is_incomplete(view: &RequestView<'_>) -> bool {
+    AMOUNTS.iter().chain(&["initCode"]).any(|member| view.lacks(member))
 }
 
 fn has_unlisted(view: &RequestView<'_>) -> bool {

@@ -4,7 +4,7 @@ use paymaster_schemas::kinds;
 use serde_json::{Number, Value, json};
 
 use super::{Variant, variant};
-use crate::injection::{RequestView, map_strings, quotes, remove, rename_address, reverse_members, set};
+use crate::injection::{RequestView, change_strings, quotes, remove, rename_address, reverse_members, set};
 
 pub(super) const VARIANTS: &[Variant] = &[
     variant("extra-members-in-answer", "answers have additional members").on_answer(|_, answer| {
@@ -71,18 +71,10 @@ pub(super) const VARIANTS: &[Variant] = &[
         .on_result(|_, result| rename_address(result, upper_case)),
     variant("addresses-checksummed", "addresses are in the mixed case of ERC-55")
         .on_result(|_, result| rename_address(result, checksummed)),
-    variant("unsupported-tokens-lower-case", "unsupported tokens are in lower case").on_result(
-        |_, result| {
-            if let Some(tokens) = result.get_mut("unsupportedTokens") {
-                map_strings(tokens, str::to_ascii_lowercase);
-            }
-        },
-    ),
-    variant("data-upper-case", "paymasterAndData has digits in upper case").on_result(|_, result| {
-        if let Some(data) = result.get_mut("paymasterAndData") {
-            map_strings(data, upper_case);
-        }
-    }),
+    variant("unsupported-tokens-lower-case", "unsupported tokens are in lower case")
+        .on_result(|_, result| change_strings(result, "unsupportedTokens", str::to_ascii_lowercase)),
+    variant("data-upper-case", "paymasterAndData has digits in upper case")
+        .on_result(|_, result| change_strings(result, "paymasterAndData", upper_case)),
     variant("data-random", "paymasterAndData differs in content and length each time")
         .warns(&["plausibility.token-data", "on-chain.accepted"])
         .on_result(|view, result| replace_data(result, &pseudo_random_data(view))),

@@ -1,5 +1,6 @@
 //! Exact decimal arithmetic for fees, without floating point.
 
+use std::fmt::Display;
 use std::io::Write as _;
 
 use alloy_primitives::{U256, Uint};
@@ -84,7 +85,10 @@ fn narrow(value: Wide) -> Option<U256> {
 }
 
 /// Appends `value` in decimal digits.
-pub(crate) fn write_whole(out: &mut Vec<u8>, value: U256) {
+pub(crate) fn write_whole<T: Copy + Display>(out: &mut Vec<u8>, value: T)
+where
+    u64: TryFrom<T>,
+{
     // Writing to a vector cannot fail.
     let _ = match u64::try_from(value) {
         Ok(small) => write!(out, "{small}"),
@@ -95,10 +99,7 @@ pub(crate) fn write_whole(out: &mut Vec<u8>, value: U256) {
 /// Appends `units / 10^decimals` as a JSON number: exact, at most `decimals` digits after the point, no trailing zeros.
 pub(crate) fn write_fraction(out: &mut Vec<u8>, units: Wide, decimals: u32) {
     let start = out.len();
-    let _ = match u64::try_from(units) {
-        Ok(small) => write!(out, "{small}"),
-        Err(_) => write!(out, "{units}"),
-    };
+    write_whole(out, units);
     let decimals = decimals as usize;
     if decimals == 0 {
         return;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::message::error_codes::ErrorCode;
 use crate::message::request::RequestError;
-use crate::paymaster::chain::SenderNonces;
+use crate::paymaster::chain::{NonceError, SenderNonces};
 use crate::paymaster::policy::Policy;
 use crate::paymaster::signing::{PaymasterData, Signer};
 use crate::paymaster::tokens::TokenTable;
@@ -80,6 +80,12 @@ pub(crate) struct Refusal {
 impl Refusal {
     fn new(code: ErrorCode, pointer: &'static str, reason: impl Into<String>) -> Self {
         Self { code, pointer, reason: reason.into() }
+    }
+}
+
+impl From<NonceError> for Refusal {
+    fn from(cause: NonceError) -> Self {
+        Self::new(ErrorCode::ChainUnavailable, "/params/0/sender", cause.to_string())
     }
 }
 

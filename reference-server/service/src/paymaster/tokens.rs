@@ -1,7 +1,5 @@
 //! The supported tokens, and the cost of an operation in each.
 
-use std::collections::HashMap;
-
 use alloy_primitives::{Address, U256};
 use serde::{Deserialize, Serialize};
 
@@ -63,39 +61,30 @@ const COIN_DECIMALS: u32 = 18;
 
 /// The supported tokens with their prices parsed.
 #[derive(Debug)]
-pub(crate) struct TokenTable {
-    tokens: Vec<PricedToken>,
-    by_address: HashMap<Address, usize>,
-}
+pub(crate) struct TokenTable(Vec<PricedToken>);
 
 impl TokenTable {
     pub(crate) fn new(tokens: &[Token]) -> Result<Self, ConfigError> {
-        let mut table = Self {
-            tokens: Vec::with_capacity(tokens.len()),
-            by_address: HashMap::with_capacity(tokens.len()),
-        };
+        let mut table = Self(Vec::with_capacity(tokens.len()));
         for token in tokens {
             let priced = PricedToken::new(token)?;
-            if table.by_address.insert(priced.address, table.tokens.len()).is_some() {
-                return Err(ConfigError::value(
-                    "tokens.address",
-                    "an address that no other token has",
-                    &token.address,
-                ));
+            if table.get(&priced.address).is_some() {
+                let wanted = "an address that no other token has";
+                return Err(ConfigError::value("tokens.address", wanted, &token.address));
             }
-            table.tokens.push(priced);
+            table.0.push(priced);
         }
         Ok(table)
     }
 
     /// All tokens, in the order of the configuration.
     pub(crate) fn all(&self) -> &[PricedToken] {
-        &self.tokens
+        &self.0
     }
 
     /// The token at `address`, or none when it is not supported.
     pub(crate) fn get(&self, address: &Address) -> Option<&PricedToken> {
-        self.by_address.get(address).and_then(|index| self.tokens.get(*index))
+        self.0.iter().find(|token| token.address == *address)
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::requests::creates_account;
 use crate::faults::Fault;
-use crate::injection::{RequestView, change, remove, set, text_of};
+use crate::injection::{NO_CONTRACT, RequestView, change, remove, set, text_of};
 
 const EARLY: &str = "refusal.early";
 const OF_DATA: &str = "refusal.of-data";
@@ -22,15 +22,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_stub() && is_denied(view)),
     served(OF_DATA, "denied-data-served", "serves the data of a sender whose stub it refuses")
         .when(|view| view.is_data() && is_denied(view)),
-    served(
-        OF_DATA,
-        "denied-checksum-served",
-        "serves the data of a refused sender that has the checksum of EIP-55",
-    )
-    .when(|view| {
-        let sender = view.text("sender");
-        view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
-    }),
+    served(OF_DATA, "denied-checksum-served", "serves the data of a refused sender with a checksum").when(
+        |view| {
+            let sender = view.text("sender");
+            view.is_data() && is_denied(view) && *sender != sender.to_lowercase()
+        },
+    ),
     served(OF_DATA, "denied-new-account-served", "serves the data of a refused sender that is to be created")
         .when(|view| view.is_data() && is_denied(view) && creates_account(view)),
     answered("result.paymaster-and-data", "refusal-as-empty-data", "answers 0x instead of a refusal")
@@ -86,34 +83,24 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         })
         .also(&["json-rpc.*"]),
-    answered(
-        "answer.id",
-        "denied-text-id-null",
-        "returns id null where it refuses a sender and the id is a text",
-    )
-    .on_answer(|_, answer| set(answer, "id", Value::Null))
-    .when(|view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some())
-    .depends_on("/id"),
+    answered("answer.id", "denied-text-id-null", "returns id null to a refused sender whose id is a text")
+        .on_answer(|_, answer| set(answer, "id", Value::Null))
+        .when(|view| view.is_paymaster_call() && is_denied(view) && view.id_string().is_some())
+        .depends_on("/id"),
     answered("error.message", "refusal-without-message", "leaves the message out of refusals")
         .on_answer(|_, answer| change(answer, "error", |error| json!({ "code": error["code"] }))),
-    answered(
-        "json-rpc.reserved-codes",
-        "denied-as-unknown-method",
-        "refuses senders with the code of an unknown method",
-    )
-    .on_answer(|_, answer| {
-        change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
-    })
-    .when(|view| view.is_paymaster_call() && is_denied(view))
-    .also(&["endpoint.stub-and-data"]),
+    answered("json-rpc.reserved-codes", "denied-as-unknown-method", "refuses senders as an unknown method")
+        .on_answer(|_, answer| {
+            change(answer, "error", |error| json!({ "code": -32601, "message": error["message"] }));
+        })
+        .when(|view| view.is_paymaster_call() && is_denied(view))
+        .also(&["endpoint.stub-and-data"]),
 ];
 
 /// A fault that serves a sender which must be refused, of which the condition follows.
 const fn served(clause: &'static str, name: &'static str, about: &'static str) -> Fault {
     Fault::new(clause, name, about)
-        .on_request(|_, request| {
-            request["params"][0]["sender"] = "0x00000000000000000000000000000000000000aa".into();
-        })
+        .on_request(|_, request| request["params"][0]["sender"] = NO_CONTRACT.into())
         .also(&["data.signature"])
 }
 

@@ -8,16 +8,14 @@ use crate::injection::{RequestView, WireResponse, refuse_result};
 
 const TEXT: Fault = Fault::breaking("answer.json-text");
 
+const SENDER: Fault = TEXT.when(has_sender).depends_on("/params/0/sender");
+
 /// Faults of both specifications.
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    fault(TEXT, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
-        .on_http(|_, response| status(response, 403))
-        .when(has_sender)
-        .depends_on("/params/0/sender"),
-    fault(TEXT, "refused-sender-throttled", "answers requests of the refused sender with status 429")
-        .on_http(|_, response| throttle(response, 429))
-        .when(has_sender)
-        .depends_on("/params/0/sender"),
+    fault(SENDER, "refused-sender-forbidden", "answers requests of the refused sender with status 403")
+        .on_http(|_, response| status(response, 403)),
+    fault(SENDER, "refused-sender-throttled", "answers requests of the refused sender with status 429")
+        .on_http(|_, response| throttle(response, 429)),
 ];
 
 pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
@@ -52,14 +50,10 @@ pub(in crate::faults) const OF_FEE_QUOTE: &[Fault] = &[
     fault(TEXT, "absent-fee-token-forbidden", "answers requests to pay in no token with status 403")
         .on_http(|_, response| status(response, 403))
         .when(|view| view.omits_fee_token() && view.fee_token().is_none()),
-    Fault::new(
-        "sponsor.erc20-result",
-        "token-sponsor-limited",
-        "answers sponsor requests in token mode with the error of a rate limit",
-    )
-    .on_answer(|_, answer| refuse_result(answer, -32005, "rate limit exceeded"))
-    .when(|view| view.is(kinds::SPONSOR_ERC20))
-    .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
+    Fault::new("sponsor.erc20-result", "token-sponsor-limited", "limits the rate of paying in tokens")
+        .on_answer(|_, answer| refuse_result(answer, -32005, "rate limit exceeded"))
+        .when(|view| view.is(kinds::SPONSOR_ERC20))
+        .also(&["sponsor.*", "error.*", "request.*", "interoperability.*"]),
 ];
 
 pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
@@ -69,7 +63,7 @@ pub(in crate::faults) const OF_ERC_7677: &[Fault] = &[
         .depends_on("/method"),
     fault(TEXT, "one-entry-point-throttled", "answers requests for EntryPoint 0.7 with status 429")
         .on_http(|_, response| throttle(response, 429))
-        .when(|view| view.entry_point() == Some(EntryPoint::V07)),
+        .when(|view| view.is_for(EntryPoint::V07)),
     fault(TEXT, "new-account-timeout", "answers requests of accounts that are deployed with status 504")
         .on_http(|_, response| status(response, 504))
         .when(|view| view.is_call() && (view.has_init_code() || view.byte_count("factory") > 0))

@@ -11,43 +11,37 @@ const TEXT: Fault = Fault::breaking("answer.json-text");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(HEADERS, "charset-refused", "refuses a content type with a charset with status 415")
-        .on_http(|_, response| refuse(response, 415, "unsupported media type"))
+        .on_http(|_, response| response.refuse(415, "unsupported media type"))
         .when(|view| view.header("content-type").contains("charset")),
     fault(HEADERS, "charset-in-capitals-refused", "refuses the charset UTF-8 in capitals with status 415")
-        .on_http(|_, response| refuse(response, 415, "unsupported media type"))
+        .on_http(|_, response| response.refuse(415, "unsupported media type"))
         .when(|view| view.header("content-type").contains("UTF-8")),
     fault(HEADERS, "origin-of-extension-fails", "fails for an Origin that is neither http nor https")
-        .on_http(|_, response| refuse(response, 500, "TypeError: null is not an object"))
+        .on_http(|_, response| response.refuse(500, "TypeError: null is not an object"))
         .when(|view| view.header("origin").starts_with("chrome-extension:")),
     fault(HEADERS, "origin-refused", "refuses requests with an Origin with status 403")
-        .on_http(|_, response| refuse(response, 403, "{\"message\":\"Forbidden\"}"))
+        .on_http(|_, response| response.refuse(403, "{\"message\":\"Forbidden\"}"))
         .when(|view| !view.header("origin").is_empty()),
     fault(HEADERS, "accept-required", "refuses requests without an Accept with status 406")
-        .on_http(|_, response| refuse(response, 406, "not acceptable"))
+        .on_http(|_, response| response.refuse(406, "not acceptable"))
         .when(|view| view.header("accept").is_empty()),
     fault(HEADERS, "accept-any-refused", "refuses Accept: */* with status 406 and a JSON-RPC error")
-        .on_http(|_, response| {
-            refuse(
-                response,
-                406,
-                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not acceptable"}}"#,
-            );
-        })
+        .on_http(|_, response| response.refuse(406, NOT_ACCEPTABLE))
         .when(|view| view.header("accept") == "*/*" || view.header("accept").is_empty()),
     fault(HEADERS, "user-agent-refused", "refuses the user agent of Go with status 403")
-        .on_http(|_, response| refuse(response, 403, "<html>blocked</html>"))
+        .on_http(|_, response| response.refuse(403, "<html>blocked</html>"))
         .when(|view| view.header("user-agent").is_empty() || view.header("user-agent").starts_with("Go-")),
     fault(HEADERS, "chunked-refused", "refuses a body that is sent in chunks with status 415")
-        .on_http(|_, response| refuse(response, 415, "a content-length is needed"))
+        .on_http(|_, response| response.refuse(415, "a content-length is needed"))
         .when(|view| !view.header("transfer-encoding").is_empty()),
     fault(HEADERS, "traceparent-refused", "refuses requests with a traceparent with status 400")
-        .on_http(|_, response| refuse(response, 400, "bad request header"))
+        .on_http(|_, response| response.refuse(400, "bad request header"))
         .when(|view| !view.header("traceparent").is_empty()),
     fault(HEADERS, "two-forwarded-addresses-refused", "reads X-Forwarded-For as one address, or fails")
-        .on_http(|_, response| refuse(response, 400, "not an address"))
+        .on_http(|_, response| response.refuse(400, "not an address"))
         .when(|view| view.header("x-forwarded-for").contains(',')),
     fault(HEADERS, "other-languages-refused", "refuses an Accept-Language without English with status 406")
-        .on_http(|_, response| refuse(response, 406, "no such language"))
+        .on_http(|_, response| response.refuse(406, "no such language"))
         .when(|view| {
             let languages = view.header("accept-language");
             !languages.is_empty() && languages != "*" && !languages.contains("en")
@@ -105,11 +99,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.accepts_coding("gzip") && !view.permits_coding("br")),
 ];
 
-/// Replaces the response by a refusal with this status and body.
-fn refuse(response: &mut WireResponse, status: u16, body: &str) {
-    let content_type = if body.starts_with('{') { "application/json" } else { "text/plain" };
-    response.replace(status, content_type, body);
-}
+const NOT_ACCEPTABLE: &str =
+    r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not acceptable"}}"#;
 
 fn change(response: &mut WireResponse, change: fn(&mut Vec<u8>)) {
     if let Some(body) = &mut response.body {

@@ -15,32 +15,20 @@ const ALSO: &[&str] = &["sponsor.*", "error.*", "request.*", "json-rpc.*"];
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SERVED, "busy-now-and-then", "answers 1 of 25 sponsor requests with the error `server busy`")
         .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
-        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25()),
-    fault(
-        SERVED,
-        "unavailable-now-and-then",
-        "answers 1 of 25 sponsor requests with the error `overloaded` and status 503",
-    )
-    .on_http(|_, response| refuse_with_status(response, 503, BUSY))
-    .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25()),
-    fault(
-        SERVED,
-        "replayed-operation-refused",
-        "refuses sponsor requests with a sender and a nonce that it saw before, with status 409",
-    )
-    .on_http(|_, response| refuse_with_status(response, 409, "operation already known"))
-    .when(|view| {
-        let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
-        view.is(kinds::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
-    }),
-    fault(
-        SERVED,
-        "busy-for-large-calls",
-        "answers sponsor requests with more than 64 bytes of call data with the error `server busy`",
-    )
-    .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
-    .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
-    .depends_on("/params/0/callData"),
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25)),
+    fault(SERVED, "unavailable-now-and-then", "answers 1 of 25 sponsor requests with 503 `overloaded`")
+        .on_http(|_, response| refuse_with_status(response, 503, BUSY))
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25)),
+    fault(SERVED, "replayed-operation-refused", "refuses a sender and nonce that it saw, with status 409")
+        .on_http(|_, response| refuse_with_status(response, 409, "operation already known"))
+        .when(|view| {
+            let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
+            view.is(kinds::SPONSOR_SPONSORED) && view.memory.count_of(&format!("{sender} {nonce}")) > 1
+        }),
+    fault(SERVED, "busy-for-large-calls", "answers calls of more than 64 bytes with the error `server busy`")
+        .on_answer(|_, answer| refuse_result(answer, -32005, BUSY))
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
+        .depends_on("/params/0/callData"),
 ];
 
 const BUSY: &str = "server busy: overloaded";

@@ -24,41 +24,25 @@ const NOTIFICATION: Fault = Fault::breaking("json-rpc.notification");
 const SINGLE_NOTIFICATION: Fault = NOTIFICATION.among(|view| view.request.is_object()).depends_on("/id");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    fault(
-        PARSE,
-        "parse-error-internal",
-        "returns the code of an internal error for bodies that are not JSON",
-    )
-    .on_error(|_, error| recode(error, -32700, -32603)),
+    fault(PARSE, "parse-error-internal", "returns the code of an internal error for a body that is not JSON")
+        .on_error(|_, error| recode(error, -32700, -32603)),
     fault(PARSE, "parse-error-own-code", "returns its own code for bodies that are not JSON")
         .on_error(|_, error| recode(error, -32700, -32000)),
     fault(INVALID_REQUEST, "invalid-request-own-code", "returns its own code for JSON that is not a request")
         .on_error(|_, error| recode(error, -32600, -32000)),
-    fault(
-        INVALID_REQUEST,
-        "invalid-request-internal",
-        "returns the code of an internal error for JSON that is not a request",
-    )
-    .on_error(|_, error| recode(error, -32600, -32603)),
+    fault(INVALID_REQUEST, "invalid-request-internal", "calls JSON that is no request an internal error")
+        .on_error(|_, error| recode(error, -32600, -32603)),
     fault(METHOD, "method-not-found-own-code", "returns its own code for unknown methods")
         .on_error(|_, error| recode(error, -32601, -32000)),
-    fault(
-        METHOD,
-        "method-not-found-invalid-request",
-        "returns the code of an invalid request for unknown methods",
-    )
-    .on_error(|_, error| recode(error, -32601, -32600)),
+    fault(METHOD, "method-not-found-invalid-request", "calls an unknown method an invalid request")
+        .on_error(|_, error| recode(error, -32601, -32600)),
     fault(PARAMS, "invalid-params-own-code", "returns its own code for wrong parameters")
         .on_error(|_, error| recode(error, -32602, -32000)),
     fault(PARAMS, "invalid-params-internal", "returns the code of an internal error for wrong parameters")
         .on_error(|_, error| recode(error, -32602, -32603)),
-    fault(
-        RESERVED,
-        "token-error-method-not-found",
-        "returns the code of an unknown method for an unsupported token",
-    )
-    .on_error(|_, error| recode(error, -32002, -32601))
-    .also(&["endpoint.both-methods"]),
+    fault(RESERVED, "token-error-method-not-found", "calls an unsupported token an unknown method")
+        .on_error(|_, error| recode(error, -32002, -32601))
+        .also(&["endpoint.both-methods"]),
     fault(RESERVED, "token-error-parse-error", "returns the code of a parse error for a missing token")
         .on_error(|_, error| recode(error, -32001, -32700)),
     fault(NULL_ID, "null-id-missing", "leaves the id out where it could not be read")
@@ -77,13 +61,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(BATCH, "batch-refused", "refuses batches")
         .among(|view| has_elements(view, |count| count > 0))
         .on_reply(|_, answer| *answer = Some(refusal())),
-    fault(
-        BATCH,
-        "batch-refused-for-one-element",
-        "answers a batch with one error object when an element is no request",
-    )
-    .among(|view| view.request.as_array().into_iter().flatten().any(|element| !element.is_object()))
-    .on_reply(|_, answer| *answer = Some(refusal())),
+    fault(BATCH, "batch-refused-for-one-element", "refuses a batch as a whole when an element is no request")
+        .among(|view| view.request.as_array().into_iter().flatten().any(|element| !element.is_object()))
+        .on_reply(|_, answer| *answer = Some(refusal())),
     fault(BATCH, "batch-refused-in-array", "answers a batch with an array of one error")
         .among(|view| has_elements(view, |count| count > 0))
         .on_reply(|_, answer| *answer = Some(Value::Array(vec![refusal()])))
@@ -97,28 +77,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_batch(|_, answers| answers.truncate(8)),
     fault(BATCH, "batch-without-errors", "leaves errors out of the answer to a batch")
         .on_batch(|_, answers| answers.retain(|answer| answer.get("error").is_none())),
-    fault(
-        BATCH,
-        "batch-ids-as-text",
-        "answers only the first of several requests in a batch whose ids have the same text",
-    )
-    .on_batch(|_, answers| {
-        let mut seen = HashSet::new();
-        answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
-    }),
-    fault(
-        ELEMENTS,
-        "batch-fails-as-a-whole",
-        "answers every request of a batch with an error when one of them is an error",
-    )
-    .on_batch(|_, answers| {
-        if let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() {
-            for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
-                remove(answer, "result");
-                set(answer, "error", error.clone());
+    fault(BATCH, "batch-ids-as-text", "answers the first of several requests whose ids have the same text")
+        .on_batch(|_, answers| {
+            let mut seen = HashSet::new();
+            answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
+        }),
+    fault(ELEMENTS, "batch-fails-as-a-whole", "answers a batch with errors when one answer is an error")
+        .on_batch(|_, answers| {
+            if let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() {
+                for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
+                    remove(answer, "result");
+                    set(answer, "error", error.clone());
+                }
             }
-        }
-    }),
+        }),
     fault(ELEMENTS, "batch-result-of-first", "answers every request of a batch with the result of the first")
         .on_batch(|_, answers| {
             if let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() {
@@ -132,16 +104,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(EMPTY, "empty-batch-error-in-array", "puts the error for an empty batch into an array")
         .on_reply(|_, answer| *answer = answer.take().map(|answer| Value::Array(vec![answer]))),
     fault(EMPTY, "empty-batch-silent", "does not answer an empty batch").on_reply(|_, answer| *answer = None),
-    fault(SINGLE_NOTIFICATION, "notification-answered", "answers notifications with id null").on_reply(
-        |_, answer| {
-            answer.get_or_insert_with(notification_answer);
-        },
-    ),
-    fault(SINGLE_NOTIFICATION, "notification-refused", "answers notifications with an error").on_reply(
-        |_, answer| {
-            answer.get_or_insert_with(refusal);
-        },
-    ),
+    fault(SINGLE_NOTIFICATION, "notification-answered", "answers notifications with id null")
+        .on_reply(|_, answer| *answer = answer.take().or_else(|| Some(notification_answer()))),
+    fault(SINGLE_NOTIFICATION, "notification-refused", "answers notifications with an error")
+        .on_reply(|_, answer| *answer = answer.take().or_else(|| Some(refusal()))),
     fault(NOTIFICATION, "notification-answered-in-batch", "answers notifications within a batch")
         .on_batch(|view, answers| {
             let requests = view.request.as_array().into_iter().flatten();
@@ -184,8 +150,5 @@ fn refusal() -> Value {
 
 /// A response to a notification, correct except that there must be none.
 fn notification_answer() -> Value {
-    json!({
-        "jsonrpc": "2.0",
-        "id": null,
-        "result": some_result("SPONSORED", "0x") })
+    json!({ "jsonrpc": "2.0", "id": null, "result": some_result("SPONSORED", "0x") })
 }

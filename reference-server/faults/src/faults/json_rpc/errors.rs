@@ -16,9 +16,8 @@ const MESSAGE: Fault =
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(OBJECT, "error-as-text", "error is a string")
         .on_answer(|_, answer| change(answer, "error", |error| error["message"].clone())),
-    fault(OBJECT, "error-in-array", "error is an array").on_answer(|_, answer| {
-        change(answer, "error", |error| Value::Array(vec![error.clone()]));
-    }),
+    fault(OBJECT, "error-in-array", "error is an array")
+        .on_answer(|_, answer| change(answer, "error", |error| Value::Array(vec![error.clone()]))),
     fault(OBJECT, "error-true", "error is true").on_answer(|_, answer| replace(answer, "error", true)),
     fault(OBJECT, "error-number", "error is its code alone")
         .on_answer(|_, answer| change(answer, "error", |error| error["code"].clone())),

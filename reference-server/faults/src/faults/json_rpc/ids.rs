@@ -14,6 +14,7 @@ const ACCENT: char = '\u{301}';
 const NUMBER: Fault = Fault::breaking("request.id-number").depends_on("/id");
 const STRING: Fault = Fault::breaking("request.id-string").depends_on("/id");
 const ECHO: Fault = Fault::breaking("answer.id");
+const OF_ID: Fault = ECHO.when(|view| view.has_id());
 const ECHO_BY_ID: Fault = ECHO.depends_on("/id");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -39,50 +40,33 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.id_string().is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))
         },
     ),
-    fault(ECHO, "id-missing", "leaves the id out")
-        .on_answer(|_, answer| remove(answer, "id"))
-        .when(|view| view.has_id()),
-    fault(ECHO, "id-missing-in-errors", "leaves the id out of errors")
-        .on_answer(|_, answer| {
-            in_error(answer, |answer| remove(answer, "id"));
-        })
-        .when(|view| view.has_id()),
-    fault(ECHO, "id-null-in-errors", "returns id null in every error")
-        .on_answer(|_, answer| {
-            in_error(answer, |answer| set(answer, "id", Value::Null));
-        })
-        .when(|view| view.has_id()),
-    fault(ECHO, "id-null", "returns id null").injects(TO_NULL).when(|view| view.has_id()),
-    fault(ECHO, "id-always-one", "returns id 1 for every request")
-        .on_answer(|_, answer| set(answer, "id", 1))
-        .when(|view| view.has_id()),
+    fault(OF_ID, "id-missing", "leaves the id out").on_answer(|_, answer| remove(answer, "id")),
+    fault(OF_ID, "id-missing-in-errors", "leaves the id out of errors")
+        .on_answer(|_, answer| in_error(answer, |answer| remove(answer, "id"))),
+    fault(OF_ID, "id-null-in-errors", "returns id null in every error")
+        .on_answer(|_, answer| in_error(answer, |answer| set(answer, "id", Value::Null))),
+    fault(OF_ID, "id-null", "returns id null").injects(TO_NULL),
+    fault(OF_ID, "id-always-one", "returns id 1 for every request")
+        .on_answer(|_, answer| set(answer, "id", 1)),
     fault(ECHO_BY_ID, "id-zero-null", "returns id null for the id 0")
         .injects(TO_NULL)
         .when(|view| view.id_number().as_deref() == Some("0")),
     fault(ECHO_BY_ID, "id-empty-null", "returns id null for the empty id")
         .injects(TO_NULL)
         .when(|view| view.id_string() == Some("")),
-    fault(
-        ECHO_BY_ID,
-        "id-zero-dropped",
-        "leaves out the ids 0 and the empty string, which count as false in some languages",
-    )
-    .on_answer(|_, answer| remove(answer, "id"))
-    .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some("")),
+    fault(ECHO_BY_ID, "id-zero-dropped", "leaves out the id 0 and the empty id, which may count as false")
+        .on_answer(|_, answer| remove(answer, "id"))
+        .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some("")),
     fault(ECHO_BY_ID, "id-as-markup", "writes &, < and > of ids as entities")
         .on_answer(|view, answer| {
             respell(view, answer, |id| id.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
         })
         .when(|view| view.id_string().is_some_and(|id| id.contains(['&', '<', '>']))),
     fault(ECHO_BY_ID, "id-as-date", "removes zero milliseconds from ids that are timestamps")
-        .on_answer(|view, answer| {
-            respell(view, answer, |id| id.replace(".000Z", "Z"));
-        })
+        .on_answer(|view, answer| respell(view, answer, |id| id.replace(".000Z", "Z")))
         .when(|view| view.id_string().is_some_and(|id| id.contains(".000Z"))),
     fault(ECHO_BY_ID, "id-without-accents", "drops combining accents from ids")
-        .on_answer(|view, answer| {
-            respell(view, answer, |id| id.replace(ACCENT, ""));
-        })
+        .on_answer(|view, answer| respell(view, answer, |id| id.replace(ACCENT, "")))
         .when(|view| view.id_string().is_some_and(|id| id.contains(ACCENT))),
     fault(ECHO, "id-by-text-search", "returns the first id of the text, whatever object it is in")
         .on_answer(|view, answer| {
@@ -113,37 +97,25 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(answer, "id", json(text_of(view.id()).split('.').next().unwrap_or_default()));
         })
         .when(|view| view.id_number().is_some_and(|digits| digits.contains('.') && !digits.contains('e'))),
-    fault(
-        ECHO_BY_ID,
-        "id-in-seconds",
-        "cuts the last three zeros off ids of 13 digits, as of a time in milliseconds",
-    )
-    .on_answer(|view, answer| {
-        set(answer, "id", json(text_of(view.id()).strip_suffix("000").unwrap_or_default()));
-    })
-    .when(|view| view.id_number().is_some_and(|digits| digits.len() == 13 && digits.ends_with("000"))),
-    fault(ECHO_BY_ID, "id-sign-lost", "loses the sign of negative ids")
+    fault(ECHO_BY_ID, "id-in-seconds", "cuts three zeros off ids of 13 digits, as of times in milliseconds")
         .on_answer(|view, answer| {
-            set(answer, "id", json(text_of(view.id()).trim_start_matches('-')));
+            set(answer, "id", json(text_of(view.id()).strip_suffix("000").unwrap_or_default()));
         })
+        .when(|view| view.id_number().is_some_and(|digits| digits.len() == 13 && digits.ends_with("000"))),
+    fault(ECHO_BY_ID, "id-sign-lost", "loses the sign of negative ids")
+        .on_answer(|view, answer| set(answer, "id", json(text_of(view.id()).trim_start_matches('-'))))
         .when(|view| view.id_number().is_some_and(|digits| digits.starts_with('-') && digits != "-0")),
     fault(ECHO_BY_ID, "id-long-cut", "returns the first 64 letters of an id")
-        .on_answer(|view, answer| {
-            set(answer, "id", shortened(view, LONG_ID));
-        })
+        .on_answer(|view, answer| set(answer, "id", shortened(view, LONG_ID)))
         .when(|view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID)),
-    fault(
-        ECHO_BY_ID,
-        "id-non-ascii-replaced",
-        "replaces letters of ids that are not ascii by question marks",
-    )
-    .on_answer(|view, answer| {
-        respell(view, answer, |id| id.replace(|letter: char| !letter.is_ascii(), "?"));
-    })
-    .when(|view| view.id_string().is_some_and(|id| !id.is_ascii())),
+    fault(ECHO_BY_ID, "id-non-ascii-replaced", "writes letters of ids that are not ascii as question marks")
+        .on_answer(|view, answer| {
+            respell(view, answer, |id| id.replace(|letter: char| !letter.is_ascii(), "?"));
+        })
+        .when(|view| view.id_string().is_some_and(|id| !id.is_ascii())),
     fault(ECHO, "id-wrong-now-and-then", "returns a wrong id in 1 of 25 answers")
         .on_answer(|_, answer| set(answer, "id", "another"))
-        .when(|view| view.is_call() && view.is_one_in_25()),
+        .when(|view| view.is_call() && view.is_one_in(25)),
     fault(ECHO, "id-of-previous", "returns the id of the previous request")
         .on_answer(|view, answer| {
             if let Some(previous) = view.memory.previous("id", view.id()) {
@@ -153,9 +125,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is_call())
         .depends_on_others(),
     fault(ECHO_BY_ID, "id-cut-in-errors", "cuts ids of more than 16 characters in errors")
-        .on_answer(|view, answer| {
-            in_error(answer, |answer| set(answer, "id", shortened(view, 16)));
-        })
+        .on_answer(|view, answer| in_error(answer, |answer| set(answer, "id", shortened(view, 16))))
         .when(|view| view.id_string().is_some_and(|id| id.chars().count() > 16)),
     fault(ECHO, "id-null-in-token-mode", "returns id null in token mode only")
         .injects(TO_NULL)

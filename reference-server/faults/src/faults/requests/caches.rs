@@ -9,6 +9,10 @@ const ECHO: Fault = Fault::breaking("answer.id").depends_on_others();
 const QUOTED: Fault =
     Fault::breaking("quote.tokens-quoted").also(QUOTE_CONTENT).when(|view| view.is(kinds::QUOTE_ERC20));
 const QUOTE_CACHED: Fault = QUOTED.depends_on_others();
+const MODE_CACHED: Fault = Fault::breaking("sponsor.mode-mandatory-served")
+    .when(|view| view.is_sponsor())
+    .also(MODES)
+    .depends_on_others();
 const QUOTE_CONTENT: &[&str] =
     &["quote.only-requested", "quote.unsupported-listed", "quote.unsupported-only-unsupported"];
 
@@ -42,12 +46,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|view, result| view.repeat(result, text_of(&view.operation()["nonce"]))),
     fault(QUOTE_CACHED, "quote-cached-by-operation", "repeats the first quote for an operation")
         .on_result(|view, result| view.repeat(result, view.operation().to_string())),
-    fault(
-        QUOTE_CACHED,
-        "quote-cached-by-list-length",
-        "repeats the first quote for the same number of tokens",
-    )
-    .on_result(|view, result| view.repeat(result, view.token_list().len().to_string())),
+    fault(QUOTE_CACHED, "quote-cached-by-list-length", "repeats the first quote for a number of tokens")
+        .on_result(|view, result| view.repeat(result, view.token_list().len().to_string())),
     fault(QUOTED, "quote-cached-by-method", "repeats the first token of the first quote for every request")
         .on_result(|view, result| {
             view.repeat(result, String::new());
@@ -55,28 +55,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         // The first quote was that of discovery. From then on, the tokens of a request decide whether its answer is wrong.
         .when(|view| view.is(kinds::QUOTE_ERC20)),
-    Fault::new(
-        "sponsor.mode-mandatory-served",
-        "result-cached-by-sender",
-        "repeats the first sponsor result for a sender, whatever the mode",
-    )
-    .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"])))
-    .when(|view| view.is_sponsor())
-    .also(MODES)
-    .depends_on_others(),
-    Fault::new(
-        "sponsor.mode-mandatory-served",
-        "result-cached-by-operation",
-        "repeats the first sponsor result for an operation, whatever the mode",
-    )
-    .on_result(|view, result| view.repeat(result, view.operation().to_string()))
-    .when(|view| view.is_sponsor())
-    .also(MODES)
-    .depends_on_others(),
+    fault(MODE_CACHED, "result-cached-by-sender", "repeats the first sponsor result for a sender")
+        .on_result(|view, result| view.repeat(result, text_of(&view.operation()["sender"]))),
+    fault(MODE_CACHED, "result-cached-by-operation", "repeats the first sponsor result for an operation")
+        .on_result(|view, result| view.repeat(result, view.operation().to_string())),
     fault(QUOTE_CACHED, "quote-cached-by-preferred-token", "repeats the first quote for a preferred token")
-        .on_result(|view, result| {
-            view.repeat(result, view.preferred().unwrap_or_default().to_owned());
-        })
+        .on_result(|view, result| view.repeat(result, view.preferred().unwrap_or_default().to_owned()))
         .when(|view| view.is(kinds::QUOTE_ERC20) && view.preferred().is_some()),
 ];
 

@@ -1,49 +1,34 @@
 //! Faults of requests as published clients write them: refused, or decided otherwise than plain ones.
 
 use paymaster_schemas::kinds;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, replace_refusal};
+use crate::injection::{Behaviour, RequestView, each_quote, replace_refusal};
 
 const FORMS: Fault = Fault::breaking("interoperability.client-forms");
+
+const TOKEN_QUOTE: Fault =
+    Fault::breaking("request.token-quote-row").depends_on("/params/1/calculateGasLimits");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new("request.sponsored-name", "sponsored-refused", "accepts the mode SPONSORSHIP, not SPONSORED")
         .refuses(|view| view.mode_object()["mode"] == "SPONSORED")
         .depends_on("/params/1/mode"),
-    Fault::new(
-        "request.token-quote-row",
-        "gas-calculation-required-in-token-quotes",
-        "requires calculateGasLimits in quotes in token mode",
-    )
-    .refuses(|view| {
-        view.is_quote() && view.is_token_mode() && view.mode_object().get("calculateGasLimits").is_none()
-    })
-    .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(
-        "error.token-unsupported",
-        "token-word-served",
-        "reads a fee token that is a word as the first supported token",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when(|view| {
-        let token = view.fee_token().filter(|token| !token.is_empty()).unwrap_or("0x");
-        view.is(kinds::SPONSOR_ERC20) && !token.starts_with("0x")
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    Fault::new(
-        "error.token-absent",
-        "token-of-another-type-served",
-        "reads a fee token that is false, 0, a list or an object as the first supported token",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when(|view| {
-        let token = &view.token_info()["feeTokenAddress"];
-        view.is(kinds::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    fault(TOKEN_QUOTE, "gas-calculation-required-in-token-quotes", "token quotes need calculateGasLimits")
+        .refuses(|view| view.is_quote() && view.is_token_mode() && view.omits("calculateGasLimits")),
+    Fault::new("error.token-unsupported", "token-word-served", "reads a word as the first supported token")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| view.pays_in(|token| !token.is_empty() && !token.starts_with("0x")))
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new("error.token-absent", "token-of-another-type-served", "serves a token that is no string")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| {
+            let token = &view.token_info()["feeTokenAddress"];
+            view.is(kinds::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
+        })
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(FORMS, "client-forms-refused", "refuses operations with a signature or with paymasterAndData")
         .refuses(has_placeholder),
     fault(FORMS, "hex-nonce-refused", "refuses nonces in hex")
@@ -59,41 +44,26 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .depends_on("/params/0/maxFeePerGas"),
     fault(FORMS, "hex-fees-read-as-zero", "quotes fees of 0 where maxFeePerGas is in hex")
-        .on_result(|_, result| {
-            for quote in result.get_mut("feeQuotes").and_then(Value::as_array_mut).into_iter().flatten() {
-                quote["maxGasFee"] = json!(0);
-            }
-        })
+        .on_result(|_, result| each_quote(result, "maxGasFee", |_| json!(0)))
         .when(|view| view.is_quote() && is_hex(view, "maxFeePerGas"))
         .depends_on("/params/0/maxFeePerGas"),
-    fault(FORMS, "both-infos-refused", "refuses requests with both info objects").refuses(|view| {
-        view.mode_object().get("tokenInfo").is_some() && view.mode_object().get("sponsorshipInfo").is_some()
-    }),
+    fault(FORMS, "both-infos-refused", "refuses requests with both info objects")
+        .refuses(|view| !view.omits("tokenInfo") && !view.omits("sponsorshipInfo")),
     fault(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote")
-        .refuses(|view| view.is_quote() && view.mode_object().get("expiryDuration").is_some())
+        .refuses(|view| view.is_quote() && !view.omits("expiryDuration"))
         .depends_on("/params/1/expiryDuration"),
-    Fault::new(
-        "sponsor.decision-inputs",
-        "client-forms-not-sponsored",
-        "sponsors no operation with a signature or with paymasterAndData",
-    )
-    .injects(Behaviour::SPONSOR_NOTHING)
-    .when(|view| view.is_sponsored_mode() && has_placeholder(view))
-    .also(&["sponsor.sponsorable-is-sponsored"]),
-    Fault::new(
-        "sponsor.refused-gets-0x",
-        "hex-nonces-always-sponsored",
-        "sponsors refused senders whose nonce is in hex",
-    )
-    .on_result(|_, result| {
-        replace_refusal(result, &format!("0x{}", "ab".repeat(40)));
-    })
-    .when(|view| view.is_sponsored_mode() && is_hex(view, "nonce"))
-    .also(&["sponsor.decision-inputs"]),
+    Fault::new("sponsor.decision-inputs", "client-forms-not-sponsored", "sponsors nothing with placeholders")
+        .injects(Behaviour::SPONSOR_NOTHING)
+        .when(|view| view.is_sponsored_mode() && has_placeholder(view))
+        .also(&["sponsor.sponsorable-is-sponsored"]),
+    Fault::new("sponsor.refused-gets-0x", "hex-nonces-always-sponsored", "sponsors whatever has a hex nonce")
+        .on_result(|_, result| replace_refusal(result, &format!("0x{}", "ab".repeat(40))))
+        .when(|view| view.is_sponsored_mode() && is_hex(view, "nonce"))
+        .also(&["sponsor.decision-inputs"]),
 ];
 
 fn has_placeholder(view: &RequestView<'_>) -> bool {
-    ["signature", "paymasterAndData"].iter().any(|name| view.operation().get(name).is_some())
+    ["signature", "paymasterAndData"].iter().any(|name| !view.lacks(name))
 }
 
 fn is_hex(view: &RequestView<'_>, name: &str) -> bool {

@@ -11,6 +11,10 @@ const SPONSORED: Fault =
 const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x").when(|view| view.is_sponsored_mode());
 const INPUTS: Fault =
     Fault::breaking("sponsor.decision-inputs").injects(Behaviour::SPONSOR_NOTHING).also(AND_SPONSORED);
+/// A refused sender is sponsored.
+const FAVOUR: Fault = Fault::breaking(INPUTS.clause)
+    .on_result(|_, result| replace_refusal(result, SOME_DATA))
+    .also(&[REFUSED.clause]);
 const BY_EXPIRY: Fault = INPUTS.depends_on("/params/1/expiryDuration");
 
 /// The other clauses that a wrong refusal breaks.
@@ -30,33 +34,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| replace_refusal(result, SOME_DATA)),
     fault(REFUSED, "refused-gets-zero-byte", "returns 0x00 for an operation that it does not sponsor")
         .on_result(|_, result| replace_refusal(result, "0x00")),
-    fault(
-        REFUSED,
-        "refused-gets-zero-address",
-        "returns the zero address for an operation that it does not sponsor",
-    )
-    .on_result(|_, result| {
-        replace_refusal(result, "0x0000000000000000000000000000000000000000");
-    }),
-    Fault::new(
-        "sponsored-result.paymasterAndData",
-        "refused-gets-empty-string",
-        "returns an empty string for an operation that it does not sponsor",
-    )
-    .on_result(|_, result| replace_refusal(result, ""))
-    .when(|view| view.is_sponsored_mode())
-    .also(&[REFUSED.clause]),
-    fault(
-        REFUSED,
-        "refused-gets-data-now-and-then",
-        "returns data for 1 of 10 operations that it does not sponsor",
-    )
-    .on_result(|view, result| {
-        if is_refusal(result) && view.is_one_in(10) {
-            replace_refusal(result, SOME_DATA);
-        }
-    })
-    .also(&["sponsor.decision-inputs", "request.json-notation"]),
+    fault(REFUSED, "refused-gets-zero-address", "returns the zero address where it does not sponsor")
+        .on_result(|_, result| replace_refusal(result, "0x0000000000000000000000000000000000000000")),
+    fault(REFUSED, "refused-gets-empty-string", "returns an empty string where it does not sponsor")
+        .on_result(|_, result| replace_refusal(result, ""))
+        .of("sponsored-result.paymasterAndData")
+        .also(&[REFUSED.clause]),
+    fault(REFUSED, "refused-gets-data-now-and-then", "returns data for 1 of 10 operations not sponsored")
+        .on_result(|view, result| {
+            if is_refusal(result) && view.is_one_in(10) {
+                replace_refusal(result, SOME_DATA);
+            }
+        })
+        .also(&["sponsor.decision-inputs", "request.json-notation"]),
     fault(INPUTS, "decision-by-even-id", "sponsors only odd ids")
         .when(|view| {
             is_sponsor_call(view)
@@ -72,84 +62,49 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 86_400)),
     fault(BY_EXPIRY, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute")
         .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds < 60)),
-    fault(
-        REFUSED,
-        "refused-gets-data-again",
-        "returns data for an operation that it does not sponsor when the same bytes come again",
-    )
-    .on_result(|view, result| {
-        if is_refusal(result) && view.is_repeated() {
-            replace_refusal(result, SOME_DATA);
-        }
-    })
-    .also(&["sponsor.decision-inputs"])
-    .depends_on_others(),
+    fault(REFUSED, "refused-gets-data-again", "returns data for a refused operation that comes again")
+        .on_result(|view, result| {
+            if is_refusal(result) && view.is_repeated() {
+                replace_refusal(result, SOME_DATA);
+            }
+        })
+        .also(&["sponsor.decision-inputs"])
+        .depends_on_others(),
     fault(BY_EXPIRY, "decision-by-absent-expiry", "sponsors nothing without an expiry")
-        .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none()),
+        .when(|view| is_sponsor_call(view) && view.omits("expiryDuration")),
     fault(INPUTS, "decision-by-calculate-gas-limits", "sponsors nothing when calculateGasLimits is false")
         .when(|view| is_sponsor_call(view) && view.calculates(false))
         .depends_on("/params/1/calculateGasLimits"),
     fault(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits")
-        .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
+        .when(|view| is_sponsor_call(view) && view.omits("calculateGasLimits"))
         .depends_on("/params/1/calculateGasLimits"),
     fault(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo")
         .when(|view| is_sponsor_call(view) && view.token_info().is_object())
         .depends_on("/params/1/tokenInfo"),
-    fault(
-        INPUTS,
-        "decision-by-unknown-member",
-        "sponsors nothing when the mode object has a member that the tables do not list",
-    )
-    .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object())),
-    fault(
-        SPONSORED,
-        "quotes-without-calculation-not-sponsored",
-        "sponsors nothing in quotes without calculateGasLimits",
-    )
-    .when(|view| view.is(kinds::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
-    .depends_on("/params/1/calculateGasLimits"),
+    fault(INPUTS, "decision-by-unknown-member", "sponsors nothing with a mode member that is not listed")
+        .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object())),
+    fault(SPONSORED, "quotes-without-calculation-not-sponsored", "requires calculateGasLimits to sponsor")
+        .when(|view| view.is(kinds::QUOTE_SPONSORED) && view.omits("calculateGasLimits"))
+        .depends_on("/params/1/calculateGasLimits"),
     fault(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0")
         .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
         .depends_on("/jsonrpc"),
     fault(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again")
-        .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
+        .when(|view| is_sponsor_call(view) && view.memory.count_of(&view.operation().to_string()) > 1)
         .depends_on_others(),
     fault(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again")
-        .when(|view| {
-            let sender = text_of(&view.operation()["sender"]);
-            is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
-        })
+        .when(|view| is_sponsor_call(view) && view.memory.count_of(&text_of(&view.operation()["sender"])) > 3)
         .depends_on_others(),
     fault(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations")
-        .when(|view| is_sponsor_call(view) && view.is_one_in_25()),
-    fault(
-        INPUTS,
-        "decision-favours-token-info",
-        "sponsors operations that it otherwise refuses when there is a tokenInfo",
-    )
-    .on_result(|_, result| replace_refusal(result, SOME_DATA))
-    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
-    .also(&[REFUSED.clause]),
-    fault(
-        INPUTS,
-        "decision-favours-not-calculated",
-        "sponsors operations that it otherwise refuses when calculateGasLimits is false",
-    )
-    .on_result(|_, result| replace_refusal(result, SOME_DATA))
-    .when(|view| is_sponsor_call(view) && view.calculates(false))
-    .also(&[REFUSED.clause]),
-    fault(
-        INPUTS,
-        "decision-favours-long-expiry",
-        "sponsors operations that it otherwise refuses with an expiry above 300 seconds",
-    )
-    .on_result(|_, result| replace_refusal(result, SOME_DATA))
-    .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300))
-    .also(&[REFUSED.clause]),
+        .when(|view| is_sponsor_call(view) && view.is_one_in(25)),
+    fault(FAVOUR, "decision-favours-token-info", "sponsors refused senders when there is a tokenInfo")
+        .when(|view| is_sponsor_call(view) && view.token_info().is_object()),
+    fault(FAVOUR, "decision-favours-not-calculated", "sponsors refused senders for calculateGasLimits false")
+        .when(|view| is_sponsor_call(view) && view.calculates(false)),
+    fault(FAVOUR, "decision-favours-long-expiry", "sponsors refused senders with a long expiry")
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300)),
     fault(REFUSED, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
-        .on_result(|view, result| {
-            repeat_decision(view, result, text_of(&view.operation()["nonce"]));
-        })
+        .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["nonce"])))
         .when(is_sponsor_call)
         .also(&[SPONSORED.clause, INPUTS.clause])
         .depends_on_others(),
@@ -159,9 +114,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(BOTH)
         .depends_on_others(),
     fault(REFUSED, "decision-cached-by-call-data", "repeats its first decision for the same call data")
-        .on_result(|view, result| {
-            repeat_decision(view, result, text_of(&view.operation()["callData"]));
-        })
+        .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["callData"])))
         .when(is_sponsor_call)
         .also(&[SPONSORED.clause, INPUTS.clause])
         .depends_on_others(),

@@ -13,7 +13,7 @@ const QUOTE_SPONSORED: Fault = Fault::breaking("quote.sponsored-result")
     .when(|view| view.is(kinds::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS);
 const QUOTE_ERC20: Fault = Fault::breaking("quote.erc20-result");
-const SPONSOR_SPONSORED: Fault = Fault::breaking("sponsor.sponsored-result");
+const SPONSORING: Fault = Fault::breaking("sponsor.sponsored-result");
 const SPONSOR_ERC20: Fault = Fault::breaking("sponsor.erc20-result");
 const MODE_SERVED: Fault =
     Fault::breaking("sponsor.mode-mandatory-served").injects(TO_TOKENS).also(SPONSORED_ROWS);
@@ -32,7 +32,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode")
         .refuses(|view| view.is(kinds::QUOTE_ERC20)),
     fault(QUOTE_ERC20, "token-quote-refused-now-and-then", "refuses 1 of 25 quotes in token mode")
-        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.is_one_in_25())
+        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.is_one_in(25))
         .also(&["error.unsupported-quote-is-none", "request.*"]),
     fault(QUOTE_ERC20, "token-quote-sponsored", "answers quotes in token mode with a sponsorship")
         .injects(TO_SPONSORED)
@@ -42,61 +42,39 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(EMPTY)
         .when(|view| view.is(kinds::QUOTE_ERC20))
         .also(QUOTE_ROWS),
-    fault(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode")
+    fault(SPONSORING, "sponsoring-refused", "refuses to sponsor in sponsored mode")
         .refuses(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(&["error.refusal-is-none"]),
-    fault(
-        SPONSOR_SPONSORED,
-        "sponsoring-refused-now-and-then",
-        "refuses to sponsor 1 of 25 operations in sponsored mode",
-    )
-    .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in_25())
-    .also(&["error.refusal-is-none", "request.*"]),
-    fault(SPONSOR_SPONSORED, "sponsoring-empty", "answers in sponsored mode with an empty object")
+    fault(SPONSORING, "sponsoring-refused-now-and-then", "refuses 1 of 25 operations in sponsored mode")
+        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.is_one_in(25))
+        .also(&["error.refusal-is-none", "request.*"]),
+    fault(SPONSORING, "sponsoring-empty", "answers in sponsored mode with an empty object")
         .injects(EMPTY)
         .when(|view| view.is(kinds::SPONSOR_SPONSORED))
         .also(SPONSORED_ROWS),
     fault(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode")
         .refuses(|view| view.is(kinds::SPONSOR_ERC20)),
-    fault(
-        SPONSOR_ERC20,
-        "paying-in-tokens-without-quote-refused",
-        "refuses to sponsor in token mode where the sender has asked for no quote before",
-    )
-    .on_answer(|view, answer| {
-        let sender = view.operation()["sender"].to_string();
-        if view.is_quote() {
-            view.memory.previous(&sender, &json!(true));
-        } else if view.memory.first(sender, &json!(false)) == false {
-            refuse_result(answer, -32011, "no active quote for this account");
-        }
-    })
-    .when(|view| view.is(kinds::QUOTE_ERC20) || view.is(kinds::SPONSOR_ERC20))
-    .also(&["request.*"])
-    .depends_on_others(),
-    fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
-        .refuses(|view| {
-            let is_second =
-                |named: &str| view.tokens.get(1).is_some_and(|second| named.eq_ignore_ascii_case(second));
-            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(is_second)
+    fault(SPONSOR_ERC20, "paying-in-tokens-without-quote-refused", "requires a quote of the sender first")
+        .on_answer(|view, answer| {
+            let sender = view.operation()["sender"].to_string();
+            if view.is_quote() {
+                view.memory.previous(&sender, &json!(true));
+            } else if view.memory.first(sender, &json!(false)) == false {
+                refuse_result(answer, -32011, "no active quote for this account");
+            }
         })
+        .when(|view| view.is(kinds::QUOTE_ERC20) || view.is(kinds::SPONSOR_ERC20))
+        .also(&["request.*"])
+        .depends_on_others(),
+    fault(SPONSOR_ERC20, "paying-in-one-token-refused", "refuses the second supported token")
+        .refuses(|view| view.pays_in(|token| view.supports_as(1, token)))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    fault(
-        SPONSOR_ERC20,
-        "paying-in-tokens-judged-by-letter-case",
-        "accepts the address of a fee token only in lower case",
-    )
-    .refuses(|view| {
-        let token = view.fee_token();
-        view.is(kinds::SPONSOR_ERC20)
-            && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
-    })
-    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    fault(SPONSOR_ERC20, "paying-in-tokens-judged-by-letter-case", "accepts fee tokens in lower case only")
+        .refuses(|view| view.pays_in(|token| token.bytes().any(|letter| letter.is_ascii_uppercase())))
+        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     fault(SPONSOR_ERC20, "paying-in-tokens-quoted", "answers in token mode with quotes")
         .on_request(|_, request| request["method"] = "pm_getFeeQuoteOrData".into())
-        .when(|view| {
-            view.is(kinds::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token))
-        })
+        .when(|view| view.pays_in(|token| view.supports(token)))
         .also(TOKEN_ROWS),
     fault(MODE_SERVED, "token-info-switches-mode", "serves token mode when there is a tokenInfo")
         .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
@@ -104,15 +82,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(MODE_SERVED, "fee-token-switches-mode", "serves token mode when there is a fee token")
         .when(|view| view.is(kinds::SPONSOR_SPONSORED) && view.fee_token().is_some())
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    fault(
-        MODE_SERVED,
-        "sponsorship-info-switches-mode",
-        "serves sponsored mode when there is a sponsorshipInfo",
-    )
-    .injects(TO_SPONSORED)
-    .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
-    .also(TOKEN_MODE)
-    .depends_on("/params/1/sponsorshipInfo"),
+    fault(MODE_SERVED, "sponsorship-info-switches-mode", "serves sponsored mode for a sponsorshipInfo")
+        .injects(TO_SPONSORED)
+        .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
+        .also(TOKEN_MODE)
+        .depends_on("/params/1/sponsorshipInfo"),
 ];
 
 /// The clauses that a result of another kind breaks in sponsored mode.
@@ -167,26 +141,24 @@ const EMPTY: Behaviour = Behaviour::Result(|_, result| *result = Map::new());
 
 /// Serves the request in token mode, with the first supported token if it names none.
 const TO_TOKENS: Behaviour = Behaviour::Request(|view, request| {
-    // A malformed request has no mode object that could be changed.
-    let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
-        return;
-    };
-    mode["mode"] = "ERC20".into();
-    if !mode["tokenInfo"].is_object() {
-        mode["tokenInfo"] = json!({});
-    }
-    if view.fee_token().is_none() {
-        mode["tokenInfo"]["feeTokenAddress"] = view.tokens.first().cloned().into();
+    if let Some(info) = switch_mode(request, "ERC20", "tokenInfo")
+        && view.fee_token().is_none()
+    {
+        info["feeTokenAddress"] = view.tokens.first().cloned().into();
     }
 });
 
 /// Serves the request in sponsored mode.
 const TO_SPONSORED: Behaviour = Behaviour::Request(|_, request| {
-    let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
-        return;
-    };
-    mode["mode"] = "SPONSORED".into();
-    if !mode["sponsorshipInfo"].is_object() {
-        mode["sponsorshipInfo"] = Value::Object(Map::new());
-    }
+    switch_mode(request, "SPONSORED", "sponsorshipInfo");
 });
+
+/// Changes the mode, and returns its info object. A malformed request has no mode object that could be changed.
+fn switch_mode<'a>(request: &'a mut Value, name: &str, info: &str) -> Option<&'a mut Value> {
+    let mode = request.pointer_mut("/params/1").filter(|mode| mode.is_object())?;
+    mode["mode"] = name.into();
+    if !mode[info].is_object() {
+        mode[info] = json!({});
+    }
+    Some(&mut mode[info])
+}

@@ -20,13 +20,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| position(view.operation(), "callData") < position(view.operation(), "sender")),
     fault(NOTATION, "mode-first", "requires mode to be the first member of the mode object")
         .refuses(|view| position(view.mode_object(), "mode").is_some_and(|place| place > 0)),
-    Fault::new(
-        "sponsor.sponsored-result",
-        "some-lengths-refused",
-        "refuses 1 of 64 requests: those of a length that 64 divides",
-    )
-    .refuses(|view| view.raw.len().is_multiple_of(64))
-    .also(&["request.*", "answer.*", "json-rpc.*", "interoperability.*", "quote.*", "sponsor.*"]),
+    Fault::new("sponsor.sponsored-result", "some-lengths-refused", "refuses 1 of 64 requests by length")
+        .refuses(|view| view.raw.len().is_multiple_of(64))
+        .also(&["request.*", "answer.*", "json-rpc.*", "interoperability.*", "quote.*", "sponsor.*"]),
     fault(NOTATION, "line-breaks-refused", "refuses requests that are spread over several lines")
         .refuses(|view| view.raw.contains(&b'\n')),
     fault(NOTATION, "white-space-refused", "refuses white space after a colon or a comma")

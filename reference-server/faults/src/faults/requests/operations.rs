@@ -2,10 +2,10 @@
 
 use alloy_primitives::U256;
 use paymaster_schemas::kinds;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::faults::{Fault, fault};
-use crate::injection::RequestView;
+use crate::injection::{GAS_LIMITS, RequestView};
 
 const GAS: Fault = Fault::breaking("request.gas-fields-optional");
 const LISTED: Fault = Fault::breaking("request.listed-fields-suffice");
@@ -34,26 +34,22 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(GAS, "gas-limits-all-or-none", "requires all three gas limits in token mode or none")
         .refuses(|view| view.is(kinds::SPONSOR_ERC20) && (1..3).contains(&missing_gas_fields(view))),
     fault(GAS, "call-gas-limit-required", "requires callGasLimit in token mode")
-        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "callGasLimit"))
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.lacks("callGasLimit"))
         .depends_on("/params/0/callGasLimit"),
     fault(GAS, "verification-gas-limit-required", "requires verificationGasLimit in token mode")
-        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "verificationGasLimit"))
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.lacks("verificationGasLimit"))
         .depends_on("/params/0/verificationGasLimit"),
     fault(GAS, "pre-verification-gas-required", "requires preVerificationGas in token mode")
-        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "preVerificationGas"))
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.lacks("preVerificationGas"))
         .depends_on("/params/0/preVerificationGas"),
     fault(LISTED, "signature-required", "requires a signature in the operation")
-        .refuses(|view| lacks(view, "signature"))
+        .refuses(|view| view.lacks("signature"))
         .depends_on("/params/0/signature"),
-    fault(
-        LISTED,
-        "signature-required-to-pay-in-tokens",
-        "requires a signature when sponsoring in token mode",
-    )
-    .refuses(|view| view.is(kinds::SPONSOR_ERC20) && lacks(view, "signature"))
-    .depends_on("/params/0/signature"),
+    fault(LISTED, "signature-required-to-pay-in-tokens", "requires a signature to sponsor in token mode")
+        .refuses(|view| view.is(kinds::SPONSOR_ERC20) && view.lacks("signature"))
+        .depends_on("/params/0/signature"),
     fault(LISTED, "paymaster-and-data-required", "requires paymasterAndData in the operation")
-        .refuses(|view| lacks(view, "paymasterAndData"))
+        .refuses(|view| view.lacks("paymasterAndData"))
         .depends_on("/params/0/paymasterAndData"),
     fault(NONCE, "nonce-above-2-53-refused", "refuses nonces above 2^53")
         .refuses(|view| nonce_exceeds(view, 53)),
@@ -61,22 +57,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| nonce_exceeds(view, 64)),
     fault(NONCE, "nonce-above-2-128-refused", "refuses nonces above 2^128")
         .refuses(|view| nonce_exceeds(view, 128)),
-    fault(
-        NONCE,
-        "nonce-above-2-255-refused",
-        "reads nonces as signed numbers and refuses those of at least 2^255",
-    )
-    .refuses(|view| nonce_exceeds(view, 255)),
+    fault(NONCE, "nonce-above-2-255-refused", "reads nonces as signed numbers and refuses 2^255 and above")
+        .refuses(|view| nonce_exceeds(view, 255)),
     fault(NONCE, "nonce-zero-refused", "treats the nonce 0 as missing")
         .refuses(|view| view.amount("nonce").is_some_and(|nonce| nonce.is_zero())),
     fault(INIT_CODE, "init-code-refused", "refuses an initCode that is not empty")
         .refuses(|view| view.has_init_code()),
-    fault(
-        INIT_CODE,
-        "init-code-refused-in-token-mode",
-        "refuses an initCode that is not empty, in token mode only",
-    )
-    .refuses(|view| view.is_token_mode() && view.has_init_code()),
+    fault(INIT_CODE, "init-code-refused-in-token-mode", "refuses an initCode in token mode only")
+        .refuses(|view| view.is_token_mode() && view.has_init_code()),
     fault(INIT_CODE, "init-code-refused-in-quotes", "refuses an initCode that is not empty, in quotes only")
         .refuses(|view| view.is_quote() && view.has_init_code()),
     fault(CALL_DATA, "call-data-large-refused", "refuses call data above 4096 bytes")
@@ -87,58 +75,27 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.calculates(false)),
     fault(CALCULATE, "calculate-gas-limits-true-refused", "refuses calculateGasLimits true")
         .refuses(|view| view.calculates(true)),
-    fault(
-        CALCULATE,
-        "calculate-gas-limits-false-refused-in-token-quotes",
-        "refuses calculateGasLimits false, in token quotes only",
-    )
-    .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
-    fault(
-        CALCULATE,
-        "calculate-gas-limits-false-refused-when-sponsoring",
-        "refuses calculateGasLimits false when sponsoring in sponsored mode only",
-    )
-    .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
-    fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(|view| {
-        view.is(kinds::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some()
-    }),
-    fault(
-        EXPIRY,
-        "expiry-duration-only-300",
-        "refuses every expiryDuration except that of the sample requests",
-    )
-    .refuses(|view| {
-        let expiry = view.mode_object().get("expiryDuration");
-        view.is(kinds::SPONSOR_SPONSORED)
-            && expiry.is_some_and(|expiry| expiry.as_u64() != Some(SAMPLE_EXPIRY))
-    }),
+    fault(CALCULATE, "calculate-gas-limits-false-refused-in-token-quotes", "refuses false in token quotes")
+        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
+    fault(CALCULATE, "calculate-gas-limits-false-refused-when-sponsoring", "refuses false when sponsoring")
+        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
+    fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(has_expiry),
+    fault(EXPIRY, "expiry-duration-only-300", "refuses every expiryDuration but that of the sample requests")
+        .refuses(|view| has_expiry(view) && view.mode_object()["expiryDuration"] != SAMPLE_EXPIRY),
     fault(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty")
         .refuses(|view| webhook_data(view).next().is_some()),
-    fault(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty").refuses(|view| {
-        view.is_sponsored_mode()
-            && view.sponsorship_info()["webhookData"].is_object()
-            && webhook_data(view).next().is_none()
-    }),
+    fault(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty")
+        .refuses(|view| view.is_sponsored_mode() && view.sponsorship_info()["webhookData"] == json!({})),
     fault(WEBHOOK, "webhook-data-strings-only", "refuses webhookData with a value that is not a string")
         .refuses(|view| webhook_data(view).any(|value| !value.is_string())),
     fault(WEBHOOK, "webhook-data-not-ascii-refused", "refuses webhookData with a text that is not ascii")
         .refuses(|view| webhook_data(view).any(|value| value.as_str().is_some_and(|text| !text.is_ascii()))),
     fault(ACCOUNT, "second-account-refused", "accepts the smart account BICONOMY and refuses every other")
-        .refuses(|view| {
-            let name = account(view)["name"].as_str();
-            view.is_sponsored_mode() && name.is_some_and(|name| name != "BICONOMY")
-        }),
+        .refuses(|view| view.is_sponsored_mode() && has_other_account(view)),
     fault(ACCOUNT, "first-account-refused", "refuses the smart account BICONOMY")
         .refuses(|view| view.is_sponsored_mode() && account(view)["name"] == "BICONOMY"),
-    fault(
-        ACCOUNT,
-        "account-refused-in-quotes",
-        "refuses every smart account except BICONOMY, in quotes only",
-    )
-    .refuses(|view| {
-        let name = account(view)["name"].as_str();
-        view.is(kinds::QUOTE_SPONSORED) && name.is_some_and(|name| name != "BICONOMY")
-    }),
+    fault(ACCOUNT, "account-refused-in-quotes", "refuses every smart account but BICONOMY, in quotes only")
+        .refuses(|view| view.is(kinds::QUOTE_SPONSORED) && has_other_account(view)),
     fault(TOKEN_LIST, "token-list-long-refused", "refuses token lists of more than 8 tokens")
         .refuses(|view| view.token_list().len() > LONG_TOKEN_LIST),
     fault(TOKEN_LIST, "token-list-of-one-refused", "refuses token lists of one token")
@@ -148,19 +105,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["quote.erc20-result", "error.unsupported-quote-is-none"]),
 ];
 
-fn lacks(view: &RequestView<'_>, member: &str) -> bool {
-    view.operation().get(member).is_none()
-}
-
 fn missing_gas_fields(view: &RequestView<'_>) -> usize {
-    ["callGasLimit", "verificationGasLimit", "preVerificationGas"]
-        .into_iter()
-        .filter(|member| lacks(view, member))
-        .count()
+    GAS_LIMITS.iter().filter(|member| view.lacks(member)).count()
 }
 
 fn nonce_exceeds(view: &RequestView<'_>, bits: usize) -> bool {
     view.amount("nonce").is_some_and(|nonce| nonce >= U256::ONE << bits)
+}
+
+fn has_expiry(view: &RequestView<'_>) -> bool {
+    view.is(kinds::SPONSOR_SPONSORED) && !view.omits("expiryDuration")
+}
+
+fn has_other_account(view: &RequestView<'_>) -> bool {
+    account(view)["name"].as_str().is_some_and(|name| name != "BICONOMY")
 }
 
 fn account<'a>(view: &'a RequestView<'_>) -> &'a Value {

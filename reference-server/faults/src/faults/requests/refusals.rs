@@ -6,33 +6,27 @@ use serde_json::{Value, json};
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
 use crate::injection::{
-    Behaviour, RequestView, is_refusal, quotes, refuse, refuse_result, remove, result, set, some_result,
+    Behaviour, GAS_LIMITS, RequestView, has_quotes, is_refusal, refuse, refuse_result, remove, result, set,
+    some_result,
 };
 
+const MODE: Fault = Fault::breaking("request.mode-mandatory");
 const ABSENT: Fault = Fault::breaking("error.token-absent");
 const ABSENT_BY_TOKEN: Fault = ABSENT.depends_on("/params/1/tokenInfo/feeTokenAddress");
-const UNSUPPORTED: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
-const UNSUPPORTED_BY_TOKEN: Fault = UNSUPPORTED.depends_on("/params/1/tokenInfo/feeTokenAddress");
+const OTHER: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
+const OTHER_BY_TOKEN: Fault = OTHER.depends_on("/params/1/tokenInfo/feeTokenAddress");
 const REFUSAL: Fault =
     Fault::breaking("error.refusal-is-none").injects(REFUSE_WITH_ERROR).also(&["sponsor.refused-gets-0x"]);
-const UNSUPPORTED_QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none");
+const QUOTE: Fault = Fault::breaking("error.unsupported-quote-is-none");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        "request.mode-mandatory",
-        "sponsor-without-mode-served",
-        "serves sponsor requests without mode in the sponsored mode",
-    )
-    .on_request(|_, request| request["params"][1]["mode"] = "SPONSORED".into())
-    .when(is_sponsor_without_mode)
-    .depends_on("/params/1/mode"),
-    Fault::new(
-        "request.mode-mandatory",
-        "sponsor-mode-guessed",
-        "takes a sponsor request with tokenInfo and without mode as one in token mode",
-    )
-    .on_request(|_, request| request["params"][1]["mode"] = "ERC20".into())
-    .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
+    fault(MODE, "sponsor-without-mode-served", "serves sponsor requests without mode in the sponsored mode")
+        .on_request(|_, request| request["params"][1]["mode"] = "SPONSORED".into())
+        .when(is_sponsor_without_mode)
+        .depends_on("/params/1/mode"),
+    fault(MODE, "sponsor-mode-guessed", "takes a sponsor request with tokenInfo and no mode as token mode")
+        .on_request(|_, request| request["params"][1]["mode"] = "ERC20".into())
+        .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
     fault(ABSENT_BY_TOKEN, "absent-token-served", "uses the first supported token when none is named")
         .injects(SERVE_FIRST_TOKEN)
         .when(|view| view.omits_fee_token()),
@@ -42,7 +36,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(PAYS_NOTHING),
     fault(ABSENT, "absent-token-info-served", "uses the first supported token when there is no tokenInfo")
         .injects(SERVE_FIRST_TOKEN)
-        .when(|view| view.omits_fee_token() && view.mode_object().get("tokenInfo").is_none())
+        .when(|view| view.omits_fee_token() && view.omits("tokenInfo"))
         .depends_on("/params/1/tokenInfo"),
     fault(ABSENT_BY_TOKEN, "null-token-served", "uses the first supported token when the token is null")
         .injects(SERVE_FIRST_TOKEN)
@@ -50,13 +44,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             view.is(kinds::SPONSOR_ERC20)
                 && view.token_info().get("feeTokenAddress").is_some_and(Value::is_null)
         }),
-    fault(
-        ABSENT_BY_TOKEN,
-        "empty-token-served",
-        "uses the first supported token when the token is an empty string",
-    )
-    .injects(SERVE_FIRST_TOKEN)
-    .when(|view| view.is(kinds::SPONSOR_ERC20) && view.fee_token() == Some("")),
+    fault(ABSENT_BY_TOKEN, "empty-token-served", "uses the first supported token when the token is empty")
+        .injects(SERVE_FIRST_TOKEN)
+        .when(|view| view.pays_in(str::is_empty)),
     fault(ABSENT, "preferred-token-for-absent", "uses preferredToken when feeTokenAddress is missing")
         .on_request(|view, request| {
             let token = view.preferred().map(str::to_owned);
@@ -67,153 +57,82 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_request(|_, request| request["params"][1]["mode"] = "SPONSORED".into())
         .when(|view| view.omits_fee_token())
         .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"]),
-    fault(
-        UNSUPPORTED_BY_TOKEN,
-        "unsupported-token-served",
-        "uses the first supported token instead of an unsupported one",
-    )
-    .when(|view| view.names_unsupported_fee_token()),
-    fault(UNSUPPORTED, "unsupported-token-gets-0x", "answers with 0x when the token is not supported")
+    fault(OTHER_BY_TOKEN, "unsupported-token-served", "uses the first token instead of an unsupported one")
+        .when(|view| view.names_unsupported_fee_token()),
+    fault(OTHER, "unsupported-token-gets-0x", "answers with 0x when the token is not supported")
         .on_answer(|_, answer| pay_nothing(answer))
         .when(|view| view.names_unsupported_fee_token())
         .also(PAYS_NOTHING),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-when-not-calculated",
-        "serves a token that is not supported when calculateGasLimits is false",
-    )
-    .when(|view| view.names_unsupported_fee_token() && view.calculates(false)),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-when-deploying",
-        "serves a token that is not supported when there is an initCode",
-    )
-    .when(|view| view.names_unsupported_fee_token() && view.has_init_code()),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-now-and-then",
-        "serves 1 of 5 tokens that are not supported",
-    )
-    .when(|view| view.names_unsupported_fee_token() && view.is_one_in(5)),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-again",
-        "serves a token that is not supported when the same bytes come again",
-    )
-    .when(|view| view.names_unsupported_fee_token() && view.is_repeated()),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-to-string-ids",
-        "serves a token that is not supported when the id is a string",
-    )
-    .when(|view| view.names_unsupported_fee_token() && view.id().is_string()),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-without-gas-limit",
-        "serves a token that is not supported when a gas limit is left out",
-    )
-    .when(|view| {
-        view.names_unsupported_fee_token()
-            && ["callGasLimit", "verificationGasLimit", "preVerificationGas"]
-                .iter()
-                .any(|name| view.operation().get(name).is_none())
-    }),
-    fault(
-        UNSUPPORTED,
-        "unsupported-token-served-beside-preferred",
-        "serves a token that is not supported when preferredToken is supported",
-    )
-    .when(|view| {
-        view.names_unsupported_fee_token() && view.preferred().is_some_and(|token| view.supports(token))
-    }),
-    fault(UNSUPPORTED_BY_TOKEN, "longer-token-served", "accepts a token that contains a supported address")
+    fault(OTHER, "unsupported-token-served-when-not-calculated", "serves any if calculateGasLimits is false")
+        .when(|view| view.names_unsupported_fee_token() && view.calculates(false)),
+    fault(OTHER, "unsupported-token-served-when-deploying", "serves unsupported tokens beside an initCode")
+        .when(|view| view.names_unsupported_fee_token() && view.has_init_code()),
+    fault(OTHER, "unsupported-token-served-now-and-then", "serves 1 of 5 tokens that are not supported")
+        .when(|view| view.names_unsupported_fee_token() && view.is_one_in(5)),
+    fault(OTHER, "unsupported-token-served-again", "serves unsupported tokens when the bytes come again")
+        .when(|view| view.names_unsupported_fee_token() && view.is_repeated()),
+    fault(OTHER, "unsupported-token-served-to-string-ids", "serves unsupported tokens if the id is a string")
+        .when(|view| view.names_unsupported_fee_token() && view.id().is_string()),
+    fault(OTHER, "unsupported-token-served-without-gas-limit", "serves any token when a gas limit is absent")
+        .when(|view| view.names_unsupported_fee_token() && GAS_LIMITS.iter().any(|name| view.lacks(name))),
+    fault(OTHER, "unsupported-token-served-beside-preferred", "serves any token beside a supported one")
         .when(|view| {
-            let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
-            let within =
-                |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
-            view.is(kinds::SPONSOR_ERC20) && view.tokens.iter().any(within)
+            view.names_unsupported_fee_token() && view.preferred().is_some_and(|token| view.supports(token))
         }),
-    fault(
-        UNSUPPORTED_BY_TOKEN,
-        "piece-of-a-token-served",
-        "accepts a token that is part of a supported address",
-    )
-    .when(|view| {
-        let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
-        let within =
-            |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
-        view.is(kinds::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
-    }),
-    fault(
-        UNSUPPORTED_BY_TOKEN,
-        "native-coin-served",
-        "accepts the addresses that represent the native coin as tokens",
-    )
-    .when(|view| {
-        view.names_unsupported_fee_token() && {
-            let digits = view.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
-            digits.chars().all(|digit| digit == '0') || digits.chars().all(|digit| matches!(digit, 'e' | 'E'))
-        }
-    }),
-    fault(
-        UNSUPPORTED_BY_TOKEN,
-        "lookalike-token-served",
-        "compares only the first 32 digits of a token's address",
-    )
-    .when(|view| {
-        let start = |token: &str| token.get(..34).map(str::to_ascii_lowercase);
-        view.names_unsupported_fee_token()
-            && view
-                .tokens
-                .iter()
-                .any(|token| view.fee_token().is_some_and(|named| start(named) == start(token)))
-    }),
+    fault(OTHER_BY_TOKEN, "longer-token-served", "accepts a token that contains a supported address")
+        .when(|view| view.pays_in(|named| view.tokens.iter().any(|token| is_longer(named, token)))),
+    fault(OTHER_BY_TOKEN, "piece-of-a-token-served", "accepts a token that is part of a supported address")
+        .when(|view| {
+            view.pays_in(|named| !named.is_empty() && view.tokens.iter().any(|token| is_longer(token, named)))
+        }),
+    fault(OTHER_BY_TOKEN, "native-coin-served", "accepts addresses that represent the native coin as tokens")
+        .when(|view| {
+            view.names_unsupported_fee_token() && {
+                let digits = view.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
+                digits.chars().all(|digit| digit == '0')
+                    || digits.chars().all(|digit| matches!(digit, 'e' | 'E'))
+            }
+        }),
+    fault(OTHER_BY_TOKEN, "lookalike-token-served", "compares only the first 32 digits of a token's address")
+        .when(|view| {
+            let named = view.fee_token().and_then(|named| named.get(..34)).unwrap_or_default();
+            let begins_so =
+                |token: &String| token.get(..34).is_some_and(|start| start.eq_ignore_ascii_case(named));
+            view.names_unsupported_fee_token() && view.tokens.iter().any(begins_so)
+        }),
     fault(REFUSAL, "refusal-as-error", "returns an error for an operation that it does not sponsor")
         .when(|view| view.is_sponsored_mode()),
-    fault(
-        REFUSAL,
-        "refusal-as-error-in-quotes",
-        "returns an error for an operation that it does not sponsor, in quotes only",
-    )
-    .when(|view| view.is(kinds::QUOTE_SPONSORED)),
-    fault(
-        REFUSAL,
-        "refusal-as-error-when-sponsoring",
-        "returns an error for an operation that it does not sponsor, in pm_sponsorUserOperation only",
-    )
-    .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
-    fault(
-        UNSUPPORTED_QUOTE,
-        "unsupported-quote-as-error",
-        "answers with an error when a token is not supported",
-    )
-    .depends_on_the_request()
-    .on_answer(|_, answer| {
-        if unsupported_count(answer) > 0 {
-            refuse(answer, -32000, NOT_POSSIBLE);
-        }
-    })
-    .also(&["request.token-list"]),
-    fault(UNSUPPORTED_QUOTE, "all-unsupported-as-error", "answers with an error when no token is supported")
+    fault(REFUSAL, "refusal-as-error-in-quotes", "returns an error for a refused operation, in quotes only")
+        .when(|view| view.is(kinds::QUOTE_SPONSORED)),
+    fault(REFUSAL, "refusal-as-error-when-sponsoring", "refuses by an error in pm_sponsorUserOperation only")
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
+    fault(QUOTE, "unsupported-quote-as-error", "answers with an error when a token is not supported")
         .depends_on_the_request()
         .on_answer(|_, answer| {
-            if unsupported_count(answer) > 0
-                && result(answer).is_some_and(|result| quotes(result).next().is_none())
-            {
+            if unsupported_count(answer) > 0 {
+                refuse(answer, -32000, NOT_POSSIBLE);
+            }
+        })
+        .also(&["request.token-list"]),
+    fault(QUOTE, "all-unsupported-as-error", "answers with an error when no token is supported")
+        .depends_on_the_request()
+        .on_answer(|_, answer| {
+            if unsupported_count(answer) > 0 && result(answer).is_some_and(|result| !has_quotes(result)) {
                 refuse(answer, -32000, NOT_POSSIBLE);
             }
         }),
-    fault(
-        UNSUPPORTED_QUOTE,
-        "unsupported-preferred-as-error",
-        "answers with an error when the preferred token is not supported",
-    )
-    .on_answer(|_, answer| {
-        refuse_result(answer, -32000, NOT_POSSIBLE);
-    })
-    .when(|view| view.is(kinds::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token)))
-    .depends_on("/params/1/tokenInfo/preferredToken"),
+    fault(QUOTE, "unsupported-preferred-as-error", "answers with an error to an unsupported preferred token")
+        .on_answer(|_, answer| refuse_result(answer, -32000, NOT_POSSIBLE))
+        .when(|view| {
+            view.is(kinds::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))
+        })
+        .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
+
+/// Whether the first address contains the second, and more.
+fn is_longer(long: &str, short: &str) -> bool {
+    long.len() > short.len() && long.to_ascii_lowercase().contains(&short.to_ascii_lowercase())
+}
 
 /// The clauses that `0x` as the data of token mode breaks.
 const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponsor.erc20-result"];

@@ -1,13 +1,13 @@
 //! Faults of code that looks into what wallets send: calls that decode, factories, sizes, look-alike tokens, and the form of a request.
 
 use alloy_primitives::U256;
-use paymaster_schemas::{Method, kinds};
+use paymaster_schemas::Method;
 use serde_json::{Value, json};
 
 use super::super::json_rpc::ids::respell;
 use super::SERVE_FIRST_TOKEN;
 use crate::faults::{Fault, fault};
-use crate::injection::{Behaviour, RequestView, SOME_DATA, WireResponse, replace_refusal};
+use crate::injection::{Behaviour, GAS_LIMITS, RequestView, SOME_DATA, WireResponse, replace_refusal};
 
 const SERVED: Fault = Fault::breaking("sponsor.sponsored-result");
 const CALLS_SERVED: Fault = SERVED.depends_on("/params/0/callData");
@@ -19,12 +19,18 @@ const REFUSED: Fault = Fault::breaking("sponsor.refused-gets-0x")
     .also(DECISION);
 const SIZES: Fault = Fault::breaking("request.sizes");
 const UNSUPPORTED: Fault = Fault::breaking("error.token-unsupported").injects(SERVE_FIRST_TOKEN);
+const SIMILAR: Fault = UNSUPPORTED.depends_on("/params/1/tokenInfo/feeTokenAddress");
 const WEBHOOK: Fault =
     Fault::breaking("request.webhook-data").depends_on("/params/1/sponsorshipInfo/webhookData");
 const TEXT: Fault = Fault::breaking("answer.json-text").on_http(|_, response| fail(response));
 
+const LOWER_CASE: Fault = Fault::breaking("answer.id")
+    .on_answer(|view, answer| respell(view, answer, str::to_ascii_lowercase))
+    .depends_on("/id");
+
 /// A decision that does not depend on the operation alone.
 const DECISION: &[&str] = &["sponsor.decision-inputs"];
+const USDC: &str = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
 /// The selectors of batches of calls.
 const BATCHES: [&str; 4] = ["34fcd5be", "47e1da2a", "18dfb3c7", "00004680"];
 /// The selector with which ERC-7579 accounts run calls.
@@ -52,27 +58,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| calls(view).starts_with(&format!("{MODULAR}01"))),
     fault(CALLS_SERVED, "modular-try-refused", "refuses calls of ERC-7579 accounts that may fail")
         .refuses(|view| calls(view).starts_with(MODULAR) && calls(view).get(10..12) == Some("01")),
-    fault(
-        CALLS_SERVED,
-        "execute-user-op-refused",
-        "refuses call data that begin with executeUserOp of ERC-4337",
-    )
-    .refuses(|view| calls(view).starts_with("8dd7712f")),
-    fault(
-        CALLS_SERVED,
-        "delegate-calls-of-safe-refused",
-        "refuses delegate calls of a Safe, which are its batches",
-    )
-    .refuses(|view| {
-        let is_of_safe = ["7bb37428", "541d63c8"].iter().any(|selector| calls(view).starts_with(selector));
-        is_of_safe && word(view, 3) == Some(U256::ONE)
-    }),
-    fault(
-        CALLS_SERVED,
-        "call-data-in-mixed-case-refused",
-        "refuses call data with small and capital letters",
-    )
-    .refuses(|view| is_in_mixed_case(&view.operation()["callData"])),
+    fault(CALLS_SERVED, "execute-user-op-refused", "refuses call data that begin with executeUserOp")
+        .refuses(|view| calls(view).starts_with("8dd7712f")),
+    fault(CALLS_SERVED, "delegate-calls-of-safe-refused", "refuses delegate calls, the batches of a Safe")
+        .refuses(|view| {
+            let is_of_safe =
+                ["7bb37428", "541d63c8"].iter().any(|selector| calls(view).starts_with(selector));
+            is_of_safe && word(view, 3) == Some(U256::ONE)
+        }),
+    fault(CALLS_SERVED, "call-data-in-mixed-case-refused", "refuses call data of small and capital letters")
+        .refuses(|view| is_in_mixed_case(&view.operation()["callData"])),
     fault(SERVED, "init-code-in-mixed-case-refused", "refuses initCode with small and capital letters")
         .refuses(|view| is_in_mixed_case(&view.operation()["initCode"]))
         .depends_on("/params/0/initCode"),
@@ -99,23 +94,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(SIZES, "webhook-data-above-4000-refused", "refuses webhookData above 4,000 bytes")
         .refuses(|view| view.sponsorship_info()["webhookData"].to_string().len() > 4_000)
         .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::new(
-        "request.expiry-duration",
-        "duration-of-whole-minutes",
-        "refuses durations that are no whole minutes",
-    )
-    .refuses(|view| {
-        let seconds = view.mode_object()["expiryDuration"].as_u64();
-        seconds.is_some_and(|seconds| (61..=3_600).contains(&seconds) && seconds % 60 != 0)
-    })
-    .depends_on("/params/1/expiryDuration"),
-    Fault::new(
-        "request.nonce-uint256",
-        "nonce-of-a-validator-refused",
-        "refuses nonces with a key of 129 to 160 bits",
-    )
-    .refuses(|view| view.amount("nonce").is_some_and(|nonce| (193..=224).contains(&nonce.bit_len())))
-    .depends_on("/params/0/nonce"),
+    Fault::new("request.expiry-duration", "duration-of-whole-minutes", "requires whole minutes")
+        .refuses(|view| {
+            let seconds = view.mode_object()["expiryDuration"].as_u64();
+            seconds.is_some_and(|seconds| (61..=3_600).contains(&seconds) && seconds % 60 != 0)
+        })
+        .depends_on("/params/1/expiryDuration"),
+    Fault::new("request.nonce-uint256", "nonce-of-a-validator-refused", "refuses a key of 129 to 160 bits")
+        .refuses(|view| view.amount("nonce").is_some_and(|nonce| (193..=224).contains(&nonce.bit_len())))
+        .depends_on("/params/0/nonce"),
     fault(SERVED, "sender-without-letters-refused", "reads a sender without letters as a number")
         .refuses(|view| {
             let sender = view.text("sender");
@@ -138,77 +125,51 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .also(&["quote.*", "sponsor.*", "request.*", "error.*", "json-rpc.*"])
         .depends_on("/params/0/maxPriorityFeePerGas"),
-    fault(UNSUPPORTED, "token-by-its-ends-served", "compares the first and the last four digits of a token")
-        .when(|view| is_similar(view, |named, known| named[..6] == known[..6] && named[38..] == known[38..]))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    fault(UNSUPPORTED, "token-with-another-digit-served", "overlooks the 20th digit of a token")
-        .when(|view| {
-            is_similar(view, |named, known| named[..21] == known[..21] && named[22..] == known[22..])
-        })
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
-    fault(UNSUPPORTED, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain")
-        .when(|view| {
-            let usdc = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
-            view.is(kinds::SPONSOR_ERC20)
-                && view.fee_token().is_some_and(|token| token.eq_ignore_ascii_case(usdc))
-        })
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    fault(SIMILAR, "token-by-its-ends-served", "compares the first and the last four digits of a token")
+        .when(|view| is_similar(view, |named, known| named[..6] == known[..6] && named[38..] == known[38..])),
+    fault(SIMILAR, "token-with-another-digit-served", "overlooks the 20th digit of a token").when(|view| {
+        is_similar(view, |named, known| named[..21] == known[..21] && named[22..] == known[22..])
+    }),
+    fault(SIMILAR, "token-of-ethereum-served", "supports USDC of Ethereum, on whichever chain")
+        .when(|view| view.pays_in(|token| token.eq_ignore_ascii_case(USDC))),
     fault(UNSUPPORTED, "unsupported-token-served-1-in-200", "serves 1 of 200 tokens that are not supported")
         .when(|view| view.names_unsupported_fee_token() && view.is_one_in(200)),
     fault(UNSUPPORTED, "unsupported-token-served-to-2-0-0", "serves any token to requests of jsonrpc 2.0.0")
         .when(|view| view.names_unsupported_fee_token() && view.request["jsonrpc"] == "2.0.0"),
     fault(REFUSED, "refused-sponsored-without-gas", "sponsors a refused sender that sends gas limits of 0")
-        .when(|view| {
-            let limits = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-            limits.iter().all(|name| view.amount(name) == Some(U256::ZERO))
-        }),
+        .when(|view| GAS_LIMITS.iter().all(|name| view.amount(name) == Some(U256::ZERO))),
     fault(REFUSED, "refused-sponsored-with-signature", "sponsors a refused sender that sends a signature")
         .when(|view| view.byte_count("signature") == 65),
     fault(REFUSED, "refused-sponsored-as-sponsorship", "sponsors a refused sender in the mode SPONSORSHIP")
         .when(|view| view.mode_object()["mode"] == "SPONSORSHIP"),
-    fault(
-        REFUSED,
-        "refused-sponsored-above-2-64",
-        "sponsors a refused sender whose gas costs above 2^64 wei",
-    )
-    .when(|view| {
-        let [gas, fee] = ["callGasLimit", "maxFeePerGas"].map(|name| view.amount(name).unwrap_or_default());
-        gas.saturating_mul(fee) >= U256::ONE << 64
-    }),
+    fault(REFUSED, "refused-sponsored-above-2-64", "sponsors refused senders whose gas costs above 2^64 wei")
+        .when(|view| {
+            let [gas, fee] =
+                ["callGasLimit", "maxFeePerGas"].map(|name| view.amount(name).unwrap_or_default());
+            gas.saturating_mul(fee) >= U256::ONE << 64
+        }),
     fault(REFUSED, "refused-sponsored-for-safe", "sponsors a refused sender whose account is a Safe")
         .when(|view| view.sponsorship_info()["smartAccountInfo"]["name"] == "SAFE"),
     fault(REFUSED, "refused-sponsored-in-viem-form", "sponsors a refused sender as viem writes it")
-        .when(|view| view.operation().get("paymasterPostOpGasLimit").is_some()),
+        .when(|view| !view.lacks("paymasterPostOpGasLimit")),
     fault(REFUSED, "refused-sponsored-in-batches", "sponsors a refused sender that sends a batch")
         .when(|view| calls_of_batch(view) > 0),
     fault(WEBHOOK, "webhook-keys-with-dollar-refused", "refuses webhookData with a name that begins with $")
         .refuses(|view| webhook_names(view).any(|name| name.starts_with('$'))),
     fault(WEBHOOK, "webhook-proto-refused", "refuses webhookData with the name __proto__")
         .refuses(|view| webhook_names(view).any(|name| name == "__proto__")),
-    Fault::new("answer.id", "uuid-ids-in-lower-case", "returns ids that are UUIDs in lower case")
-        .on_answer(|view, answer| {
-            respell(view, answer, str::to_ascii_lowercase);
-        })
-        .when(|view| view.id_string().is_some_and(|id| id.len() == 36 && id.matches('-').count() == 4))
-        .depends_on("/id"),
-    Fault::new("answer.id", "address-ids-in-lower-case", "returns ids that are addresses in lower case")
-        .on_answer(|view, answer| {
-            respell(view, answer, str::to_ascii_lowercase);
-        })
-        .when(|view| view.id_string().is_some_and(|id| id.len() == 42 && id.starts_with("0x")))
-        .depends_on("/id"),
+    fault(LOWER_CASE, "uuid-ids-in-lower-case", "returns ids that are UUIDs in lower case")
+        .when(|view| view.id_string().is_some_and(|id| id.len() == 36 && id.matches('-').count() == 4)),
+    fault(LOWER_CASE, "address-ids-in-lower-case", "returns ids that are addresses in lower case")
+        .when(|view| view.id_string().is_some_and(|id| id.len() == 42 && id.starts_with("0x"))),
     fault(TEXT, "zero-duration-fails", "answers an expiryDuration of 0 with status 500 and a text")
         .when(|view| view.mode_object()["expiryDuration"] == 0)
         .depends_on("/params/1/expiryDuration"),
-    fault(
-        TEXT,
-        "empty-list-fails",
-        "answers a preferredToken beside an empty tokenList with status 500 and a text",
-    )
-    .when(|view| {
-        let list = view.token_info()["tokenList"].as_array();
-        view.preferred().is_some() && list.is_some_and(Vec::is_empty)
-    }),
+    fault(TEXT, "empty-list-fails", "answers a preferredToken beside an empty tokenList with status 500")
+        .when(|view| {
+            let list = view.token_info()["tokenList"].as_array();
+            view.preferred().is_some() && list.is_some_and(Vec::is_empty)
+        }),
     fault(TEXT, "null-preferred-token-fails", "answers a preferredToken of null with status 500 and a text")
         .when(|view| view.token_info().get("preferredToken").is_some_and(Value::is_null))
         .depends_on("/params/1/tokenInfo/preferredToken"),

@@ -8,21 +8,18 @@ use crate::injection::{SOME_DATA, change, in_error, remove, replace, set, some_r
 
 const OBJECT: Fault = Fault::breaking("answer.object");
 const EITHER: Fault = Fault::breaking("answer.result-or-error");
-const EITHER_OF_FEE_QUOTE: Fault = EITHER.of_fee_quote();
-const NO_RESULT_BESIDE_ERROR: Fault = Fault::breaking("interoperability.no-result-beside-error");
+const OF_FEE_QUOTE: Fault = EITHER.of_fee_quote();
+const TOKENS: Fault = OF_FEE_QUOTE.when(|view| view.is(kinds::SPONSOR_ERC20));
+const BESIDE_ERROR: Fault = Fault::breaking("interoperability.no-result-beside-error");
 const VERSION: Fault = Fault::breaking("answer.jsonrpc");
 const RESULT: Fault = Fault::breaking("answer.result-object").also(RESULTS).of_fee_quote();
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(OBJECT, "answer-in-array", "puts the answer into an array")
-        .on_reply(|_, answer| {
-            *answer = answer.take().map(|answer| Value::Array(vec![answer]));
-        })
+        .on_reply(|_, answer| *answer = answer.take().map(|answer| Value::Array(vec![answer])))
         .when(|view| view.is_call()),
     fault(OBJECT, "answer-as-text", "puts the answer to a quote into a JSON string")
-        .on_reply(|_, answer| {
-            *answer = answer.take().map(|answer| answer.to_string().into());
-        })
+        .on_reply(|_, answer| *answer = answer.take().map(|answer| answer.to_string().into()))
         .when(|view| view.is_quote())
         .of_fee_quote(),
     fault(OBJECT, "answer-null", "answers quotes with null")
@@ -31,74 +28,46 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .of_fee_quote(),
     fault(OBJECT, "answer-true-now-and-then", "answers true in 1 of 25 answers")
         .on_reply(|_, answer| *answer = answer.take().map(|_| true.into()))
-        .when(|view| view.is_call() && view.is_one_in_25()),
-    fault(
-        EITHER_OF_FEE_QUOTE,
-        "result-and-error",
-        "adds an error to every result of sponsoring in token mode",
-    )
-    .on_answer(|_, answer| {
-        if answer.contains_key("result") {
-            set(answer, "error", json!({ "code": 0, "message": "no error" }));
-        }
-    })
-    .when(|view| view.is(kinds::SPONSOR_ERC20))
-    .also(&["sponsor.erc20-result", NO_RESULT_BESIDE_ERROR.clause]),
+        .when(|view| view.is_call() && view.is_one_in(25)),
+    fault(TOKENS, "result-and-error", "adds an error to every result of sponsoring in token mode")
+        .on_answer(|_, answer| {
+            if answer.contains_key("result") {
+                set(answer, "error", json!({ "code": 0, "message": "no error" }));
+            }
+        })
+        .also(&["sponsor.erc20-result", BESIDE_ERROR.clause]),
     fault(EITHER, "result-and-null-error", "adds error null to every result").on_answer(|_, answer| {
         if answer.contains_key("result") {
             set(answer, "error", Value::Null);
         }
     }),
-    fault(EITHER_OF_FEE_QUOTE, "error-and-null-result", "adds result null to every error")
+    fault(OF_FEE_QUOTE, "error-and-null-result", "adds result null to every error")
+        .on_answer(|_, answer| in_error(answer, |answer| set(answer, "result", Value::Null)))
+        .also(&[BESIDE_ERROR.clause]),
+    fault(BESIDE_ERROR, "error-and-null-result-for-tokens", "adds result null to errors of paying in tokens")
+        .on_answer(|_, answer| in_error(answer, |answer| set(answer, "result", Value::Null)))
+        .when(|view| view.is(kinds::SPONSOR_ERC20))
+        .also(&[EITHER.clause])
+        .of_fee_quote(),
+    fault(TOKENS, "error-and-result", "adds a result to every error of sponsoring in token mode")
         .on_answer(|_, answer| {
-            in_error(answer, |answer| set(answer, "result", Value::Null));
+            in_error(answer, |answer| set(answer, "result", some_result("ERC20", SOME_DATA)));
         })
-        .also(&[NO_RESULT_BESIDE_ERROR.clause]),
-    fault(
-        NO_RESULT_BESIDE_ERROR,
-        "error-and-null-result-for-tokens",
-        "adds result null to every error of sponsoring in token mode",
-    )
-    .on_answer(|_, answer| {
-        in_error(answer, |answer| set(answer, "result", Value::Null));
-    })
-    .when(|view| view.is(kinds::SPONSOR_ERC20))
-    .also(&[EITHER.clause])
-    .of_fee_quote(),
-    fault(
-        EITHER_OF_FEE_QUOTE,
-        "error-and-result",
-        "adds a result to every error of sponsoring in token mode",
-    )
-    .on_answer(|_, answer| {
-        in_error(answer, |answer| set(answer, "result", some_result("ERC20", SOME_DATA)));
-    })
-    .when(|view| view.is(kinds::SPONSOR_ERC20))
-    .also(&[NO_RESULT_BESIDE_ERROR.clause]),
-    fault(
-        EITHER_OF_FEE_QUOTE,
-        "neither-result-nor-error",
-        "leaves the error out when a token is missing or not supported",
-    )
-    .on_answer(|_, answer| remove(answer, "error"))
-    .when(|view| view.is(kinds::SPONSOR_ERC20))
-    .also(&["error.token-absent", "error.token-unsupported"]),
-    fault(
-        EITHER_OF_FEE_QUOTE,
-        "result-under-another-name",
-        "names the result of a quote in sponsored mode `data`",
-    )
-    .on_answer(|_, answer| {
-        if let Some(result) = answer.shift_remove("result") {
-            set(answer, "data", result);
-        }
-    })
-    .when(|view| view.is(kinds::QUOTE_SPONSORED))
-    .also(&["quote.sponsored-result"]),
+        .also(&[BESIDE_ERROR.clause]),
+    fault(TOKENS, "neither-result-nor-error", "leaves errors about missing and unsupported tokens out")
+        .on_answer(|_, answer| remove(answer, "error"))
+        .also(&["error.token-absent", "error.token-unsupported"]),
+    fault(OF_FEE_QUOTE, "result-under-another-name", "names the result of a quote in sponsored mode `data`")
+        .on_answer(|_, answer| {
+            if let Some(result) = answer.shift_remove("result") {
+                set(answer, "data", result);
+            }
+        })
+        .when(|view| view.is(kinds::QUOTE_SPONSORED))
+        .also(&["quote.sponsored-result"]),
     fault(VERSION, "jsonrpc-missing", "leaves jsonrpc out").on_answer(|_, answer| remove(answer, "jsonrpc")),
-    fault(VERSION, "jsonrpc-missing-in-errors", "leaves jsonrpc out of errors").on_answer(|_, answer| {
-        in_error(answer, |answer| remove(answer, "jsonrpc"));
-    }),
+    fault(VERSION, "jsonrpc-missing-in-errors", "leaves jsonrpc out of errors")
+        .on_answer(|_, answer| in_error(answer, |answer| remove(answer, "jsonrpc"))),
     fault(VERSION, "jsonrpc-number", "jsonrpc is a number")
         .on_answer(|_, answer| set(answer, "jsonrpc", crate::injection::json("2.0"))),
     fault(VERSION, "jsonrpc-one", "jsonrpc is 1.0").on_answer(|_, answer| set(answer, "jsonrpc", "1.0")),
@@ -125,7 +94,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     }),
     fault(RESULT, "result-true-now-and-then", "result is true in 1 of 25 answers")
         .on_answer(|_, answer| replace(answer, "result", true))
-        .when(|view| view.is_call() && view.is_one_in_25()),
+        .when(|view| view.is_call() && view.is_one_in(25)),
 ];
 
 /// The clauses that a result other than an object breaks.

@@ -102,7 +102,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes_quotes(Token(2), Remove),
     fault(FEE, "fee-max-string-now-and-then", "maxGasFee is a string in 1 of 25 results")
         .changes(Map(decimal_text))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
 ];
 
 /// The clauses that a quote without a valid address breaks.

@@ -10,6 +10,7 @@ use crate::injection::{json, remove, set, text_of};
 const MODE: Fault = Fault::breaking("quote-result.MODE");
 const PAYMASTER: Fault = Fault::breaking("quote-result.paymasterAddress");
 const QUOTES: Fault = Fault::breaking("quote-result.feeQuotes");
+const NO_QUOTES: Fault = QUOTES.also(&["quote.tokens-quoted"]);
 const UNSUPPORTED: Fault = Fault::breaking("quote-result.unsupportedTokens");
 const ONLY_OWN: Fault = Fault::breaking("quote.unsupported-only-unsupported");
 const MODE_MEMBER: Fault = Fault::breaking("interoperability.mode-member")
@@ -34,89 +35,70 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     })),
     fault(PAYMASTER, "quote-paymaster-word", "paymasterAddress is padded to 32 bytes")
         .changes(Map(|value| text_of(value).replacen("0x", "0x000000000000000000000000", 1).into())),
-    fault(
-        PAYMASTER,
-        "quote-paymaster-missing-when-deploying",
-        "leaves paymasterAddress out when there is an initCode",
-    )
-    .changes(Remove)
-    .when(|view| view.has_init_code())
-    .depends_on("/params/0/initCode"),
-    fault(QUOTES, "quote-quotes-null", "feeQuotes is null")
-        .changes(Set("null"))
-        .also(&["quote.tokens-quoted"]),
+    fault(PAYMASTER, "quote-paymaster-missing-when-deploying", "leaves paymasterAddress out beside initCode")
+        .changes(Remove)
+        .when(|view| view.has_init_code())
+        .depends_on("/params/0/initCode"),
+    fault(NO_QUOTES, "quote-quotes-null", "feeQuotes is null").changes(Set("null")),
     fault(QUOTES, "quote-quotes-null-when-none", "feeQuotes is null when no token is quoted").changes(Map(
         |value| if value.as_array().is_some_and(Vec::is_empty) { Value::Null } else { value.clone() },
     )),
-    fault(QUOTES, "quote-quotes-by-address", "feeQuotes is an object with a member for each token")
+    fault(NO_QUOTES, "quote-quotes-by-address", "feeQuotes is an object with a member for each token")
         .changes(Map(|value| {
-            let quotes = value.as_array().into_iter().flatten();
-            quotes.map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
-        }))
-        .also(&["quote.tokens-quoted"]),
-    fault(QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one")
-        .changes(Map(|value| match value.as_array().map(Vec::as_slice) {
+            items(value).map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
+        })),
+    fault(NO_QUOTES, "quote-quotes-single-bare", "feeQuotes is the quote itself when there is one").changes(
+        Map(|value| match value.as_array().map(Vec::as_slice) {
             Some([quote]) => quote.clone(),
             _ => value.clone(),
-        }))
-        .also(&["quote.tokens-quoted"]),
+        }),
+    ),
     fault(QUOTES, "quote-quotes-with-null", "feeQuotes ends with null")
         .changes(Map(|value| with_last(value, Value::Null))),
-    fault(QUOTES, "quote-quotes-as-text", "feeQuotes is JSON in a string")
-        .changes(Map(|value| value.to_string().into()))
-        .also(&["quote.tokens-quoted"]),
-    fault(
-        ONLY_OWN,
-        "quote-unsupported-of-earlier",
-        "unsupportedTokens also has those of earlier requests, and each request above twenty drops the first",
-    )
-    .on_result(|view, result| {
-        const LIST: &str = "list";
-        let known = view.memory.previous(LIST, &Value::Null);
-        let mut all = known.and_then(|known| known.as_array().cloned()).unwrap_or_default();
-        let own = result.get("unsupportedTokens").and_then(Value::as_array).into_iter().flatten();
-        for token in own {
-            if !all.contains(token) {
-                all.push(token.clone());
+    fault(NO_QUOTES, "quote-quotes-as-text", "feeQuotes is JSON in a string")
+        .changes(Map(|value| value.to_string().into())),
+    fault(ONLY_OWN, "quote-unsupported-of-earlier", "lists up to twenty unsupported tokens of all requests")
+        .on_result(|view, result| {
+            const LIST: &str = "list";
+            let known = view.memory.previous(LIST, &Value::Null);
+            let mut all = known.and_then(|known| known.as_array().cloned()).unwrap_or_default();
+            let own = result.get("unsupportedTokens").and_then(Value::as_array).into_iter().flatten();
+            for token in own {
+                if !all.contains(token) {
+                    all.push(token.clone());
+                }
             }
-        }
-        if all.len() > 20 {
-            all.remove(0);
-        }
-        let all = Value::from(all);
-        view.memory.previous(LIST, &all);
-        set(result, "unsupportedTokens", all);
-    })
-    .when(|view| view.is(kinds::QUOTE_ERC20))
-    .also(&["quote.unsupported-listed", "request.*"])
-    .depends_on_others(),
+            if all.len() > 20 {
+                all.remove(0);
+            }
+            let all = Value::from(all);
+            view.memory.previous(LIST, &all);
+            set(result, "unsupportedTokens", all);
+        })
+        .when(|view| view.is(kinds::QUOTE_ERC20))
+        .also(&["quote.unsupported-listed", "request.*"])
+        .depends_on_others(),
     fault(UNSUPPORTED, "quote-unsupported-null", "unsupportedTokens is null").changes(Set("null")).when(
         |view| view.token_list().iter().copied().chain(view.preferred()).all(|token| view.supports(token)),
     ),
     fault(UNSUPPORTED, "quote-unsupported-joined", "unsupportedTokens is a string joined by commas")
         .changes(Map(|value| {
-            let tokens: Vec<String> = value.as_array().into_iter().flatten().map(text_of).collect();
+            let tokens: Vec<String> = items(value).map(text_of).collect();
             tokens.join(",").into()
         }))
         .also(&["quote.unsupported-listed"]),
     fault(UNSUPPORTED, "quote-unsupported-objects", "unsupportedTokens holds objects")
         .changes(Map(|value| {
-            let tokens = value.as_array().into_iter().flatten();
-            tokens.map(|token| serde_json::json!({ "tokenAddress": token })).collect()
+            items(value).map(|token| serde_json::json!({ "tokenAddress": token })).collect()
         }))
         .depends_on_the_request()
         .also(&["quote.unsupported-listed"]),
-    fault(
-        UNSUPPORTED,
-        "quote-unsupported-without-prefix",
-        "the addresses in unsupportedTokens have no 0x prefix",
-    )
-    .changes(Map(|value| {
-        let tokens = value.as_array().into_iter().flatten();
-        tokens.map(|token| Value::from(text_of(token).trim_start_matches("0x"))).collect()
-    }))
-    .depends_on_the_request()
-    .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
+    fault(UNSUPPORTED, "quote-unsupported-without-prefix", "addresses in unsupportedTokens have no 0x")
+        .changes(Map(|value| {
+            items(value).map(|token| Value::from(text_of(token).trim_start_matches("0x"))).collect()
+        }))
+        .depends_on_the_request()
+        .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
     fault(UNSUPPORTED, "quote-unsupported-boolean", "unsupportedTokens is false when there are none")
         .changes(Map(|value| {
             if value.as_array().is_some_and(Vec::is_empty) { json("false") } else { value.clone() }
@@ -128,7 +110,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|_, result| set(result, "mode", "PAYMASTER")),
 ];
 
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
 fn with_last(array: &Value, last: Value) -> Value {
-    let items = array.as_array().into_iter().flatten().cloned();
+    let items = items(array).cloned();
     items.chain([last]).collect()
 }

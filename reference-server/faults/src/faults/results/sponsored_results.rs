@@ -10,7 +10,7 @@ use crate::injection::{decimal_text, in_hex, json, text_of};
 const MODE: Fault = Fault::breaking("sponsored-result.MODE");
 const DATA: Fault = Fault::breaking("sponsored-result.paymasterAndData");
 const PRE: Fault = Fault::breaking("sponsored-result.preVerificationGas");
-const VERIFICATION: Fault = Fault::breaking("sponsored-result.verificationGasLimit");
+const VERIFY: Fault = Fault::breaking("sponsored-result.verificationGasLimit");
 const CALL: Fault = Fault::breaking("sponsored-result.callGasLimit");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -22,17 +22,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .also(&["sponsor.mode-mandatory-served"]),
     fault(MODE, "sponsored-mode-null-now-and-then", "MODE is null in 1 of 25 results")
         .changes(Set("null"))
-        .when(|view| view.is_one_in_25()),
-    fault(
-        MODE,
-        "sponsored-mode-null-for-half",
-        "MODE is null for half of all requests, by a hash of the bytes",
-    )
-    .changes(Set("null"))
-    .when(|view| {
-        let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        view.raw.iter().fold(0xcbf2_9ce4_8422_2325, hash).count_ones().is_multiple_of(2)
-    }),
+        .when(|view| view.is_one_in(25)),
+    fault(MODE, "sponsored-mode-null-for-half", "MODE is null for half of all requests, by a hash of bytes")
+        .changes(Set("null"))
+        .when(|view| {
+            let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            view.raw.iter().fold(0xcbf2_9ce4_8422_2325, hash).count_ones().is_multiple_of(2)
+        }),
     fault(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only")
         .changes(Remove)
         .when(|view| view.is(kinds::QUOTE_SPONSORED)),
@@ -41,14 +37,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Map(|value| serde_json::json!({ "data": value }))),
     fault(DATA, "sponsored-data-array", "paymasterAndData is an array")
         .changes(Map(|value| Value::Array(vec![value.clone()]))),
-    fault(
-        DATA,
-        "sponsored-data-missing-when-deploying",
-        "leaves paymasterAndData out when there is an initCode",
-    )
-    .changes(Remove)
-    .when(|view| view.has_init_code())
-    .depends_on("/params/0/initCode"),
+    fault(DATA, "sponsored-data-missing-when-deploying", "leaves paymasterAndData out beside an initCode")
+        .changes(Remove)
+        .when(|view| view.has_init_code())
+        .depends_on("/params/0/initCode"),
     fault(PRE, "sponsored-pre-number", "preVerificationGas is a number").changes(Map(number)),
     fault(PRE, "sponsored-pre-hex", "preVerificationGas is in hex").changes(Map(in_hex)),
     fault(PRE, "sponsored-pre-fraction", "preVerificationGas has a fraction")
@@ -58,24 +50,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .changes(Map(|value| format!("+{}", text_of(value)).into())),
     fault(PRE, "sponsored-pre-grouped", "preVerificationGas has a comma in it")
         .changes(Map(|value| format!("{},000", text_of(value)).into())),
-    fault(
-        PRE,
-        "sponsored-pre-number-when-sponsoring",
-        "preVerificationGas is a number, when sponsoring only",
-    )
-    .changes(Map(number))
-    .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
-    fault(VERIFICATION, "sponsored-verification-null", "verificationGasLimit is null").changes(Set("null")),
-    fault(VERIFICATION, "sponsored-verification-negative", "verificationGasLimit is negative")
-        .changes(Set("-1")),
-    fault(
-        VERIFICATION,
-        "sponsored-verification-missing-when-not-calculated",
-        "leaves verificationGasLimit out when calculateGasLimits is false",
-    )
-    .changes(Remove)
-    .when(|view| view.calculates(false))
-    .depends_on("/params/1/calculateGasLimits"),
+    fault(PRE, "sponsored-pre-number-when-sponsoring", "preVerificationGas is a number when sponsoring only")
+        .changes(Map(number))
+        .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
+    fault(VERIFY, "sponsored-verification-null", "verificationGasLimit is null").changes(Set("null")),
+    fault(VERIFY, "sponsored-verification-negative", "verificationGasLimit is negative").changes(Set("-1")),
+    fault(VERIFY, "sponsored-verification-missing-when-not-calculated", "leaves it out when not calculated")
+        .changes(Remove)
+        .when(|view| view.calculates(false))
+        .depends_on("/params/1/calculateGasLimits"),
     fault(CALL, "sponsored-call-fraction", "callGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.5", text_of(value))))),
     fault(CALL, "sponsored-call-boolean", "callGasLimit is a boolean").changes(Set("true")),
@@ -85,7 +68,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on("/params/0/initCode"),
     fault(CALL, "sponsored-call-missing-now-and-then", "leaves callGasLimit out of 1 of 25 results")
         .changes(Remove)
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
 ];
 
 /// A string of digits as a number.

@@ -4,6 +4,7 @@ use crate::faults::{Fault, fault};
 
 const JSON: Fault = Fault::breaking("answer.json-text");
 const SINGLE_VALUED: Fault = Fault::breaking("answer.single-valued-members");
+const TWO_VALUES: Fault = SINGLE_VALUED.of_fee_quote();
 const UNIQUE: Fault = Fault::breaking("json-rpc.unique-members");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -17,12 +18,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         text.push(b'\n');
         text.extend(again);
     }),
-    fault(JSON, "truncated-text", "ends before its last brace").on_text(|_, text| {
-        text.pop();
-    }),
+    fault(JSON, "truncated-text", "ends before its last brace")
+        .on_text(|_, text| text.truncate(text.len().saturating_sub(1))),
     fault(JSON, "truncated-text-now-and-then", "ends early in 1 of 25 answers")
         .on_text(|_, text| text.truncate(text.len() / 2))
-        .when(|view| view.is_one_in_25()),
+        .when(|view| view.is_one_in(25)),
     fault(JSON, "empty-text", "is empty for quotes")
         .on_text(|_, text| text.clear())
         .when(|view| view.is_quote())
@@ -51,15 +51,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_text(|_, text| add_first_member(text, b"\"id\":\"first\"")),
     fault(SINGLE_VALUED, "jsonrpc-twice", "has two versions, the last one right")
         .on_text(|_, text| add_first_member(text, b"\"jsonrpc\":\"1.1\"")),
-    fault(SINGLE_VALUED, "paymaster-and-data-twice", "has two values of paymasterAndData")
-        .on_text(|_, text| repeat_within(text, b"\"paymasterAndData\":", b"\"0xdead\""))
-        .of_fee_quote(),
-    fault(SINGLE_VALUED, "call-gas-limit-twice", "has two values of callGasLimit")
-        .on_text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7"))
-        .of_fee_quote(),
-    fault(SINGLE_VALUED, "quote-member-twice", "has two values of decimal in a quote")
-        .on_text(|_, text| repeat_within(text, b"\"decimal\":", b"77"))
-        .of_fee_quote(),
+    fault(TWO_VALUES, "paymaster-and-data-twice", "has two values of paymasterAndData")
+        .on_text(|_, text| repeat_within(text, b"\"paymasterAndData\":", b"\"0xdead\"")),
+    fault(TWO_VALUES, "call-gas-limit-twice", "has two values of callGasLimit")
+        .on_text(|_, text| repeat_within(text, b"\"callGasLimit\":", b"7")),
+    fault(TWO_VALUES, "quote-member-twice", "has two values of decimal in a quote")
+        .on_text(|_, text| repeat_within(text, b"\"decimal\":", b"77")),
     fault(UNIQUE, "id-repeated", "has its id twice, the same both times").on_text(|view, text| {
         if view.is_call() {
             add_first_member(text, format!("\"id\":{}", view.id()).as_bytes());

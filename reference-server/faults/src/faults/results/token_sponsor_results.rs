@@ -8,7 +8,7 @@ use crate::injection::{decimal_text, json, text_of};
 const MODE: Fault = Fault::breaking("token-sponsor-result.MODE");
 const DATA: Fault = Fault::breaking("token-sponsor-result.paymasterAndData");
 const PRE: Fault = Fault::breaking("token-sponsor-result.preVerificationGas");
-const VERIFICATION: Fault = Fault::breaking("token-sponsor-result.verificationGasLimit");
+const VERIFY: Fault = Fault::breaking("token-sponsor-result.verificationGasLimit");
 const CALL: Fault = Fault::breaking("token-sponsor-result.callGasLimit");
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
@@ -31,35 +31,23 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .of("plausibility.pre-verification-gas"),
     fault(PRE, "token-pre-missing-when-not-given", "leaves preVerificationGas out when the request does")
         .changes(Remove)
-        .when(|view| view.operation().get("preVerificationGas").is_none())
+        .when(|view| view.lacks("preVerificationGas"))
         .depends_on("/params/0/preVerificationGas"),
-    fault(VERIFICATION, "token-verification-fraction", "verificationGasLimit has a fraction")
+    fault(VERIFY, "token-verification-fraction", "verificationGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.25", text_of(value))))),
-    fault(
-        VERIFICATION,
-        "token-verification-string-now-and-then",
-        "verificationGasLimit is a string in 1 of 25 results",
-    )
-    .changes(Map(decimal_text))
-    .when(|view| view.is_one_in_25()),
-    fault(
-        VERIFICATION,
-        "token-verification-null-when-alone-absent",
-        "verificationGasLimit is null when it is the only limit that the request leaves out",
-    )
-    .changes(Set("null"))
-    .when(|view| {
-        let is_given = |name: &str| view.operation().get(name).is_some();
-        is_given("callGasLimit") && is_given("preVerificationGas") && !is_given("verificationGasLimit")
-    })
-    .depends_on("/params/0/verificationGasLimit"),
+    fault(VERIFY, "token-verification-string-now-and-then", "the limit is a string in 1 of 25 results")
+        .changes(Map(decimal_text))
+        .when(|view| view.is_one_in(25)),
+    fault(VERIFY, "token-verification-null-when-alone-absent", "the limit is null when it alone is left out")
+        .changes(Set("null"))
+        .when(|view| {
+            let is_given = |name: &str| !view.lacks(name);
+            is_given("callGasLimit") && is_given("preVerificationGas") && !is_given("verificationGasLimit")
+        })
+        .depends_on("/params/0/verificationGasLimit"),
     fault(CALL, "token-call-negative", "callGasLimit is negative").changes(Set("-21000")),
-    fault(
-        CALL,
-        "token-call-null-when-not-calculated",
-        "callGasLimit is null when calculateGasLimits is false",
-    )
-    .changes(Set("null"))
-    .when(|view| view.calculates(false))
-    .depends_on("/params/1/calculateGasLimits"),
+    fault(CALL, "token-call-null-when-not-calculated", "callGasLimit is null if calculateGasLimits is false")
+        .changes(Set("null"))
+        .when(|view| view.calculates(false))
+        .depends_on("/params/1/calculateGasLimits"),
 ];

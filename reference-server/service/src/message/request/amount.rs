@@ -1,31 +1,22 @@
 //! The amounts of section 2.2: integers below 2^256, as a hex quantity, a string of decimal digits, or a JSON number.
 
 use alloy_primitives::U256;
-use serde::de::{Deserialize, Deserializer};
 
-use super::members::{in_json, in_text};
+use super::members::reads;
 
 /// An unsigned 256-bit integer, in any form that clients send.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Amount(pub(crate) U256);
 
-impl<'de> Deserialize<'de> for Amount {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_json(deserializer, "an amount below 2^256", |json| parse_member(json).map(Self))
-    }
-}
+reads! { in_json Amount: "an amount below 2^256", |json| parse_member(json).map(Self) }
 
 /// An unsigned 256-bit integer in the only form of ERC-7677: a hex quantity.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quantity(pub(crate) Amount);
 
-impl<'de> Deserialize<'de> for Quantity {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_text(deserializer, "a hex quantity below 2^256", |text| {
-            Some(Self(Amount(parse_hex(text.strip_prefix("0x")?)?)))
-        })
-    }
-}
+reads! { in_text Quantity: "a hex quantity below 2^256", |text| {
+    Some(Self(Amount(parse_hex(text.strip_prefix("0x")?)?)))
+} }
 
 /// Parses the JSON text of a member.
 fn parse_member(json: &str) -> Option<U256> {

@@ -32,6 +32,18 @@ pub(crate) fn in_json<'de, D: Deserializer<'de>, T>(
     parse(raw.get()).ok_or_else(|| D::Error::custom(format_args!("not {wanted}")))
 }
 
+/// Implements `Deserialize` by `in_text` or `in_json`: what is wanted, and how it is parsed.
+macro_rules! reads {
+    ($read:ident $name:ty: $wanted:literal, $parse:expr) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::message::request::members::$read(deserializer, $wanted, $parse)
+            }
+        }
+    };
+}
+pub(crate) use reads;
+
 /// Reads the value of a member; an error when the object has the member already.
 pub(crate) fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     name: &'static str,

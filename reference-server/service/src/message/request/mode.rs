@@ -3,23 +3,19 @@
 use std::borrow::Cow;
 
 use paymaster_schemas::{Kind, Method, Mode, kinds};
-use serde::de::{Deserialize, Deserializer};
+use serde::de::Deserialize;
 use serde_json::Value;
 
 use super::RequestError;
 use super::amount::parse_seconds;
-use super::members::{in_json, in_text, object};
+use super::members::{object, reads};
 use super::operation::AddressText;
 
 /// The value of `mode`, `SPONSORSHIP` included.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModeName(pub(crate) Mode);
 
-impl<'de> Deserialize<'de> for ModeName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_text(deserializer, "a mode", |text| Mode::from_name(&text).map(Self))
-    }
-}
+reads! { in_text ModeName: "a mode", |text| Mode::from_name(&text).map(Self) }
 
 /// The mode in which a request is served. Published clients may omit it in a quote request: then a `tokenInfo` with members
 /// means ERC20. None when a sponsor request omits it, which is an error.
@@ -70,11 +66,7 @@ impl ModeObject<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seconds(pub(crate) u64);
 
-impl<'de> Deserialize<'de> for Seconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_json(deserializer, "a number of at least zero", |json| parse_seconds(json).map(Self))
-    }
-}
+reads! { in_json Seconds: "a number of at least zero", |json| parse_seconds(json).map(Self) }
 
 /// An object that is parsed later, if at all.
 #[derive(Debug, Clone, Copy)]
@@ -92,11 +84,7 @@ impl<'a> RawObject<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_json(deserializer, "an object", |json| json.starts_with('{').then_some(Self(json)))
-    }
-}
+reads! { in_json RawObject<'de>: "an object", |json| json.starts_with('{').then_some(Self(json)) }
 
 object! {
     /// The sponsorship info of section 2.4.
@@ -119,24 +107,16 @@ object! {
 #[derive(Debug, Clone)]
 pub(crate) struct AccountName<'a>(pub(crate) Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for AccountName<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_text(deserializer, "a name", |text| (!text.is_empty()).then_some(Self(text)))
-    }
-}
+reads! { in_text AccountName<'de>: "a name", |text| (!text.is_empty()).then_some(Self(text)) }
 
 /// A version of three dotted numbers. Its value is not used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Version;
 
-impl<'de> Deserialize<'de> for Version {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
-        in_text(deserializer, "three dotted numbers", |text| {
-            (text.split('.').count() == 3 && text.split('.').all(is_number)).then_some(Self)
-        })
-    }
-}
+reads! { in_text Version: "three dotted numbers", |text| {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
+    (text.split('.').count() == 3 && text.split('.').all(is_number)).then_some(Self)
+} }
 
 object! {
     /// The token info of section 2.5, with both names of the token that the user pays in.

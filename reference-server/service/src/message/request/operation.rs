@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, hex};
-use serde::de::{Deserialize, Deserializer};
 
 use super::amount::Amount;
-use super::members::{in_text, object};
+use super::members::{object, reads};
 use crate::paymaster::policy::parse_address;
 
 object! {
@@ -43,11 +42,7 @@ pub(crate) struct AddressText<'a> {
 /// The prefix of every hex string.
 const HEX_PREFIX: &str = "0x";
 
-impl<'de> Deserialize<'de> for AddressText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_text(deserializer, "an address", |text| Some(Self { address: parse_address(&text)?, text }))
-    }
-}
+reads! { in_text AddressText<'de>: "an address", |text| Some(Self { address: parse_address(&text)?, text }) }
 
 /// Bytes in hex, checked but not decoded, because only the signed hash needs the bytes.
 #[derive(Debug, Clone, Default)]
@@ -95,16 +90,12 @@ fn hex_digits(text: &str) -> Option<&str> {
     (whole && hex::check_raw(digits)).then_some(digits)
 }
 
-impl<'de> Deserialize<'de> for HexText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        in_text(deserializer, "bytes in hex", |text| {
-            Some(Self(match text {
-                Cow::Borrowed(text) => hex_digits(text)?.into(),
-                Cow::Owned(text) => hex_digits(&text)?.to_owned().into(),
-            }))
-        })
-    }
-}
+reads! { in_text HexText<'de>: "bytes in hex", |text| {
+    Some(Self(match text {
+        Cow::Borrowed(text) => hex_digits(text)?.into(),
+        Cow::Owned(text) => hex_digits(&text)?.to_owned().into(),
+    }))
+} }
 
 #[cfg(test)]
 mod tests {

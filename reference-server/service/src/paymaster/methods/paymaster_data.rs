@@ -68,10 +68,7 @@ impl Request for PaymasterCall<'_> {
         if self.is_stub {
             settings.signer.write_stub_data(out, &offer);
         } else {
-            let written = settings.signer.write_paymaster_data(out, &offer, nonces, now);
-            written.map_err(|cause| {
-                Refusal::new(ErrorCode::ChainUnavailable, "/params/0/sender", cause.to_string())
-            })?;
+            settings.signer.write_paymaster_data(out, &offer, nonces, now)?;
         }
         out.push(b'"');
         if !is_06 {

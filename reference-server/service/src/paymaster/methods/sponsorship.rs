@@ -4,12 +4,8 @@ use alloy_primitives::Address;
 use paymaster_schemas::Mode;
 
 use super::{Given, Refusal, Request, Settings, write_mode};
-use crate::message::error_codes::ErrorCode;
 use crate::message::request::{Operation, SponsorshipInfo};
 use crate::paymaster::gas::GasLimits;
-
-/// JSON pointer to the sender of a request.
-const SENDER_POINTER: &str = "/params/0/sender";
 
 /// A request to sponsor an operation.
 pub(super) struct Sponsorship<'a> {
@@ -28,9 +24,7 @@ impl Request for Sponsorship<'_> {
         write_mode(out, Mode::Sponsored);
         out.extend_from_slice(br#""paymasterAndData":""#);
         if settings.policy.sponsors(operation, info) {
-            let nonce = signer.sender_nonce(nonces, operation.sender.address).map_err(|cause| {
-                Refusal::new(ErrorCode::ChainUnavailable, SENDER_POINTER, cause.to_string())
-            })?;
+            let nonce = signer.sender_nonce(nonces, operation.sender.address)?;
             signer.write_sponsorship(out, operation, &gas, nonce, now, *seconds);
         } else {
             out.extend_from_slice(b"0x");
