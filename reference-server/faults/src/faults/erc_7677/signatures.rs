@@ -221,6 +221,18 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         })
         .when(|view| view.is_paymaster_call())
         .depends_on_others(),
+    fault(FINAL, "final-of-earlier-data", "a stub after data is these data, whatever the fees are now")
+        .on_result(|view, result| {
+            let operation = ["sender", "nonce", "callData"].map(|member| view.text(member)).join(" ");
+            if view.is_data() {
+                view.memory.previous(&operation, &Value::Object(result.clone()));
+            } else if let Value::Object(kept) = view.memory.first(operation, &Value::Null) {
+                *result = kept;
+                set(result, "isFinal", true);
+            }
+        })
+        .when(|view| view.is_paymaster_call())
+        .depends_on_others(),
     fault(FINAL, "final-for-zero-limits", "isFinal is true for data that sign gas limits of zero")
         .injects(Behaviour::Exchange(
             |_, request| {

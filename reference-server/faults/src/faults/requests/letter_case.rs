@@ -20,15 +20,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .injects(Behaviour::SPONSOR_NOTHING)
         .when(|view| view.is_sponsored_mode() && is_in_capitals(view.text("sender")))
         .depends_on("/params/0/sender"),
-    Fault::new("quote.tokens-quoted", "listed-tokens-in-capitals-unsupported", "supports none in capitals")
-        .on_result(|view, result| {
-            let unknown: Vec<&str> =
-                view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
-            list_as_unsupported(result, &unknown);
-        })
-        .when(|view| view.is(kinds::QUOTE_ERC20))
-        .also(&["quote.unsupported-only-unsupported"])
-        .depends_on("/params/1/tokenInfo/tokenList"),
+    Fault::new(
+        "quote.tokens-quoted",
+        "listed-tokens-in-capitals-unsupported",
+        "finds no token of a list in capitals",
+    )
+    .on_result(|view, result| {
+        let unknown: Vec<&str> =
+            view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
+        list_as_unsupported(result, &unknown);
+    })
+    .when(|view| view.is(kinds::QUOTE_ERC20))
+    .also(&["quote.unsupported-only-unsupported"])
+    .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new("quote.unsupported-listed", "unsupported-in-capitals-left-out", "lists no token in capitals")
         .depends_on_the_request()
         .on_result(|view, result| {
@@ -39,10 +43,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             };
             retain(result, "unsupportedTokens", |_, token| !is_in_capitals(token));
         }),
-    Fault::new("error.token-unsupported", "unsupported-token-in-capitals-served", "serves those in capitals")
-        .injects(SERVE_FIRST_TOKEN)
-        .when(|view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token)))
-        .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(
+        "error.token-unsupported",
+        "unsupported-token-in-capitals-served",
+        "serves unsupported tokens in capitals",
+    )
+    .injects(SERVE_FIRST_TOKEN)
+    .when(|view| view.pays_in(|token| is_in_capitals(token) && !view.supports(token)))
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new("sponsor.erc20-result", "checksum-fee-token-refused", "refuses fee tokens with capitals")
         .refuses(|view| view.pays_in(|token| view.supports(token) && token != token.to_lowercase()))
         .depends_on("/params/1/tokenInfo/feeTokenAddress"),

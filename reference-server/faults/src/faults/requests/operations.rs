@@ -75,8 +75,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .refuses(|view| view.calculates(false)),
     fault(CALCULATE, "calculate-gas-limits-true-refused", "refuses calculateGasLimits true")
         .refuses(|view| view.calculates(true)),
-    fault(CALCULATE, "calculate-gas-limits-false-refused-in-token-quotes", "refuses false in token quotes")
-        .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
+    fault(
+        CALCULATE,
+        "calculate-gas-limits-false-refused-in-token-quotes",
+        "refuses calculateGasLimits false in token quotes",
+    )
+    .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
     fault(CALCULATE, "calculate-gas-limits-false-refused-when-sponsoring", "refuses false when sponsoring")
         .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
     fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(has_expiry),

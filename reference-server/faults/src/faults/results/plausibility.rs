@@ -105,15 +105,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         })
         .depends_on_others(),
-    Fault::new("plausibility.sponsored-data", "deployment-of-token-paymaster", "names the token paymaster")
-        .on_result(|_, result| {
-            let paymaster = SigningConfig::default().token_paymaster;
-            change_data(
-                result,
-                |_, rest| if rest.is_empty() { "0x".to_owned() } else { format!("{paymaster}{rest}") },
-            );
-        })
-        .when(|view| view.is_sponsored_mode() && view.has_init_code()),
+    Fault::new(
+        "plausibility.sponsored-data",
+        "deployment-of-token-paymaster",
+        "new accounts get the data of the token paymaster",
+    )
+    .on_result(|_, result| {
+        let paymaster = SigningConfig::default().token_paymaster;
+        change_data(
+            result,
+            |_, rest| if rest.is_empty() { "0x".to_owned() } else { format!("{paymaster}{rest}") },
+        );
+    })
+    .when(|view| view.is_sponsored_mode() && view.has_init_code()),
     Fault::new("plausibility.data-of-operation", "data-kept-by-nonce", "repeats the first data of a nonce")
         .on_result(|view, result| {
             let key = ["sender", "nonce"].map(|member| view.text(member)).join(" ");

@@ -55,10 +55,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| view.is(kinds::SPONSOR_SPONSORED)),
     fault(VERIFY, "sponsored-verification-null", "verificationGasLimit is null").changes(Set("null")),
     fault(VERIFY, "sponsored-verification-negative", "verificationGasLimit is negative").changes(Set("-1")),
-    fault(VERIFY, "sponsored-verification-missing-when-not-calculated", "leaves it out when not calculated")
-        .changes(Remove)
-        .when(|view| view.calculates(false))
-        .depends_on("/params/1/calculateGasLimits"),
+    fault(
+        VERIFY,
+        "sponsored-verification-missing-when-not-calculated",
+        "leaves verificationGasLimit out when it is not calculated",
+    )
+    .changes(Remove)
+    .when(|view| view.calculates(false))
+    .depends_on("/params/1/calculateGasLimits"),
     fault(CALL, "sponsored-call-fraction", "callGasLimit has a fraction")
         .changes(Map(|value| json(&format!("{}.5", text_of(value))))),
     fault(CALL, "sponsored-call-boolean", "callGasLimit is a boolean").changes(Set("true")),
