@@ -3,7 +3,7 @@
 use std::{error::Error, path::Path, time::Duration};
 
 use paymaster_client::files;
-use paymaster_settings::{embedded::EMBEDDED_WARNING, output::curl::CurlCommand};
+use paymaster_settings::{EMBEDDED_WARNING, exit, output::curl::CurlCommand};
 use serde::{Deserialize, Serialize};
 
 use super::{threshold::ThresholdResult, workers::WorkerShare};
@@ -15,19 +15,20 @@ use crate::{
 /// The member `format` of a report that this version writes and reads.
 const FORMAT: &str = "paymaster-loadtest/2";
 
-/// How a run ends.
+/// How a run ends. Its number is the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[repr(u8)]
 pub enum RunVerdict {
     /// Every threshold was met.
-    Passed,
+    Passed = exit::CONFORMS,
     /// A threshold was missed.
-    Failed,
+    Failed = exit::VIOLATIONS,
     /// The target could not be tested.
     #[default]
-    CouldNotTest,
+    CouldNotTest = exit::COULD_NOT_TEST,
     /// No threshold was missed because of the target, but the run was cut short, or the generator did not reach the requested rate.
-    Incomplete,
+    Incomplete = exit::INCOMPLETE,
 }
 
 /// When requests are sent.

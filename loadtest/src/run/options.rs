@@ -167,11 +167,7 @@ impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Constant(rate) => write!(f, "{rate}"),
-            Self::Steps(steps) => {
-                let steps = steps.as_slice().iter();
-                let steps = steps.map(|(rate, time)| format!("{rate},{}s", time.as_secs()));
-                f.write_str(&steps.collect::<Vec<_>>().join(";"))
-            }
+            Self::Steps(steps) => write!(f, "{steps}"),
         }
     }
 }

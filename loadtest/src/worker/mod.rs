@@ -30,6 +30,7 @@ use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::{
     RunSetup, duration,
     output::{self as out, curl::CurlCommand, terminal::escape_controls},
+    process::CommandError,
     settings::Settings as TargetSettings,
 };
 use tokio::time::Instant;
@@ -46,9 +47,10 @@ use crate::{
     report::RequestedReport,
     results::summary::RunSummary,
     run::{
-        RunError, check_limit,
+        check_limit,
         discover::discover,
         options::{Arrivals, JudgingOptions, Rate, SendingOptions},
+        untested,
     },
     scenarios::MIXED,
     text::{self, count, seconds},
@@ -94,7 +96,7 @@ pub async fn serve(
     setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
-) -> Result<(), RunError> {
+) -> Result<(), CommandError> {
     let RunSetup { settings: target, shown_target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
@@ -136,7 +138,7 @@ pub async fn serve(
         };
         if worker.patience_left().is_zero() {
             let patience = seconds(worker.options.patience.as_secs_f64());
-            return Err(RunError::Untested(format!("no Locust master at {master} for {patience}: {cause}")));
+            return Err(untested(&format!("no Locust master at {master} for {patience}: {cause}")));
         }
         if worker.served == served {
             worker.note_once(&format!("no Locust master at {master} yet: {cause}; trying again"));

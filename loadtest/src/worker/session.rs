@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use paymaster_settings::process::CommandError;
 use serde::Serialize;
 use tokio::{task::JoinHandle, time::Instant};
 
@@ -19,12 +20,12 @@ use super::{
     load::Load,
     say,
 };
+use crate::figures::cpu::CpuTimes;
 use crate::worker::protocol::{
     connection::{Connection, ConnectionError, Incoming},
     message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts},
     zmtp,
 };
-use crate::{figures::cpu::CpuTimes, run::RunError};
 
 /// A master that sends no message of Locust for this long is lost.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -56,7 +57,7 @@ pub(super) enum Leaving {
     /// The connection or the master was lost.
     Lost(ConnectionError),
     /// The worker must end.
-    Failed(RunError),
+    Failed(CommandError),
 }
 
 /// What follows when a load has ended.
@@ -167,7 +168,7 @@ impl<'a> Session<'a> {
                 incoming = self.connection.receive() => self.receive(incoming.map_err(Leaving::Lost)?).await?,
                 _ = tick.tick() => self.tick().await?,
                 drawn = drawn(&mut self.drawing) => {
-                    let corpus = drawn.map_err(|cause| Leaving::Failed(RunError::Refused(cause)))?;
+                    let corpus = drawn.map_err(|cause| Leaving::Failed(cause.into()))?;
                     say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
                     self.spawn().await?;
@@ -277,7 +278,7 @@ impl<'a> Session<'a> {
             FromMaster::Ack(index) => self.acknowledge(index)?,
             // Without an index, the requests of two workers could be the same.
             FromMaster::Spawn(_) if self.acknowledged.is_none() => {
-                return Err(Leaving::Failed(RunError::Refused(TOO_OLD.to_owned())));
+                return Err(Leaving::Failed(TOO_OLD.into()));
             }
             FromMaster::Spawn(spawn) => {
                 self.send("spawning", &()).await?;
@@ -317,7 +318,7 @@ impl<'a> Session<'a> {
         let too_many = || {
             let given = format!("the master has given {MOST_WORKERS} indexes to workers");
             let why = format!("{given}, and the ids of requests suffice for no more: restart the master");
-            Leaving::Failed(RunError::Refused(why))
+            Leaving::Failed(why.into())
         };
         let shard = Shard::new(index).ok_or_else(too_many)?;
         let (known, scenario, seed) =

@@ -9,7 +9,7 @@ use std::{
 
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 
-use crate::cli::CommandError;
+use paymaster_settings::process::CommandError;
 
 /// The name of the hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "embedded-server";

@@ -7,12 +7,13 @@ use paymaster_engine::specification::Specification;
 use paymaster_settings::{
     exit as codes,
     output::{self as out, report_file},
+    process::CommandError,
     specifications::{DEFAULT_SPECIFICATION, specification},
     which,
 };
 
 use crate::{
-    cli::{CommandError, MetricsArgs, command_line, interrupts, runtime},
+    cli::{MetricsArgs, command_line, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
     scenarios::mix::parse_weight,
