@@ -168,16 +168,6 @@ impl Figures {
         }
     }
 
-    /// Counts a request without a JSON-RPC answer, by a description of the failure.
-    pub fn add_failure(&mut self, description: String) {
-        count(&mut self.failures, description, 1);
-    }
-
-    /// Counts a JSON-RPC error code.
-    pub fn add_error_code(&mut self, code: String) {
-        count(&mut self.error_codes, code, 1);
-    }
-
     /// Adds other figures.
     pub fn merge(&mut self, other: &Self) {
         for (label, figures) in &other.labels {
@@ -213,7 +203,8 @@ impl Figures {
     }
 }
 
-fn count(counts: &mut BTreeMap<String, u64>, name: String, times: u64) {
+/// Adds to the count of a failure or of an error code.
+pub fn count(counts: &mut BTreeMap<String, u64>, name: String, times: u64) {
     if counts.len() >= DISTINCT && !counts.contains_key(&name) {
         *counts.entry(OTHER.to_owned()).or_default() += times;
     } else {
@@ -260,7 +251,7 @@ mod tests {
     fn distinct_names_are_bounded_and_no_count_is_lost() {
         let mut figures = Figures::default();
         for n in 0..200 {
-            figures.add_failure(format!("failure {n}"));
+            count(&mut figures.failures, format!("failure {n}"), 1);
             figures.add_wrong(
                 WrongKey { rule: "r".to_owned(), label: format!("{n}"), pointer: String::new() },
                 Example::default,

@@ -154,22 +154,22 @@ impl AnswerJudge {
     /// an exchange.
     pub fn assess_reply<'a>(&self, reply: Reply<'a>, sent: SentRequest<'_>) -> (Reply<'a>, Assessment) {
         let exchange = match reply {
-            Reply::Plain(plain) => match self.recall(&plain, sent) {
-                Some(assessment) => return (reply, assessment),
-                None => plain.to_exchange(),
-            },
+            Reply::Plain(plain) => {
+                let PlainReply { status, content_type, body, .. } = plain;
+                if let Some(known) =
+                    self.recall(&sent.answer(&id_of(sent.number), status, content_type, body), sent)
+                {
+                    return (reply, known);
+                }
+                plain.to_exchange()
+            }
             Reply::Other(exchange) => exchange,
         };
         let assessment = self.assess(&exchange, sent);
         (Reply::Other(exchange), assessment)
     }
 
-    fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
-        let id = id_of(sent.number);
-        self.recall_answer(&sent.answer(&id, reply.status, reply.content_type, reply.body), sent)
-    }
-
-    fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
+    fn recall(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let judged = self.share.includes(sent.number);
         let content = sent.template.answers(judged).find(answer)?;
         Some(Assessment::accepted(sent.template, content, judged))
@@ -191,7 +191,7 @@ impl AnswerJudge {
         let id = id_of(sent.number);
         let content_type = response.header("content-type").unwrap_or_default();
         let read = sent.answer(&id, response.status, content_type, &response.body);
-        if let Some(assessment) = self.recall_answer(&read, sent) {
+        if let Some(assessment) = self.recall(&read, sent) {
             return assessment;
         }
         if self.share.includes(sent.number) {

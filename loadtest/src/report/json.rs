@@ -109,7 +109,7 @@ mod tests {
                 response: "a".repeat(1_000),
                 ..wrong.example.clone()
             });
-            summary.figures.add_failure(format!("failure {kind}"));
+            crate::figures::count(&mut summary.figures.failures, format!("failure {kind}"), 1);
         }
         for n in 0..720_000_u64 {
             // A fixed scatter over 0.2 ms to 200 ms.

@@ -26,7 +26,7 @@ pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -
         suite.set_timestamp(began);
     }
     let untested = summary.verdict == RunVerdict::CouldNotTest;
-    for judged in &summary.thresholds {
+    let thresholds = summary.thresholds.iter().map(|judged| {
         let status = if untested {
             non_success(NonSuccessKind::Error, "could not test", summary.cut_short.as_deref())
         } else if judged.met {
@@ -49,19 +49,20 @@ pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -
             };
             non_success(kind, &judged.observed, Some(&examples))
         };
-        let mut case = TestCase::new(judged.threshold.to_string(), status);
-        case.set_classname("thresholds");
-        suite.add_test_case(case);
-    }
-    for row in comparison.into_iter().flat_map(|comparison| &comparison.rows) {
+        ("thresholds", judged.threshold.to_string(), status)
+    });
+    let rows = comparison.into_iter().flat_map(|comparison| &comparison.rows).map(|row| {
         let message = format!("{} -> {} {}", row.before, row.after, row.note);
         let status = match row.direction {
             Change::Worse => non_success(NonSuccessKind::Failure, &message, None),
             Change::Unclear => TestCaseStatus::skipped(),
             Change::Same | Change::Better => TestCaseStatus::success(),
         };
-        let mut case = TestCase::new(row.name.clone(), status);
-        case.set_classname("comparison");
+        ("comparison", row.name.clone(), status)
+    });
+    for (class, name, status) in thresholds.chain(rows) {
+        let mut case = TestCase::new(name, status);
+        case.set_classname(class);
         suite.add_test_case(case);
     }
     let mut report = Report::new("paymaster-loadtest");

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     engine::state::{EndReason, Pacing, RunState},
-    figures::{Example, LONGEST_BODY, Sample, WrongKey, outcome::Outcome},
+    figures::{self, Example, LONGEST_BODY, Sample, WrongKey, outcome::Outcome},
     judging::{self, Assessment, SentRequest},
 };
 
@@ -255,10 +255,11 @@ fn count(
         figures.add_wrong(key, || example(run, violation, exchange));
     }
     if let Some(code) = &assessment.error_code {
-        figures.add_error_code(code.clone());
+        figures::count(&mut figures.error_codes, code.clone(), 1);
     }
     if let Some(failure) = &assessment.failure {
-        figures.add_failure(run.settings.redactor.apply(failure).into_owned());
+        let failure = run.settings.redactor.apply(failure).into_owned();
+        figures::count(&mut figures.failures, failure, 1);
     }
 }
 

@@ -7,7 +7,7 @@
 use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
-use super::message::{FloatKeys, Stats, StatsEntry, StatsError};
+use super::message::{Stats, StatsEntry, StatsError};
 use crate::{
     figures::{Figures, LabelFigures},
     number::{float, whole},
@@ -87,12 +87,12 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
     let num_requests = of.counts.all() - before.counts.all();
     let times = of.latency.since(&before.latency);
     let timed: u64 = times.iter().map(|(_, count)| count).sum();
-    let mut keys = BTreeMap::new();
+    let mut response_times = BTreeMap::new();
     let mut total_response_time = 0.0;
     for (latency, count) in &times {
         let ms = latency.as_secs_f64() * 1e3;
         total_response_time += ms * float(*count);
-        *keys.entry(rounded(ms).to_bits()).or_default() += count;
+        *response_times.entry(rounded(ms).to_bits()).or_default() += count;
     }
     let ms =
         |place: Option<&(std::time::Duration, u64)>| place.map(|(latency, _)| latency.as_secs_f64() * 1e3);
@@ -107,7 +107,7 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
         total_response_time,
         max_response_time: ms(times.last()).unwrap_or_default(),
         min_response_time: ms(times.first()),
-        response_times: FloatKeys(keys),
+        response_times,
         ..StatsEntry::default()
     }
 }

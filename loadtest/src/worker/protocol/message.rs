@@ -172,7 +172,9 @@ pub(in crate::worker) struct StatsEntry {
     pub(in crate::worker) max_response_time: f64,
     pub(in crate::worker) min_response_time: Option<f64>,
     pub(in crate::worker) total_content_length: u64,
-    pub(in crate::worker) response_times: FloatKeys,
+    /// Counts by the bits of a time in ms: those of positive numbers have the order of the numbers.
+    #[serde(serialize_with = "float_keys")]
+    pub(in crate::worker) response_times: BTreeMap<u64, u64>,
     pub(in crate::worker) num_reqs_per_sec: BTreeMap<u64, u64>,
     pub(in crate::worker) num_fail_per_sec: BTreeMap<u64, u64>,
 }
@@ -188,14 +190,8 @@ pub(in crate::worker) struct StatsError {
     pub(in crate::worker) last_seen: f64,
 }
 
-/// Counts by the bits of a time in ms: those of positive numbers have the order of the numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::worker) struct FloatKeys(pub(in crate::worker) BTreeMap<u64, u64>);
-
-impl Serialize for FloatKeys {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
-    }
+fn float_keys<S: Serializer>(counts: &BTreeMap<u64, u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
 }
 
 #[cfg(test)]
