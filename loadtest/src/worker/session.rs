@@ -22,9 +22,9 @@ use super::{
 };
 use crate::figures::cpu::CpuTimes;
 use crate::worker::protocol::{
-    connection::{Connection, ConnectionError, Incoming},
+    connection::{Connection, ConnectionError},
     message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts},
-    zmtp,
+    zmtp::{self, Frame},
 };
 
 /// A master that sends no message of Locust for this long is lost.
@@ -80,6 +80,8 @@ pub(super) type Signal<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send)>;
 pub(super) struct Session<'a> {
     worker: &'a mut Worker,
     connection: Connection,
+    /// Whether the last frame announced that another part of its message follows.
+    in_message: bool,
     node_id: String,
     /// When the master acknowledged the worker.
     acknowledged: Option<Instant>,
@@ -113,6 +115,7 @@ impl<'a> Session<'a> {
         Self {
             worker,
             connection,
+            in_message: false,
             node_id,
             acknowledged: None,
             ready_sent: now,
@@ -165,7 +168,7 @@ impl<'a> Session<'a> {
                 () = out_of_patience.as_mut(), if self.acknowledged.is_none() => {
                     return Err(Leaving::Lost(UNACKNOWLEDGED.into()));
                 }
-                incoming = self.connection.receive() => self.receive(incoming.map_err(Leaving::Lost)?).await?,
+                frame = self.connection.frame() => self.receive(frame.map_err(Leaving::Lost)?).await?,
                 _ = tick.tick() => self.tick().await?,
                 drawn = drawn(&mut self.drawing) => {
                     let corpus = drawn.map_err(|cause| Leaving::Failed(cause.into()))?;
@@ -191,14 +194,17 @@ impl<'a> Session<'a> {
         self.connection.send(frame).await.map_err(Leaving::Lost)
     }
 
-    async fn receive(&mut self, incoming: Incoming) -> Result<(), Leaving> {
-        let bytes = match incoming {
-            Incoming::Ping(context) => return self.send_frame(&zmtp::pong(&context)).await,
-            Incoming::Ignored => {
+    async fn receive(&mut self, frame: Frame) -> Result<(), Leaving> {
+        let bytes = match frame {
+            Frame::Command(name, data) if &name[..] == b"PING" => {
+                return self.send_frame(&zmtp::pong(&data)).await;
+            }
+            Frame::Part { body, more } if !std::mem::replace(&mut self.in_message, more) && !more => body,
+            // An unknown command, or a part of a message of several frames, which Locust never sends.
+            _ => {
                 self.worker.note_once("the master sent a frame that Locust does not use; it is ignored");
                 return Ok(());
             }
-            Incoming::Message(bytes) => bytes,
         };
         let message = match message::read(&bytes) {
             Ok(message) => message,

@@ -425,10 +425,9 @@ async fn connected<'a>(
     match connection {
         Some(open) => Ok(open),
         empty => {
-            let opened = Connection::open(&transport.connector, stage, in_title_case)
-                .await
-                .map_err(|cause| Failure::Connect(cause.to_string()))?;
-            Ok(empty.insert(opened))
+            let opened =
+                async { Connection::over(transport.connector.connect(stage).await?, in_title_case).await };
+            Ok(empty.insert(opened.await.map_err(|cause| Failure::Connect(cause.to_string()))?))
         }
     }
 }

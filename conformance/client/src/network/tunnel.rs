@@ -21,7 +21,7 @@ use crate::{
     http::tap::{Tap, TappedStream},
     network::{
         connector::ConnectError,
-        proxies::{Proxy, ProxyKind, Resolver},
+        proxies::{Proxy, ProxyKind},
         stream::BoxedStream,
         target::Target,
     },
@@ -35,7 +35,7 @@ pub(crate) async fn open(
 ) -> Result<BoxedStream, ConnectError> {
     let failed = |cause: &(dyn Error + 'static)| failure(proxy, cause);
     let address = match &proxy.kind {
-        ProxyKind::Socks5 { resolver: Resolver::Here, .. } => resolved(target).await?,
+        ProxyKind::Socks5 { resolves_here: true, .. } => resolved(target).await?,
         _ => target.address(),
     };
     let destination: Uri = address.parse().map_err(|cause| failed(&cause))?;
