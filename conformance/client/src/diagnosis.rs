@@ -2,7 +2,7 @@
 
 use std::{error::Error, iter::successors};
 
-use crate::http::{MAX_HEAD, MAX_HEADERS, tap::Tap};
+use crate::http::{MAX_HEAD, MAX_HEADERS, Tap};
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// What an exchange waits for, refined by the bytes of the response that came.

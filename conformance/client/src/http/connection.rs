@@ -23,14 +23,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::task::JoinSet;
 
 use crate::{
-    http::{
-        MAX_HEAD, MAX_HEADERS,
-        tap::{Tap, TappedStream},
-    },
-    network::{
-        connector::{ConnectError, Connected, Protocol},
-        stream::BoxedStream,
-    },
+    http::{MAX_HEAD, MAX_HEADERS, Tap, TappedStream},
+    network::{BoxedStream, ConnectError, Connected, Protocol},
 };
 
 /// How many bytes of HTTP/2 responses a target may send ahead of our reading: the most memory that a connection can need.

@@ -11,15 +11,9 @@ use tower_service::Service;
 
 use crate::{
     diagnosis::root_cause,
-    network::{
-        proxies::{Proxies, Proxy, ProxyKind},
-        stream::BoxedStream,
-        target::Target,
-        tls::{Trust, handshake_text},
-        tunnel,
-    },
+    network::{BoxedStream, Proxies, Proxy, ProxyKind, Target, Trust, handshake_text, tunnel},
 };
-use paymaster_exchange::Stage;
+use paymaster_exchange::{Failure, Stage};
 
 /// How long the addresses of one IP version may take before those of the other are tried beside them (RFC 8305, section 5).
 const OTHER_IP_VERSION_AFTER: Duration = Duration::from_millis(250);
@@ -59,6 +53,12 @@ impl ConnectError {
     /// With the text of a cause.
     pub(crate) fn of(cause: impl fmt::Display) -> Self {
         Self(cause.to_string())
+    }
+}
+
+impl From<ConnectError> for Failure {
+    fn from(ConnectError(cause): ConnectError) -> Self {
+        Self::Connect(cause)
     }
 }
 

@@ -8,7 +8,7 @@ use hyper_util::client::proxy::matcher::{Builder, Intercept, Matcher};
 
 use crate::{
     environment::Environment,
-    network::{connector::ConnectError, target::Target},
+    network::{ConnectError, Target},
 };
 
 /// Sets what a variable is about.

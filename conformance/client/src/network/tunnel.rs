@@ -18,13 +18,8 @@ use tower_service::Service;
 
 use crate::{
     diagnosis::with_causes,
-    http::tap::{Tap, TappedStream},
-    network::{
-        connector::ConnectError,
-        proxies::{Proxy, ProxyKind},
-        stream::BoxedStream,
-        target::Target,
-    },
+    http::{Tap, TappedStream},
+    network::{BoxedStream, ConnectError, Proxy, ProxyKind, Target},
 };
 
 /// Makes a tunnel to the target over a connection to the proxy.
@@ -118,7 +113,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
-    use crate::network::proxies::Proxies;
+    use crate::network::Proxies;
 
     fn proxy(url: &str, target: &Target) -> Proxy {
         let proxies = Proxies::of(&[("all_proxy", url)].into_iter().collect()).unwrap();
