@@ -13,14 +13,9 @@ use goose::{
     goose::{Scenario, Transaction, TransactionFunction},
     is_killswitch_triggered, trigger_killswitch,
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
-use super::{
-    live::{self, LiveView},
-    state::{EndReason, RunState},
-    stdout::SilencedStdout,
-};
-use crate::engine::{arrivals::pacer, users::user};
+use super::{EndReason, LiveView, RunState, arrivals::pacer, live, stdout::SilencedStdout, users::user};
 
 /// How often the clock is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);

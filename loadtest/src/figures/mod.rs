@@ -1,20 +1,17 @@
 //! What a run counts: outcomes and latencies by scenario and by second, and wrong answers with an example each. Figures of several
 //! threads or machines can be merged.
 
-pub mod arrivals;
-pub mod cpu;
-pub mod histogram;
-pub mod outcome;
-pub mod series;
+mod arrivals;
+mod cpu;
+mod histogram;
+mod outcome;
+mod series;
+
+pub use {arrivals::*, cpu::*, histogram::*, outcome::*, series::*};
 
 use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
-
-use arrivals::ArrivalCounts;
-use histogram::LatencyHistogram;
-use outcome::{Outcome, OutcomeCounts};
-use series::TimeSeries;
 
 use crate::number::per_second;
 
@@ -177,11 +174,10 @@ impl Figures {
         for wrong in &other.wrong {
             self.merge_wrong(wrong.key.clone(), wrong.times, || wrong.example.clone());
         }
-        for (description, times) in &other.failures {
-            count(&mut self.failures, description.clone(), *times);
-        }
-        for (code, times) in &other.error_codes {
-            count(&mut self.error_codes, code.clone(), *times);
+        for (own, more) in
+            [(&mut self.failures, &other.failures), (&mut self.error_codes, &other.error_codes)]
+        {
+            more.iter().for_each(|(name, times)| count(own, name.clone(), *times));
         }
         self.warm_up.merge(&other.warm_up);
         self.unfinished += other.unfinished;

@@ -19,19 +19,16 @@ use paymaster_schemas::Basis;
 use std::sync::Arc;
 
 use crate::{
-    figures::outcome::Outcome,
+    figures::Outcome,
     number::float,
-    run::options::JudgingOptions,
-    scenarios::{
-        answer_cache::AnswerContent,
-        template::{RequestTemplate, id_of},
-    },
+    run::JudgingOptions,
+    scenarios::{RequestTemplate, answer_cache::AnswerContent, id_of},
 };
 use skeleton::ReadAnswer;
 
 /// The share of answers that is judged, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JudgedShare(f64);
+pub struct JudgedShare(pub f64);
 
 impl JudgedShare {
     /// Reads a share: `10%`, `all` or `none`.
@@ -46,11 +43,6 @@ impl JudgedShare {
                 .ok_or_else(|| format!("`{text}` is not a share: write 10%, all or none"))?,
         };
         Ok(Self(percent / 100.0))
-    }
-
-    /// The share, from 0 to 1.
-    pub fn value(self) -> f64 {
-        self.0
     }
 
     /// Whether the answer to request `number` (from 0) is judged. The judged answers are spread evenly.

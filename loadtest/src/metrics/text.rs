@@ -10,10 +10,7 @@ use prometheus_client::{
 };
 
 use super::Snapshot;
-use crate::figures::{
-    LabelFigures, WrongAnswers,
-    outcome::{Outcome, OutcomeCounts},
-};
+use crate::figures::{LabelFigures, Outcome, OutcomeCounts, WrongAnswers};
 
 /// The bounds of the latency histograms, in seconds. One more bucket has no limit.
 const BOUNDS: [f64; 36] = [
@@ -117,7 +114,7 @@ impl Snapshot {
         let about = "The part of all cores that all programs of the machine used in the run, from 0 to 1";
         set(encoder, "machine_cpu_share", about, &usage.machine_share.unwrap_or_default())?;
         let about = "1 if the generator or its machine was the limit of the run, and not the target";
-        set(encoder, "generator_is_limit", about, &u64::from(usage.is_limit()))
+        set(encoder, "generator_is_limit", about, &u64::from(usage.warning().is_some()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use paymaster_settings::{
-    EMBEDDED_WARNING,
+    EMBEDDED_WARNING, Paint,
     output::{
         document::{
             Block, Card, Document, Head, Message, Style, Text, html,
@@ -11,7 +11,6 @@ use paymaster_settings::{
         },
         page::{self, Own},
         shell::quoted,
-        terminal::Paint,
     },
     specifications::find_rule,
 };
@@ -23,11 +22,8 @@ use super::{
     wrong::{WrongGroup, groups},
 };
 use crate::{
-    figures::{Example, LONGEST_BODY, WrongAnswers, outcome::Outcome},
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
+    figures::{Example, LONGEST_BODY, Outcome, WrongAnswers},
+    results::{Change, RunComparison, RunSummary, RunVerdict},
     text::{count, date, latency, number, rate, seconds, share},
 };
 

@@ -5,11 +5,8 @@ use std::time::Duration;
 use paymaster_settings::{ShownTarget, output::curl::CurlCommand};
 
 use crate::{
-    figures::{Example, Figures, Sample, WrongKey, outcome::Outcome},
-    results::{
-        summary::{LoadModel, RunSummary},
-        threshold::judge_all,
-    },
+    figures::{Example, Figures, Outcome, Sample, WrongKey},
+    results::{LoadModel, RunSummary, judge_all},
 };
 
 fn figures(wrong_one_in: u64) -> Figures {

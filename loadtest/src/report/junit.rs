@@ -3,15 +3,12 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 use super::{Rendered, phrases::verdict, wrong::groups};
 use crate::{
     figures::{Example, WrongAnswers},
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
+    results::{Change, RunComparison, RunSummary, RunVerdict},
     text::moment,
 };
 
@@ -86,7 +83,7 @@ fn escaped_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{figures::arrivals::ArrivalCounts, report::fixtures, results::threshold::judge_all};
+    use crate::{figures::ArrivalCounts, report::fixtures, results::judge_all};
 
     #[test]
     fn the_verdict_in_words_the_command_and_the_date_are_in_the_suite() {

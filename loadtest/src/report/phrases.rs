@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use paymaster_settings::escape_controls;
 
 use crate::{
-    figures::{arrivals::ArrivalCounts, outcome::Outcome},
-    results::{
-        summary::{ModelName, RunSummary, RunVerdict},
-        threshold::Threshold,
-    },
+    figures::{ArrivalCounts, Outcome},
+    results::{ModelName, RunSummary, RunVerdict, Threshold},
     text::{count, duration, latency, number, rate, seconds, share},
 };
 
@@ -180,9 +177,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        figures::{Figures, Sample, cpu::GeneratorUsage},
+        figures::{Figures, GeneratorUsage, Sample},
         report::fixtures,
-        results::threshold::judge_all,
+        results::judge_all,
     };
 
     /// A run of ten answers after 2.3 s each.

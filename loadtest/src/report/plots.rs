@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::plot::{Plot, Sample, Scale, ends, step};
 use crate::{
-    figures::series::{TimeSeries, TimeSlot},
+    figures::{TimeSeries, TimeSlot},
     number::float,
-    results::summary::{ModelName, RunSummary},
+    results::{ModelName, RunSummary},
     text::{rate, seconds, time},
 };
 
@@ -233,7 +233,7 @@ mod tests {
         let mut summary = fixtures::passed();
         summary.figures.series.record(
             Duration::from_secs(10),
-            crate::figures::outcome::Outcome::Good,
+            crate::figures::Outcome::Good,
             Duration::from_micros(1),
         );
         for (seconds, points) in [(10.4, 10), (10.6, 11)] {

@@ -6,9 +6,9 @@ use paymaster_client::files;
 use paymaster_settings::{EMBEDDED_WARNING, exit, output::curl::CurlCommand};
 use serde::{Deserialize, Serialize};
 
-use super::{threshold::ThresholdResult, workers::WorkerShare};
+use super::{ThresholdResult, WorkerShare};
 use crate::{
-    figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage},
+    figures::{ArrivalCounts, Figures, GeneratorUsage},
     number::percent,
 };
 
@@ -162,7 +162,8 @@ impl RunSummary {
 
     /// Whether the load generator was slow: by its CPU use, or because it began arrivals late.
     fn is_generator_slow(&self) -> bool {
-        self.figures.arrivals.is_generator_slow() || self.generators.iter().any(GeneratorUsage::is_limit)
+        self.figures.arrivals.is_generator_slow()
+            || self.generators.iter().any(|usage| usage.warning().is_some())
     }
 
     /// Sets the thresholds and the verdict that follows. A run without any answer, or whose target stopped answering, could

@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    figures::{Figures, outcome::Outcome},
+    figures::{Figures, Outcome},
     number::percent,
     scenarios::scenarios,
     text,
@@ -260,7 +260,7 @@ fn read_metric(name: &str) -> Result<Metric, String> {
             Err(format!("`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"))
         };
     }
-    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", names()))
+    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", metric_names()))
 }
 
 /// The limit, and its text with its unit.
@@ -297,14 +297,14 @@ impl<'de> Deserialize<'de> for Threshold {
 }
 
 /// The names of all metrics but the percentiles.
-pub fn names() -> String {
+pub fn metric_names() -> String {
     named().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{Sample, arrivals::ArrivalCounts};
+    use crate::figures::{ArrivalCounts, Sample};
 
     const SECOND: Duration = Duration::from_secs(1);
 

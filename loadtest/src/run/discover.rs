@@ -11,10 +11,10 @@ use paymaster_client::{
 };
 use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
 use paymaster_exchange::{Exchange, RequestBody};
-use paymaster_settings::{output as out, process::CommandError, settings::Settings as TargetSettings};
+use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};
 
 use super::{target_check, untested};
-use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
+use crate::{engine::LiveView, results::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
 /// target answers none of the first requests, if what answers is no such service, or if it is a public one that must not get so many

@@ -1,35 +1,25 @@
 //! A run, from discovery to the summary.
 
-pub mod options;
+mod discover;
+mod options;
 pub mod target_check;
 
-pub(crate) mod discover;
+pub(crate) use discover::discover;
+pub use options::*;
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use paymaster_client::http::transport::PooledConnection;
-use paymaster_settings::{RunSetup, process::CommandError, settings::Settings as TargetSettings};
+use paymaster_settings::{RunSetup, Settings as TargetSettings, process::CommandError};
 
-use self::{
-    discover::discover,
-    options::{Arrivals, JudgingOptions, Rate, RunOptions},
-};
 use crate::{
-    engine::{
-        EndReason, Pacing, RunClock, RunSettings, RunState,
-        arrivals::schedule::Schedule,
-        execute,
-        plan::{self, MOST_USERS},
-    },
-    figures::cpu::CpuTimes,
+    engine::{EndReason, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Schedule, execute, plan},
+    figures::CpuTimes,
     judging::AnswerJudge,
     metrics::LiveFigures,
     number::{epoch, whole},
-    results::{
-        summary::{LoadModel, ModelName, RunSummary},
-        threshold::{Threshold, ThresholdResult, first_broken, judge_all},
-    },
-    scenarios::{generator::RequestGenerator, mix::Mix},
+    results::{LoadModel, ModelName, RunSummary, Threshold, ThresholdResult, first_broken, judge_all},
+    scenarios::{Mix, RequestGenerator},
     text::seconds,
 };
 
@@ -142,7 +132,7 @@ pub(crate) fn facts(
         left_out: mix.left_out.clone(),
         seed: target.seed,
         model,
-        judge_share: judging.judge.value(),
+        judge_share: judging.judge.0,
         ..RunSummary::default()
     }
 }

@@ -9,10 +9,10 @@ use paymaster_settings::{
 };
 
 use crate::{
-    engine::{arrivals::schedule::Schedule, plan::StepPlan},
+    engine::{Schedule, StepPlan},
     judging::JudgedShare,
-    results::{compare::Tolerance, threshold::Threshold},
-    scenarios::{self, mix::parse_weight},
+    results::{Threshold, Tolerance},
+    scenarios::{self, parse_weight},
 };
 
 /// Highest rate, in arrivals per second.

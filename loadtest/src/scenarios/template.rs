@@ -29,10 +29,8 @@ pub struct RequestTemplate {
     value_at: Option<usize>,
     /// What it takes from the answer before; none if nothing.
     pub(crate) taken: Option<Taken>,
-    /// Answers that were judged and broke no rule.
-    judged: AnswerCache,
-    /// Answers that were not judged.
-    unjudged: AnswerCache,
+    /// Answers that were not judged, and answers that were judged and broke no rule.
+    answers: [AnswerCache; 2],
 }
 
 impl RequestTemplate {
@@ -55,14 +53,13 @@ impl RequestTemplate {
             data_at,
             value_at,
             taken: None,
-            judged: AnswerCache::default(),
-            unjudged: AnswerCache::default(),
+            answers: Default::default(),
         }
     }
 
     /// The answers that are remembered of those that were judged, or of the others.
     pub(crate) fn answers(&self, judged: bool) -> &AnswerCache {
-        if judged { &self.judged } else { &self.unjudged }
+        &self.answers[usize::from(judged)]
     }
 
     /// The number of bytes to send.

@@ -18,7 +18,6 @@ mod shares;
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
-    hash::{BuildHasher as _, Hasher as _, RandomState},
     pin::pin,
     sync::Arc,
     time::Duration,
@@ -28,30 +27,24 @@ use clap::{Args, ValueEnum as _};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::{
-    RunSetup, duration,
-    output::{self as out, curl::CurlCommand, terminal::escape_controls},
+    RunSetup, Settings as TargetSettings, duration, escape_controls,
+    output::{self as out, curl::CurlCommand},
     process::CommandError,
-    settings::Settings as TargetSettings,
 };
 use tokio::time::Instant;
 
 use self::{
     corpus::{Corpus, Shard},
     load::{AskedLoad, Load},
-    protocol::{connection::Connection, message::MasterOptions},
+    protocol::{Connection, MasterOptions},
     session::{Leaving, Session},
 };
 use crate::{
-    figures::outcome::Outcome,
+    figures::Outcome,
     metrics::LiveFigures,
     report::RequestedReport,
-    results::summary::RunSummary,
-    run::{
-        check_limit,
-        discover::discover,
-        options::{Arrivals, JudgingOptions, Rate, SendingOptions},
-        untested,
-    },
+    results::RunSummary,
+    run::{Arrivals, JudgingOptions, Rate, SendingOptions, check_limit, discover, untested},
     scenarios::MIXED,
     text::{self, count, seconds},
 };
@@ -210,7 +203,7 @@ impl Worker {
         [
             ("target", self.target.shown_target.clone()),
             ("profile", format!("{:08x}", sum.sum())),
-            ("--judge", text::percent(options.judging.judge.value() * 100.0)),
+            ("--judge", text::percent(options.judging.judge.0 * 100.0)),
             ("--strict", options.judging.strict.to_string()),
             ("--timeout", text::duration(self.target.transport.limits.timeout)),
             ("--respect-retry-after", options.sending.respect_retry_after.to_string()),
@@ -261,15 +254,10 @@ fn say(text: &str) {
     out::eprint(&format!("{}\n", escape_controls(text)));
 }
 
-/// A random number. The standard library draws the keys of its hash maps from the random numbers of the system.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
 /// Host and a random number, as workers of Locust call themselves.
 fn node_id() -> String {
     let host: String = host().chars().filter(char::is_ascii_graphic).take(100).collect();
-    format!("{host}_{:016x}{:016x}", random(), random())
+    format!("{host}_{:032x}", fastrand::u128(..))
 }
 
 #[cfg(unix)]

@@ -20,11 +20,9 @@ use super::{
     load::Load,
     say,
 };
-use crate::figures::cpu::CpuTimes;
+use crate::figures::CpuTimes;
 use crate::worker::protocol::{
-    connection::{Connection, ConnectionError},
-    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts},
-    zmtp::{self, Frame},
+    Connection, ConnectionError, Frame, FromMaster, Heartbeat, READY, Spawn, UserCounts, message, zmtp,
 };
 
 /// A master that sends no message of Locust for this long is lost.
@@ -368,10 +366,7 @@ impl<'a> Session<'a> {
         }
         let users = match &self.load {
             Some(load) => load.users(),
-            None => UserCounts {
-                user_classes_count: spawn.user_classes_count.into_keys().map(|class| (class, 0)).collect(),
-                user_count: 0,
-            },
+            None => UserCounts::of(spawn.user_classes_count.into_keys().map(|class| (class, 0)).collect()),
         };
         self.send("spawning_complete", &users).await?;
         // So the master knows from the beginning that figures of this worker must come.

@@ -18,11 +18,8 @@ use crate::{
     cli::{args::LoadArgs, command_line, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
-    run::{self, options::RunOptions},
+    results::{Change, RunComparison, RunSummary, RunVerdict},
+    run::{self, RunOptions},
 };
 
 /// Executes a load test and writes its reports.

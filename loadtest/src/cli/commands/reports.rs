@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use paymaster_settings::{
-    exit as codes, output as out, process::CommandError, settings::environment::Environment,
-};
+use paymaster_settings::{Environment, exit as codes, output as out, process::CommandError};
 
 use paymaster_client::files as input;
 
@@ -14,11 +12,7 @@ use crate::{
         command_line,
     },
     report::{self, ReportError, RequestedReport},
-    results::{
-        compare::{Change, RunComparison},
-        merge,
-        summary::RunSummary,
-    },
+    results::{self, Change, RunComparison, RunSummary},
 };
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
@@ -61,7 +55,7 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = RunSummary {
         command: args.command.as_deref().map_or_else(command_line::of_process, command_line::given),
-        ..merge::merge(&runs, &args.thresholds, &args.missing)?
+        ..results::merge(&runs, &args.thresholds, &args.missing)?
     };
     let published = publish(&merged, None, &reports);
     Ok(if published { merged.verdict as u8 } else { codes::USAGE })

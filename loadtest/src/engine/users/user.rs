@@ -15,13 +15,10 @@ use paymaster_client::{
 use paymaster_engine::rules::Violation;
 use paymaster_exchange::{Exchange, Failure};
 
-use super::{
-    iteration::{self, Iteration},
-    tasks::Lane,
-};
+use super::iteration::{self, Iteration};
 use crate::{
-    engine::state::{EndReason, Pacing, RunState},
-    figures::{self, Example, LONGEST_BODY, Sample, WrongKey, outcome::Outcome},
+    engine::{EndReason, Lane, Pacing, RunState},
+    figures::{self, Example, LONGEST_BODY, Outcome, Sample, WrongKey},
     judging::{self, Assessment, SentRequest},
 };
 

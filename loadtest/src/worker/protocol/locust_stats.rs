@@ -7,7 +7,7 @@
 use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
-use super::message::{Stats, StatsEntry, StatsError};
+use super::{Stats, StatsEntry, StatsError};
 use crate::{
     figures::{Figures, LabelFigures},
     number::{float, whole},

@@ -140,6 +140,12 @@ pub(in crate::worker) struct UserCounts {
     pub(in crate::worker) user_count: usize,
 }
 
+impl UserCounts {
+    pub(in crate::worker) fn of(user_classes_count: BTreeMap<String, usize>) -> Self {
+        Self { user_count: user_classes_count.values().sum(), user_classes_count }
+    }
+}
+
 /// What happened since the last message of this type.
 #[derive(Clone, Debug, Default, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are those of Locust")]

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::figures::{Example, Sample, WrongKey, outcome::Outcome};
+use crate::figures::{Example, Outcome, Sample, WrongKey};
 
 fn record(figures: &mut Figures, label: &str, outcome: Outcome, ms: u64) {
     figures.record(&Sample {
