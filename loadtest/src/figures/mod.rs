@@ -177,7 +177,9 @@ impl Figures {
         for (own, more) in
             [(&mut self.failures, &other.failures), (&mut self.error_codes, &other.error_codes)]
         {
-            more.iter().for_each(|(name, times)| count(own, name.clone(), *times));
+            for (name, times) in more {
+                count(own, name.clone(), *times);
+            }
         }
         self.warm_up.merge(&other.warm_up);
         self.unfinished += other.unfinished;

@@ -17,7 +17,7 @@ use paymaster_settings::{
 
 use super::{
     advice,
-    phrases::{commands, outcome, verdict},
+    phrases::{outcome, verdict},
     plots, tables,
     wrong::{WrongGroup, groups},
 };
@@ -94,7 +94,10 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
     });
     let mut facts = vec![("scenarios", Text::quoted(summary.scenarios.join(", ")))];
     facts.extend(date(summary.began).map(|date| ("began", date.into())));
-    facts.extend(commands(summary).map(|(name, line)| (name, Text::of(Style::Code, line))));
+    let merged = summary.merged_commands.iter().map(|command| ("merged", command));
+    let commands = [("command", &summary.command)].into_iter().chain(merged);
+    let commands = commands.filter(|(_, command)| !command.is_empty());
+    facts.extend(commands.map(|(name, line)| (name, Text::of(Style::Code, line))));
     let mut top = vec![Block::Html(html! { (tiles(summary)) (page::counts(outcomes)) })];
     top.extend(outcome(summary).into_iter().map(Block::paragraph));
     if most == usize::MAX {

@@ -103,12 +103,6 @@ pub(super) fn outcome(summary: &RunSummary) -> Vec<String> {
     lines
 }
 
-/// The command line of a run, or those of the merge and of the merged runs, each with its name.
-pub(super) fn commands(summary: &RunSummary) -> impl Iterator<Item = (&'static str, &String)> {
-    let own = [("command", &summary.command)].into_iter().filter(|(_, command)| !command.is_empty());
-    own.chain(summary.merged_commands.iter().map(|command| ("merged", command)))
-}
-
 /// The requested and the reached rate, if the open model did not reach it: both in arrivals per second.
 fn shortfall(summary: &RunSummary) -> Option<String> {
     let shortfall = summary.shortfall()?;

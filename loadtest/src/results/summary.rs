@@ -192,25 +192,18 @@ impl RunSummary {
         let generators = self.generators.iter().filter_map(GeneratorUsage::warning);
         let mut warnings: Vec<String> = embedded.into_iter().chain(generators).collect();
         let ArrivalCounts { due, unsent, waited, delayed, .. } = self.figures.arrivals;
+        let raise = format!("raise --users ({} now)", self.model.users);
         if unsent > 0 {
-            warnings.push(format!(
-                "{unsent} of {due} arrivals were never sent: no connection was free; raise --users ({} now)",
-                self.model.users
-            ));
+            let why = "no connection was free";
+            warnings.push(format!("{unsent} of {due} arrivals were never sent: {why}; {raise}"));
         }
-        if percent(waited, due) > 1.0 {
-            warnings.push(format!(
-                "{:.1} % of arrivals waited for a free connection (their latency counts from their arrival): the target was slower than the arrivals, or raise --users ({} now)",
-                percent(waited, due),
-                self.model.users
-            ));
-        }
-        if percent(delayed, due) > 1.0 {
-            warnings.push(format!(
-                "{:.1} % of arrivals were sent more than 1 ms late although a connection was free: the generator was slow",
-                percent(delayed, due)
-            ));
-        }
+        let busy = format!(
+            "waited for a free connection (their latency counts from their arrival): the target was slower than the arrivals, or {raise}"
+        );
+        let slow = "were sent more than 1 ms late although a connection was free: the generator was slow";
+        let parts = [(percent(waited, due), &*busy), (percent(delayed, due), slow)];
+        let many = parts.into_iter().filter(|(percent, _)| *percent > 1.0);
+        warnings.extend(many.map(|(percent, what)| format!("{percent:.1} % of arrivals {what}")));
         warnings
     }
 

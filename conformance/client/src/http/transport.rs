@@ -301,10 +301,8 @@ impl PooledConnection {
     }
 
     fn timed_out(&self, after: Duration) -> Failure {
-        let waiting_for = match &self.connection {
-            Some(connection) => diagnosis::waiting_for(self.stage, connection.tap()),
-            None => self.stage,
-        };
+        let tap = self.connection.as_ref().map(Connection::tap);
+        let waiting_for = tap.map_or(self.stage, |tap| diagnosis::waiting_for(self.stage, tap));
         Failure::Timeout { waiting_for, after }
     }
 

@@ -42,9 +42,7 @@ impl Proxies {
             let Some(variable) = variables.into_iter().find(usable) else {
                 continue;
             };
-            let Some(value) = environment.get(variable).map_err(ConnectError::of)? else {
-                continue;
-            };
+            let value = environment.get(variable).map_err(ConnectError::of)?.unwrap_or_default();
             builder = set(builder, value.to_owned());
             if variable.eq_ignore_ascii_case("no_proxy") {
                 continue;

@@ -24,6 +24,7 @@ pub struct Target {
 
 /// Why a text is no URL of a target. The texts contain no part of the URL that could be a secret.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum UrlError {
     /// There is a user, and perhaps a password.
     #[error("user and password in the URL are not supported: give an authorization header with -H")]

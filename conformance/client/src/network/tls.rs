@@ -1,7 +1,7 @@
 //! TLS towards the target: which certificates are trusted, and why a handshake failed.
 
 use std::{
-    error::Error,
+    fmt::Display,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -82,7 +82,7 @@ fn provider() -> Result<CryptoProvider, ConnectError> {
 }
 
 fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
-    fn failed<E: Error>(path: &Path) -> impl FnOnce(E) -> ConnectError {
+    fn failed<E: Display>(path: &Path) -> impl FnOnce(E) -> ConnectError {
         |cause| ConnectError::of(format!("--cacert {}: {cause}", path.display()))
     }
     let mut roots = RootCertStore::empty();
@@ -91,10 +91,7 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
         roots.add(certificate.map_err(failed(path))?).map_err(failed(path))?;
     }
     if roots.is_empty() {
-        return Err(ConnectError::of(format!(
-            "--cacert {}: no PEM certificate in this file",
-            path.display()
-        )));
+        return Err(failed(path)("no PEM certificate in this file"));
     }
     Ok(roots)
 }
@@ -150,8 +147,7 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -160,8 +156,7 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

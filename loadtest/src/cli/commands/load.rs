@@ -68,7 +68,11 @@ fn finish(
     let comparison = comparison.transpose();
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
     let published = publish(summary, compared, reports);
-    let code = exit_code(summary, compared);
+    let code = match (summary.verdict, compared.map(RunComparison::worst)) {
+        (RunVerdict::Passed | RunVerdict::Incomplete, Some(Change::Worse)) => codes::VIOLATIONS,
+        (RunVerdict::Passed, Some(Change::Unclear)) => codes::INCOMPLETE,
+        (verdict, _) => verdict as u8,
+    };
     if !published {
         return Ok(codes::USAGE);
     }
@@ -76,14 +80,6 @@ fn finish(
         comparison?;
     }
     Ok(code)
-}
-
-fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
-    match (summary.verdict, comparison.map(RunComparison::worst)) {
-        (RunVerdict::Passed | RunVerdict::Incomplete, Some(Change::Worse)) => codes::VIOLATIONS,
-        (RunVerdict::Passed, Some(Change::Unclear)) => codes::INCOMPLETE,
-        (verdict, _) => verdict as u8,
-    }
 }
 
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
