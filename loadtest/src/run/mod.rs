@@ -37,9 +37,9 @@ pub(crate) fn untested(cause: &str) -> CommandError {
     CommandError::could_not_test(format!("could not test: {cause}"))
 }
 
-/// Executes a load test and returns its summary. An error is why there is none: the target is [`untested`], or else the usage or the
-/// configuration is wrong, or goose could not execute the run. `live` gets the figures while it goes on. If `signal` ends, the run ends with its figures
-/// so far.
+/// Executes a load test and returns its summary. An error is why there is none: the target could not be tested, the usage or the
+/// configuration is wrong, or goose could not execute the run. `live` gets the figures while it goes on. If `signal` ends, the run ends
+/// with its figures so far.
 pub async fn run(
     options: &RunOptions,
     setup: RunSetup,

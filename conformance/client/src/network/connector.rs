@@ -89,13 +89,14 @@ impl fmt::Debug for Connector {
 impl Connector {
     /// A connector for a target. `trust` matters for https:// only.
     pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectError> {
-        let mut connector = Self { proxy: proxies.for_target(target)?, ..Self::direct(target) };
+        let mut connector = Self::direct(target);
         if target.is_https() {
             let no_name =
                 |_| ConnectError::of("the host of the URL is no name that a certificate can be for");
             let name = ServerName::try_from(target.host.clone()).map_err(no_name)?;
             connector.tls = Some((trust.connector()?, name));
         }
+        connector.proxy = proxies.for_target(target)?;
         Ok(connector)
     }
 

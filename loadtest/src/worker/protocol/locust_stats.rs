@@ -74,7 +74,7 @@ impl LocustStats {
             }
             stats.push(entry);
         }
-        let total = StatsEntry { method: String::new(), ..stats.pop().unwrap_or_default() };
+        let total = StatsEntry { method: "", ..stats.pop().unwrap_or_default() };
         stats.retain(|entry| entry.num_requests > 0);
         let errors = errors(figures, &self.reported, self.last, now);
         self.reported = figures.clone();
@@ -98,7 +98,7 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
         |place: Option<&(std::time::Duration, u64)>| place.map(|(latency, _)| latency.as_secs_f64() * 1e3);
     StatsEntry {
         name: label.to_owned(),
-        method: METHOD.to_owned(),
+        method: METHOD,
         last_request_timestamp: (num_requests > 0).then_some(now),
         start_time: began,
         num_requests,
@@ -134,14 +134,8 @@ fn errors(figures: &Figures, before: &Figures, since: f64, now: f64) -> BTreeMap
         let occurrences = times - reported.get(&row).copied().unwrap_or_default().min(times);
         let (name, error) = row;
         (occurrences > 0).then(|| {
-            let of = StatsError {
-                name,
-                method: METHOD.to_owned(),
-                error,
-                occurrences,
-                first_seen: since,
-                last_seen: now,
-            };
+            let of =
+                StatsError { name, method: METHOD, error, occurrences, first_seen: since, last_seen: now };
             (format!("{METHOD}.{}.{}", of.name, of.error), of)
         })
     });

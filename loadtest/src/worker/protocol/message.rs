@@ -167,7 +167,7 @@ pub(in crate::worker) struct Stats {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(in crate::worker) struct StatsEntry {
     pub(in crate::worker) name: String,
-    pub(in crate::worker) method: String,
+    pub(in crate::worker) method: &'static str,
     pub(in crate::worker) last_request_timestamp: Option<f64>,
     pub(in crate::worker) start_time: f64,
     pub(in crate::worker) num_requests: u64,
@@ -189,7 +189,7 @@ pub(in crate::worker) struct StatsEntry {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(in crate::worker) struct StatsError {
     pub(in crate::worker) name: String,
-    pub(in crate::worker) method: String,
+    pub(in crate::worker) method: &'static str,
     pub(in crate::worker) error: String,
     pub(in crate::worker) occurrences: u64,
     pub(in crate::worker) first_seen: f64,
