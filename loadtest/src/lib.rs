@@ -11,8 +11,8 @@
 //! ```
 //! use std::time::Duration;
 //! use paymaster_loadtest::{
-//!     figures::{Figures, Sample, outcome::Outcome},
-//!     results::threshold::Threshold,
+//!     figures::{Figures, Outcome, Sample},
+//!     results::Threshold,
 //! };
 //!
 //! let mut figures = Figures::default();

@@ -74,11 +74,8 @@ pub fn count(times: u64, noun: &str) -> String {
 
 /// A time in seconds, for example `10 s` or `2.5 s`.
 pub fn seconds(seconds: f64) -> String {
-    if (seconds - seconds.round()).abs() < 0.05 {
-        format!("{seconds:.0} s")
-    } else {
-        format!("{seconds:.1} s")
-    }
+    let decimals = usize::from((seconds - seconds.round()).abs() >= 0.05);
+    format!("{seconds:.decimals$} s")
 }
 
 /// A time of day with its date, for people: `2026-03-01 12:30:05 UTC`. `seconds` are those since 1970; `None` for 0, which is unknown.

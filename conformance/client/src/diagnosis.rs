@@ -1,8 +1,8 @@
 //! Names what is wrong with a target that answers badly.
 
-use std::error::Error;
+use std::{error::Error, iter::successors};
 
-use crate::http::{MAX_HEAD, MAX_HEADERS, tap::Tap};
+use crate::http::{MAX_HEAD, MAX_HEADERS, Tap};
 use paymaster_exchange::{Failure, Part, Stage};
 
 /// What an exchange waits for, refined by the bytes of the response that came.
@@ -44,11 +44,9 @@ pub(crate) fn failure(cause: &hyper::Error, tap: &Tap) -> Failure {
         return Failure::Broken(format!("{what} came before the request was sent"));
     }
     if cause.is_canceled() || cause.is_closed() || cause.is_incomplete_message() {
-        return Failure::Broken(if beginning.is_empty() {
-            "the connection was closed before an answer came".to_owned()
-        } else {
-            "the connection was closed in the middle of the response head".to_owned()
-        });
+        let when =
+            if beginning.is_empty() { "before an answer came" } else { "in the middle of the response head" };
+        return Failure::Broken(format!("the connection was closed {when}"));
     }
     Failure::Broken(with_causes(cause))
 }
@@ -85,23 +83,14 @@ fn is_tls(beginning: &[u8]) -> bool {
 
 /// An error and its causes on one line; a cause that is part of the text already is not repeated.
 pub fn with_causes(cause: &(dyn Error + 'static)) -> String {
-    let mut text = cause.to_string();
-    let mut source = cause.source();
-    while let Some(inner) = source {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text = format!("{text}: {inner_text}");
-        }
-        source = inner.source();
-    }
-    text
+    let causes = successors(cause.source(), |&cause| cause.source()).map(ToString::to_string);
+    let joined = |text: String, cause: String| {
+        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+    };
+    causes.fold(cause.to_string(), joined)
 }
 
 /// The first cause of an error: of a connection that was not made, what the operating system reports.
 pub(crate) fn root_cause(error: &(dyn Error + 'static)) -> String {
-    let mut root = error;
-    while let Some(source) = root.source() {
-        root = source;
-    }
-    root.to_string()
+    successors(Some(error), |&cause| cause.source()).last().unwrap_or(error).to_string()
 }

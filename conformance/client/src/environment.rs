@@ -10,16 +10,8 @@ const OWN_PREFIX: &str = "PAYMASTER_";
 
 /// Why a variable cannot be used. The texts contain no value, which may be secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VariableError {
-    /// A variable of the paymaster tools is set, and its value is empty or blank.
-    #[error(
-        "the environment variable {name} is set, but empty: give it a value, or unset it (a secret that a CI system does not have becomes an empty variable)"
-    )]
-    Empty { name: String },
-    /// The value is not UTF-8.
-    #[error("the value of the environment variable {name} is not UTF-8: give it another value, or unset it")]
-    NotUtf8 { name: String },
-}
+#[error("{0}")]
+pub struct VariableError(String);
 
 /// The environment variables by their names. A variable is checked when it is used.
 #[derive(Clone, Debug, Default)]
@@ -40,10 +32,14 @@ impl Environment {
         let Some(value) = self.0.get(OsStr::new(name)) else {
             return Ok(None);
         };
-        let name = || name.to_owned();
-        let value = value.to_str().ok_or_else(|| VariableError::NotUtf8 { name: name() })?;
-        if name().starts_with(OWN_PREFIX) && value.trim().is_empty() {
-            return Err(VariableError::Empty { name: name() });
+        let value = value.to_str().ok_or_else(|| {
+            let what = format!("the value of the environment variable {name} is not UTF-8");
+            VariableError(format!("{what}: give it another value, or unset it"))
+        })?;
+        if name.starts_with(OWN_PREFIX) && value.trim().is_empty() {
+            return Err(VariableError(format!(
+                "the environment variable {name} is set, but empty: give it a value, or unset it (a secret that a CI system does not have becomes an empty variable)"
+            )));
         }
         Ok(Some(value).filter(|value| !value.is_empty()))
     }

@@ -40,14 +40,8 @@ impl MemoryPermit {
     /// Waits until a response of that many bytes may be read.
     pub async fn acquire(&self, bytes: usize) {
         let weight = u32::try_from(bytes / 1024).unwrap_or(LARGE_KIB).clamp(1, LARGE_KIB);
-        self.acquired
-            .get_or_init(|| async {
-                match &self.limit {
-                    // The semaphore is never closed.
-                    Some(limit) => Arc::clone(limit).acquire_many_owned(weight).await.ok(),
-                    None => None,
-                }
-            })
-            .await;
+        // The semaphore is never closed.
+        let permit = async { Arc::clone(self.limit.as_ref()?).acquire_many_owned(weight).await.ok() };
+        self.acquired.get_or_init(|| permit).await;
     }
 }

@@ -50,17 +50,16 @@ struct Stretch {
 }
 
 impl Stretch {
+    /// The stretch that begins at this time, before which nothing was served.
+    fn at(until: Instant, answered: u64) -> Self {
+        Self { since: until, answered, until, throttled: 0, served: 0, per_answer: Duration::ZERO }
+    }
+
     /// The stretch that begins where a pause after this one ends.
     fn ended_by(self, until: Instant, answered: u64) -> Self {
         let served = u32::try_from(answered - self.answered).unwrap_or(u32::MAX);
-        Self {
-            since: until,
-            answered,
-            until,
-            throttled: 0,
-            served,
-            per_answer: until.saturating_duration_since(self.since) / served.max(1),
-        }
+        let per_answer = until.saturating_duration_since(self.since) / served.max(1);
+        Self { served, per_answer, ..Self::at(until, answered) }
     }
 }
 
@@ -107,14 +106,7 @@ impl Pace {
             interval: AtomicU64::new(nanos(least)),
             next_slot: Mutex::new(now),
             paused: AtomicBool::new(false),
-            stretch: Mutex::new(Stretch {
-                since: now,
-                answered: 0,
-                until: now,
-                throttled: 0,
-                served: 0,
-                per_answer: Duration::ZERO,
-            }),
+            stretch: Mutex::new(Stretch::at(now, 0)),
             detected: Mutex::default(),
             refusals: AtomicUsize::new(0),
             answered: AtomicU64::new(0),
@@ -176,13 +168,8 @@ impl Pace {
 
     /// Waits until so many requests may be sent at once. The time before them that they need at the rate is idle.
     pub async fn turns(&self, requests: usize, stop: &Stop) -> bool {
-        let spent = self
-            .claimed
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |claimed| {
-                (claimed + requests <= self.budget).then_some(claimed + requests)
-            })
-            .is_err();
-        if spent {
+        let within = |claimed| Some(claimed + requests).filter(|all| *all <= self.budget);
+        if self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within).is_err() {
             stop.trigger(Reason::Budget(self.budget));
             return false;
         }
@@ -222,11 +209,9 @@ impl Pace {
     /// Counts a request that was answered and not throttled.
     pub fn answered(&self) {
         self.answered.fetch_add(1, Ordering::Relaxed);
-        let interval = self.interval().unwrap_or_default();
-        if interval <= self.least {
-            return;
+        if let Some(interval) = self.interval().filter(|interval| *interval > self.least) {
+            self.test_limit(interval, Instant::now());
         }
-        self.test_limit(interval, Instant::now());
     }
 
     /// Shortens the interval of a limit that was not seen again for a long time.

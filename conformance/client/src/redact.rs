@@ -142,37 +142,25 @@ impl Redactor {
         let is_public = |segment: &str| {
             segment.is_empty() || public.iter().any(|word| word == segment) || (loopback && is_plain(segment))
         };
-        let segments: Vec<&str> = path
-            .split('/')
-            .map(|segment| {
-                if is_public(segment) {
-                    return segment;
-                }
-                self.hide(segment);
-                REDACTED
-            })
-            .collect();
-        let mut shown = segments.join("/");
+        let mut hidden = |part: &str| {
+            self.hide(part);
+            REDACTED
+        };
+        let segments =
+            path.split('/').map(|segment| if is_public(segment) { segment } else { hidden(segment) });
+        let mut shown = segments.collect::<Vec<_>>().join("/");
+        let mut whole = path.to_owned();
         if let Some(query) = query {
-            let parts: Vec<String> = query
-                .split('&')
-                .map(|part| {
-                    if let Some((name, value)) = part.split_once('=') {
-                        self.hide(value);
-                        return format!("{name}={REDACTED}");
-                    }
-                    self.hide(part);
-                    REDACTED.to_owned()
-                })
-                .collect();
-            shown = format!("{shown}?{}", parts.join("&"));
+            let parts = query.split('&').map(|part| match part.split_once('=') {
+                Some((name, value)) => format!("{name}={}", hidden(value)),
+                None => hidden(part).to_owned(),
+            });
+            shown = format!("{shown}?{}", parts.collect::<Vec<_>>().join("&"));
+            whole = format!("{path}?{query}");
         }
-        if shown.contains(REDACTED) {
-            let whole = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
-            // Short segments are hidden as part of the whole path. A single segment has no longer whole.
-            if path.trim_matches('/').contains('/') || query.is_some() {
-                self.hide(&whole);
-            }
+        // Short segments are hidden as part of the whole path. A single segment has no longer whole.
+        if shown.contains(REDACTED) && (path.trim_matches('/').contains('/') || query.is_some()) {
+            self.hide(&whole);
         }
         shown
     }

@@ -1,7 +1,6 @@
 //! The signal that ends a run early, with its reason.
 
 use std::{
-    fmt,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -10,34 +9,26 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Why a run ended early.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The user interrupted the run.
+    #[error("interrupted")]
     Interrupted,
     /// This time limit of the run passed.
+    #[error("the time limit of {} s was reached", .0.as_secs())]
     TimeLimit(Duration),
     /// The budget of this many requests is used up.
+    #[error("the budget of {0} requests was spent")]
     Budget(usize),
     /// A violation was seen again, and the run was to end at the first one.
+    #[error("--fail-fast ends the run at the first violation that is seen again")]
     FirstViolation,
     /// The target has a rate limit, and its next response would come after the time limit. The verdicts until then stand.
+    #[error("{0}")]
     Limited(String),
     /// The target cannot be tested, or can no longer be tested.
+    #[error("{0}")]
     GaveUp(String),
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Interrupted => f.write_str("interrupted"),
-            Self::TimeLimit(limit) => write!(f, "the time limit of {} s was reached", limit.as_secs()),
-            Self::Budget(requests) => write!(f, "the budget of {requests} requests was spent"),
-            Self::FirstViolation => {
-                f.write_str("--fail-fast ends the run at the first violation that is seen again")
-            }
-            Self::Limited(cause) | Self::GaveUp(cause) => f.write_str(cause),
-        }
-    }
 }
 
 /// Ends a run from any task. The first reason counts.

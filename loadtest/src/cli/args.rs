@@ -14,11 +14,8 @@ use crate::{
         exit,
     },
     report,
-    results::{
-        compare::Tolerance,
-        threshold::{self, Threshold},
-    },
-    run::options::RunOptions,
+    results::{Threshold, Tolerance, metric_names},
+    run::RunOptions,
     scenarios::{self, MIXED},
 };
 
@@ -151,10 +148,10 @@ fn long_help() -> String {
         .map(|format| format!("  .{:<17} {}", format.names.endings[0], format.about))
         .collect();
     format!(
-        "Scenarios:\n{}\n\nReports:\n{}\n\nMetrics of thresholds: {}.\n\nThe profile (paymaster.toml) and the variables PAYMASTER_URL, PAYMASTER_CONFIG, PAYMASTER_HEADERS, PAYMASTER_SEED and PAYMASTER_TIMEOUT are the same as for paymaster-conformance. The table [load] of the profile is for this program.\n\n{}",
+        "Scenarios:\n{}\n\nReports:\n{}\n\nMetrics of thresholds: pNN, {}.\n\nThe profile (paymaster.toml) and the variables PAYMASTER_URL, PAYMASTER_CONFIG, PAYMASTER_HEADERS, PAYMASTER_SEED and PAYMASTER_TIMEOUT are the same as for paymaster-conformance. The table [load] of the profile is for this program.\n\n{}",
         scenario_list(),
         formats.join("\n"),
-        threshold::metric_names(),
+        metric_names(),
         exit::help()
     )
 }

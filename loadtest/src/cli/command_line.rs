@@ -3,10 +3,7 @@
 use std::{env, ffi::OsString};
 
 use paymaster_client::redact::{REDACTED, Redactor};
-use paymaster_settings::{
-    RunSetup,
-    output::{shell, terminal::escape_controls},
-};
+use paymaster_settings::{RunSetup, escape_controls, output::shell};
 
 /// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.
 const LONGEST: usize = 2_000;

@@ -2,8 +2,6 @@
 
 use paymaster_settings::exit;
 
-use crate::results::summary::RunVerdict;
-
 /// Every exit code and its description, as the help shows them.
 const TABLE: &[(u8, &str)] = &[
     (exit::CONFORMS, "every threshold was met, and no judged answer was wrong"),
@@ -25,16 +23,6 @@ const TABLE: &[(u8, &str)] = &[
 /// The list of exit codes.
 pub(crate) fn help() -> String {
     exit::help(TABLE)
-}
-
-/// The exit code of a verdict.
-pub(crate) const fn code(verdict: RunVerdict) -> u8 {
-    match verdict {
-        RunVerdict::Passed => exit::CONFORMS,
-        RunVerdict::Failed => exit::VIOLATIONS,
-        RunVerdict::CouldNotTest => exit::COULD_NOT_TEST,
-        RunVerdict::Incomplete => exit::INCOMPLETE,
-    }
 }
 
 #[cfg(test)]

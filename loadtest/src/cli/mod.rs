@@ -5,36 +5,20 @@ mod command_line;
 mod commands;
 mod exit;
 
-use std::{error::Error, process::ExitCode, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
 use clap::Args;
 use paymaster_settings::{
     command_line as shared, duration, exit as codes, output as out,
-    process::{self, Interrupts},
+    process::{self, CommandError, Interrupts},
 };
 
 use self::args::{Cli, Command};
-use crate::{
-    metrics::{LiveFigures, MetricsServer},
-    run::RunError,
-};
-
-/// Why a command fails.
-pub(crate) type CommandError = Box<dyn Error + Send + Sync>;
+use crate::metrics::{LiveFigures, MetricsServer};
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
-    shared::main(|cli| execute(cli).map_err(with_code))
-}
-
-/// Could not test, or wrong usage.
-fn with_code(error: CommandError) -> process::CommandError {
-    match error.downcast_ref() {
-        Some(RunError::Untested(cause)) => {
-            process::CommandError::could_not_test(format!("could not test: {cause}"))
-        }
-        Some(RunError::Refused(_)) | None => error.into(),
-    }
+    shared::main(execute)
 }
 
 fn execute(cli: Cli) -> Result<u8, CommandError> {
@@ -50,7 +34,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         Some(Command::Locustfile(args)) => commands::worker::locustfile(&args),
         Some(Command::Compare(args)) => commands::reports::compare(&args),
         Some(Command::Completions { shell }) => Ok(shared::completions::<Cli>(shell)?),
-        Some(Command::Man { folder }) => shared::man::<Cli>(&folder),
+        Some(Command::Man { folder }) => Ok(shared::man::<Cli>(&folder)?),
         Some(Command::EmbeddedServer(deviations)) => {
             runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)

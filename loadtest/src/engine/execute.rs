@@ -13,14 +13,9 @@ use goose::{
     goose::{Scenario, Transaction, TransactionFunction},
     is_killswitch_triggered, trigger_killswitch,
 };
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
-use super::{
-    live::{self, LiveView},
-    state::{EndReason, RunState},
-    stdout::SilencedStdout,
-};
-use crate::engine::{arrivals::pacer, users::user};
+use super::{EndReason, LiveView, RunState, arrivals::pacer, live, stdout::SilencedStdout, users::user};
 
 /// How often the clock is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);
@@ -119,7 +114,8 @@ fn watch(run: &RunState) {
     }
 }
 
-/// goose with our options, the options of the user, and our scenario.
+/// goose with our options, the options of the user, and our scenario: slices of work, and the end of a user. With options of the user, goose
+/// gets the exchanges.
 fn configured(run: &Arc<RunState>, plan: &str, options: &[String]) -> Result<GooseAttack, GooseError> {
     let host = run.settings.transport.target.origin();
     let mut arguments = vec!["--host", &host, "--test-plan", plan];
@@ -130,25 +126,21 @@ fn configured(run: &Arc<RunState>, plan: &str, options: &[String]) -> Result<Goo
     }
     arguments.extend(options.iter().map(String::as_str));
     let configuration = GooseConfiguration::parse_args_default(&arguments)?;
-    // One HTTP client for all users, which sends nothing. By default goose makes one for each user, and each loads the certificates
-    // of the system.
-    GooseAttack::initialize_with_config(configuration)?
-        .set_client_builder_without_cookies(GooseClientBuilder::new().without_cookies())
-        .map(|attack| attack.register_scenario(scenario(run, !options.is_empty())))
-}
-
-/// The scenario of goose: slices of work, and the end of a user. `is_reported` says whether goose gets the exchanges.
-fn scenario(run: &Arc<RunState>, is_reported: bool) -> Scenario {
-    let (working, leaving) = (Arc::clone(run), Arc::clone(run));
+    let (working, leaving, is_reported) = (Arc::clone(run), Arc::clone(run), !options.is_empty());
     let work: TransactionFunction =
         Arc::new(move |user| Box::pin(user::work(Arc::clone(&working), user, is_reported)));
     let leave: TransactionFunction = Arc::new(move |user| {
         user::leave(&leaving, user);
         Box::pin(std::future::ready(Ok(())))
     });
-    Scenario::new("paymaster")
+    let scenario = Scenario::new("paymaster")
         .register_transaction(Transaction::new(work))
-        .register_transaction(Transaction::new(leave).set_on_stop())
+        .register_transaction(Transaction::new(leave).set_on_stop());
+    // One HTTP client for all users, which sends nothing. By default goose makes one for each user, and each loads the certificates
+    // of the system.
+    GooseAttack::initialize_with_config(configuration)?
+        .set_client_builder_without_cookies(GooseClientBuilder::new().without_cookies())
+        .map(|attack| attack.register_scenario(scenario))
 }
 
 /// Writes the error logs of goose to standard error and drops its other logs. By default goose logs to standard output.

@@ -7,21 +7,11 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use paymaster_settings::{
-    output::{
-        self as out,
-        terminal::{Paint, escape_controls},
-    },
-    settings::environment::Environment,
-};
+use paymaster_settings::{Environment, Paint, escape_controls, output as out};
 
 use super::state::{Pacing, RunState};
 use crate::{
-    figures::{
-        WrongAnswers,
-        outcome::{Outcome, OutcomeCounts},
-        series::TimeSlot,
-    },
+    figures::{Outcome, OutcomeCounts, TimeSlot, WrongAnswers},
     number::per_second,
     text::{count, latency, number, rate, seconds},
 };
@@ -235,17 +225,12 @@ impl Moment {
     }
 
     fn time(&self) -> String {
-        let elapsed = Duration::from_secs(self.elapsed.min(self.length).as_secs());
+        let elapsed = self.elapsed.min(self.length).as_secs();
         let length = seconds(self.length.as_secs_f64());
-        let left = seconds(self.length.saturating_sub(elapsed).as_secs_f64());
-        let text = match self.budget {
-            Some((sent, most)) => format!(
-                "{} of {} requests, {} of at most {length}",
-                number(sent),
-                number(most),
-                elapsed.as_secs()
-            ),
-            None => format!("{} of {length}, {left} left", elapsed.as_secs()),
+        let left = seconds(self.length.saturating_sub(Duration::from_secs(elapsed)).as_secs_f64());
+        let text = match self.budget.map(|(sent, most)| (number(sent), number(most))) {
+            Some((sent, most)) => format!("{sent} of {most} requests, {elapsed} of at most {length}"),
+            None => format!("{elapsed} of {length}, {left} left"),
         };
         self.phase.map_or(text.clone(), |phase| format!("{text}, {phase}"))
     }
@@ -280,7 +265,7 @@ mod tests {
             ..Moment::default()
         };
         moment.counts.set(Outcome::Good, 20_800);
-        let mut series = crate::figures::series::TimeSeries::default();
+        let mut series = crate::figures::TimeSeries::default();
         for (second, millis) in [(1, 900), (7, 10), (8, 10)] {
             series.record(Duration::from_secs(second), Outcome::Good, Duration::from_millis(millis));
         }

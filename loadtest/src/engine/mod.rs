@@ -21,6 +21,9 @@ mod state;
 mod stdout;
 pub(crate) mod users;
 
+pub use arrivals::schedule::{Schedule, Timetable};
 pub use execute::execute;
 pub use live::LiveView;
+pub use plan::{MOST_USERS, StepPlan};
 pub use state::{EndReason, Pacing, RunClock, RunSettings, RunState};
+pub(crate) use users::tasks::{Lane, UserTasks};

@@ -1,8 +1,8 @@
 //! Steps of users or rates over time, in the notation of goose's test plans.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{fmt, time::Duration};
 
-use crate::number;
+use crate::number::{float, whole};
 
 /// Values over time: each step reaches its value in its time, linearly. `100,30s;100,5m` goes to 100 in 30 s and stays for 5 min.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ impl StepPlan {
         for step in text.split(';') {
             let parts = step.split_once(',').and_then(|(value, time)| {
                 let value: f64 = value.trim().parse().ok()?;
-                (value.is_finite() && value >= 0.0).then_some((value, span(time.trim())?))
+                (value.is_finite() && value >= 0.0).then_some((value.abs(), span(time.trim())?))
             });
             let step = step.trim();
             steps.push(parts.ok_or_else(|| {
@@ -51,23 +51,24 @@ impl StepPlan {
     /// Most users at a time, and the steps as a test plan in the notation of goose, whose times are whole seconds. If the last step has users, the plan goes on for
     /// `slack`, in which the last answers arrive.
     pub fn users(&self, slack: Duration) -> Result<(usize, String), String> {
-        let mut plan = String::new();
-        let mut last = 0;
-        for (value, time) in &self.0 {
-            last = users(*value)
-                .ok_or_else(|| format!("`{value}` is not a number of users from 0 to {MOST_USERS}"))?;
-            if time.subsec_nanos() > 0 {
-                return Err(format!("{} s: times of users are whole seconds", time.as_secs_f64()));
-            }
-            let _ = write!(plan, "{last},{}s;", time.as_secs());
+        let is_number = |value: f64| value.fract() == 0.0 && value <= float(MOST_USERS as u64);
+        if let Some((value, _)) = self.0.iter().find(|(value, _)| !is_number(*value)) {
+            return Err(format!("`{value}` is not a number of users from 0 to {MOST_USERS}"));
         }
-        let users = users(self.highest()).unwrap_or(MOST_USERS);
-        if last > 0 {
-            let _ = write!(plan, "{last},{}s;0,0s", slack.as_secs() + 1);
-        } else {
-            plan.pop();
-        }
+        let users = usize::try_from(whole(self.highest())).unwrap_or(MOST_USERS);
+        let plan = match self.0.last() {
+            Some((last @ 1.0.., _)) => format!("{self};{last},{}s;0,0s", slack.as_secs() + 1),
+            _ => self.to_string(),
+        };
         Ok((users, plan))
+    }
+}
+
+/// The steps as they are read; in whole seconds, as goose wants them.
+impl fmt::Display for StepPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = self.0.iter().map(|(value, time)| format!("{value},{}s", time.as_secs()));
+        f.write_str(&steps.collect::<Vec<_>>().join(";"))
     }
 }
 
@@ -75,12 +76,6 @@ impl StepPlan {
 pub fn constant(users: usize, ramp: Duration, hold: Duration) -> String {
     let seconds = |time: Duration| time.as_secs() + u64::from(time.subsec_nanos() > 0);
     format!("{users},{}s;{users},{}s;0,0s", seconds(ramp), seconds(hold))
-}
-
-/// A number of users; `None` if it is not a whole number, or too large.
-fn users(value: f64) -> Option<usize> {
-    let users = usize::try_from(number::whole(value)).ok()?;
-    (value >= 0.0 && value.fract() == 0.0 && users <= MOST_USERS).then_some(users)
 }
 
 /// Reads a time in goose's notation: `90` (seconds), `30s`, `1h30m`.

@@ -14,18 +14,12 @@ use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
 use super::liveness::Liveness;
-use crate::engine::{
-    arrivals::{
-        pacer::LatePermits,
-        schedule::{Schedule, Timetable},
-    },
-    users::user::UserState,
-};
+use crate::engine::{Schedule, Timetable, arrivals::pacer::LatePermits, users::user::UserState};
 use crate::{
-    figures::{Figures, series::TimeSeries},
+    figures::{Figures, TimeSeries},
     judging::AnswerJudge,
     number::nanoseconds,
-    scenarios::mix::Mix,
+    scenarios::Mix,
 };
 
 /// Separate figures. Users count in different ones, so that they seldom wait for a lock.

@@ -1,60 +1,47 @@
 //! goose always prints the number of started users to standard output. While it runs, standard output leads to the null device.
 
-use std::io::{self, Write};
+#[cfg(unix)]
+use std::os::fd::{AsFd as Stream, OwnedFd as Original};
+use std::{
+    fs::File,
+    io::{self, Write as _},
+};
+
+#[cfg(windows)]
+use filedescriptor::{AsRawFileDescriptor as Stream, FileDescriptor as Original};
+
+/// The null device.
+const NULL: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
 /// Redirects standard output to the null device until it is dropped.
 #[derive(Debug)]
-pub(super) struct SilencedStdout(Option<platform::Original>);
+pub(super) struct SilencedStdout(Option<Original>);
 
 impl SilencedStdout {
     pub(super) fn new() -> Self {
         // If the redirection fails, the output of goose is visible; the run goes on.
-        let _ = io::stdout().flush();
-        Self(platform::redirect_to_null().ok())
+        let null = File::options().write(true).open(NULL).ok();
+        Self(null.and_then(|null| redirect(&null)))
     }
 }
 
 impl Drop for SilencedStdout {
     fn drop(&mut self) {
-        let _ = io::stdout().flush();
-        if let Some(original) = self.0.take() {
-            let _ = platform::restore(&original);
-        }
+        self.0.take().and_then(|original| redirect(&original));
     }
 }
 
-#[cfg(unix)]
-mod platform {
-    use std::{fs::File, io, os::fd::OwnedFd};
-
-    pub(super) type Original = OwnedFd;
-
-    pub(super) fn redirect_to_null() -> io::Result<Original> {
-        let null = File::options().write(true).open("/dev/null")?;
-        let original = rustix::io::dup(io::stdout())?;
-        rustix::stdio::dup2_stdout(&null)?;
-        Ok(original)
+/// Makes standard output lead to a stream. Gives the one that it led to; none where that fails.
+fn redirect(to: &impl Stream) -> Option<Original> {
+    let _ = io::stdout().flush();
+    #[cfg(unix)]
+    {
+        let original = rustix::io::dup(io::stdout()).ok()?;
+        rustix::stdio::dup2_stdout(to).ok()?;
+        Some(original)
     }
-
-    pub(super) fn restore(original: &Original) -> io::Result<()> {
-        Ok(rustix::stdio::dup2_stdout(original)?)
-    }
-}
-
-#[cfg(windows)]
-mod platform {
-    use std::{fs::File, io};
-
-    use filedescriptor::{FileDescriptor, StdioDescriptor};
-
-    pub(super) type Original = FileDescriptor;
-
-    pub(super) fn redirect_to_null() -> io::Result<Original> {
-        let null = File::options().write(true).open("NUL")?;
-        FileDescriptor::redirect_stdio(&null, StdioDescriptor::Stdout).map_err(io::Error::other)
-    }
-
-    pub(super) fn restore(original: &Original) -> io::Result<()> {
-        FileDescriptor::redirect_stdio(original, StdioDescriptor::Stdout).map(drop).map_err(io::Error::other)
+    #[cfg(windows)]
+    {
+        Original::redirect_stdio(to, filedescriptor::StdioDescriptor::Stdout).ok()
     }
 }

@@ -64,11 +64,6 @@ impl CpuTimes {
 }
 
 impl GeneratorUsage {
-    /// Whether the generator, and not the target, may have been the limit.
-    pub fn is_limit(&self) -> bool {
-        self.warning().is_some()
-    }
-
     /// Why the generator, not the target, may have been the limit; `None` if it was not.
     pub fn warning(&self) -> Option<String> {
         let own = self.cpu_share?;

@@ -1,20 +1,17 @@
 //! What a run counts: outcomes and latencies by scenario and by second, and wrong answers with an example each. Figures of several
 //! threads or machines can be merged.
 
-pub mod arrivals;
-pub mod cpu;
-pub mod histogram;
-pub mod outcome;
-pub mod series;
+mod arrivals;
+mod cpu;
+mod histogram;
+mod outcome;
+mod series;
+
+pub use {arrivals::*, cpu::*, histogram::*, outcome::*, series::*};
 
 use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
-
-use arrivals::ArrivalCounts;
-use histogram::LatencyHistogram;
-use outcome::{Outcome, OutcomeCounts};
-use series::TimeSeries;
 
 use crate::number::per_second;
 
@@ -168,16 +165,6 @@ impl Figures {
         }
     }
 
-    /// Counts a request without a JSON-RPC answer, by a description of the failure.
-    pub fn add_failure(&mut self, description: String) {
-        count(&mut self.failures, description, 1);
-    }
-
-    /// Counts a JSON-RPC error code.
-    pub fn add_error_code(&mut self, code: String) {
-        count(&mut self.error_codes, code, 1);
-    }
-
     /// Adds other figures.
     pub fn merge(&mut self, other: &Self) {
         for (label, figures) in &other.labels {
@@ -187,11 +174,12 @@ impl Figures {
         for wrong in &other.wrong {
             self.merge_wrong(wrong.key.clone(), wrong.times, || wrong.example.clone());
         }
-        for (description, times) in &other.failures {
-            count(&mut self.failures, description.clone(), *times);
-        }
-        for (code, times) in &other.error_codes {
-            count(&mut self.error_codes, code.clone(), *times);
+        for (own, more) in
+            [(&mut self.failures, &other.failures), (&mut self.error_codes, &other.error_codes)]
+        {
+            for (name, times) in more {
+                count(own, name.clone(), *times);
+            }
         }
         self.warm_up.merge(&other.warm_up);
         self.unfinished += other.unfinished;
@@ -213,7 +201,8 @@ impl Figures {
     }
 }
 
-fn count(counts: &mut BTreeMap<String, u64>, name: String, times: u64) {
+/// Adds to the count of a failure or of an error code.
+pub fn count(counts: &mut BTreeMap<String, u64>, name: String, times: u64) {
     if counts.len() >= DISTINCT && !counts.contains_key(&name) {
         *counts.entry(OTHER.to_owned()).or_default() += times;
     } else {
@@ -260,7 +249,7 @@ mod tests {
     fn distinct_names_are_bounded_and_no_count_is_lost() {
         let mut figures = Figures::default();
         for n in 0..200 {
-            figures.add_failure(format!("failure {n}"));
+            count(&mut figures.failures, format!("failure {n}"), 1);
             figures.add_wrong(
                 WrongKey { rule: "r".to_owned(), label: format!("{n}"), pointer: String::new() },
                 Example::default,

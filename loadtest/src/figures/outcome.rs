@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Serialize};
 
-/// How an exchange ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// How an exchange ended. Its name in JSON is, with `-rate`, the metric in thresholds.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum Outcome {
     /// A good answer: a result, or a JSON-RPC error where an error is expected.
     Good,
@@ -23,31 +27,26 @@ pub enum Outcome {
     Timeout,
 }
 
-/// The name and the description of each outcome, in the order of the reports.
-const NAMES: [(Outcome, &str, &str); 7] = [
-    (Outcome::Good, "good", "good answers"),
-    (Outcome::Wrong, "wrong", "wrong answers"),
-    (Outcome::RpcError, "rpc-error", "JSON-RPC errors"),
-    (Outcome::RateLimited, "rate-limited", "rate limited"),
-    (Outcome::Refused, "refused", "refused by HTTP"),
-    (Outcome::Transport, "transport", "transport errors"),
-    (Outcome::Timeout, "timeout", "timeouts"),
+/// The description of each outcome, in the order of the reports.
+const DESCRIPTIONS: [(Outcome, &str); 7] = [
+    (Outcome::Good, "good answers"),
+    (Outcome::Wrong, "wrong answers"),
+    (Outcome::RpcError, "JSON-RPC errors"),
+    (Outcome::RateLimited, "rate limited"),
+    (Outcome::Refused, "refused by HTTP"),
+    (Outcome::Transport, "transport errors"),
+    (Outcome::Timeout, "timeouts"),
 ];
 
 impl Outcome {
     /// Every outcome, in the order of the reports.
     pub fn all() -> impl Iterator<Item = Self> {
-        NAMES.into_iter().map(|(outcome, ..)| outcome)
-    }
-
-    /// The key in JSON; with `-rate`, the metric in thresholds.
-    pub const fn key(self) -> &'static str {
-        NAMES[self as usize].1
+        DESCRIPTIONS.into_iter().map(|(outcome, _)| outcome)
     }
 
     /// The description in reports.
     pub const fn description(self) -> &'static str {
-        NAMES[self as usize].2
+        DESCRIPTIONS[self as usize].1
     }
 
     /// Whether its time counts as a latency. Refused and broken exchanges are short and would make the service look fast; a timeout
@@ -63,8 +62,9 @@ impl Outcome {
 }
 
 /// The number of requests of each outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OutcomeCounts([u64; NAMES.len()]);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<Outcome, u64>", into = "BTreeMap<Outcome, u64>")]
+pub struct OutcomeCounts([u64; DESCRIPTIONS.len()]);
 
 impl OutcomeCounts {
     /// Counts one request.
@@ -109,21 +109,15 @@ impl OutcomeCounts {
     }
 }
 
-impl Serialize for OutcomeCounts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Outcome::all().map(|outcome| (outcome.key(), self.of(outcome))))
+impl From<OutcomeCounts> for BTreeMap<Outcome, u64> {
+    fn from(counts: OutcomeCounts) -> Self {
+        Outcome::all().map(|outcome| (outcome, counts.of(outcome))).collect()
     }
 }
 
-impl<'de> Deserialize<'de> for OutcomeCounts {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut counts = Self::default();
-        for (key, times) in BTreeMap::<String, u64>::deserialize(deserializer)? {
-            let outcome = Outcome::all().find(|outcome| outcome.key() == key);
-            let outcome = outcome.ok_or_else(|| D::Error::custom(format!("unknown outcome `{key}`")))?;
-            counts.set(outcome, times);
-        }
-        Ok(counts)
+impl From<BTreeMap<Outcome, u64>> for OutcomeCounts {
+    fn from(counts: BTreeMap<Outcome, u64>) -> Self {
+        Self(DESCRIPTIONS.map(|(outcome, _)| counts.get(&outcome).copied().unwrap_or_default()))
     }
 }
 

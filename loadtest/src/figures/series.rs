@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
-use super::outcome::{Outcome, OutcomeCounts};
+use super::{Outcome, OutcomeCounts};
 use crate::number::float;
 
 /// Most slots of a series.

@@ -19,19 +19,16 @@ use paymaster_schemas::Basis;
 use std::sync::Arc;
 
 use crate::{
-    figures::outcome::Outcome,
+    figures::Outcome,
     number::float,
-    run::options::JudgingOptions,
-    scenarios::{
-        answer_cache::AnswerContent,
-        template::{RequestTemplate, id_of},
-    },
+    run::JudgingOptions,
+    scenarios::{RequestTemplate, answer_cache::AnswerContent, id_of},
 };
 use skeleton::ReadAnswer;
 
 /// The share of answers that is judged, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JudgedShare(f64);
+pub struct JudgedShare(pub f64);
 
 impl JudgedShare {
     /// Reads a share: `10%`, `all` or `none`.
@@ -46,11 +43,6 @@ impl JudgedShare {
                 .ok_or_else(|| format!("`{text}` is not a share: write 10%, all or none"))?,
         };
         Ok(Self(percent / 100.0))
-    }
-
-    /// The share, from 0 to 1.
-    pub fn value(self) -> f64 {
-        self.0
     }
 
     /// Whether the answer to request `number` (from 0) is judged. The judged answers are spread evenly.
@@ -154,22 +146,22 @@ impl AnswerJudge {
     /// an exchange.
     pub fn assess_reply<'a>(&self, reply: Reply<'a>, sent: SentRequest<'_>) -> (Reply<'a>, Assessment) {
         let exchange = match reply {
-            Reply::Plain(plain) => match self.recall(&plain, sent) {
-                Some(assessment) => return (reply, assessment),
-                None => plain.to_exchange(),
-            },
+            Reply::Plain(plain) => {
+                let PlainReply { status, content_type, body, .. } = plain;
+                if let Some(known) =
+                    self.recall(&sent.answer(&id_of(sent.number), status, content_type, body), sent)
+                {
+                    return (reply, known);
+                }
+                plain.to_exchange()
+            }
             Reply::Other(exchange) => exchange,
         };
         let assessment = self.assess(&exchange, sent);
         (Reply::Other(exchange), assessment)
     }
 
-    fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
-        let id = id_of(sent.number);
-        self.recall_answer(&sent.answer(&id, reply.status, reply.content_type, reply.body), sent)
-    }
-
-    fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
+    fn recall(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let judged = self.share.includes(sent.number);
         let content = sent.template.answers(judged).find(answer)?;
         Some(Assessment::accepted(sent.template, content, judged))
@@ -191,7 +183,7 @@ impl AnswerJudge {
         let id = id_of(sent.number);
         let content_type = response.header("content-type").unwrap_or_default();
         let read = sent.answer(&id, response.status, content_type, &response.body);
-        if let Some(assessment) = self.recall_answer(&read, sent) {
+        if let Some(assessment) = self.recall(&read, sent) {
             return assessment;
         }
         if self.share.includes(sent.number) {

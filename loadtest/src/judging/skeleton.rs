@@ -117,10 +117,26 @@ fn value_length(bytes: &[u8]) -> Option<usize> {
 
 /// The class of a value with its quotes; none for a value that must stay as it is.
 fn class_of(value: &[u8], form: ValueForm) -> Option<u8> {
-    match value {
-        [b'"', text @ .., b'"'] => class_of_text(text, form),
-        number => class_of_number(number, form),
+    if let [b'"', text @ .., b'"'] = value {
+        let hex = text.strip_prefix(b"0x").filter(|digits| !digits.is_empty() && is_hex(digits));
+        return match (form, hex) {
+            (ValueForm::Bytes, Some(digits)) => (digits.len() % 2 == 0).then_some(b'B'),
+            (ValueForm::Amount, Some(digits)) => {
+                (digits.len() <= DIGITS && digits[0] != b'0').then_some(b'Q')
+            }
+            (ValueForm::Amount, None) => is_integer(text).then_some(b'D'),
+            _ => None,
+        };
     }
+    let point = match form {
+        ValueForm::Bytes => return None,
+        ValueForm::Fraction => value.iter().position(|byte| *byte == b'.'),
+        ValueForm::Amount | ValueForm::Integer => None,
+    };
+    let Some(point) = point else { return is_integer(value).then_some(b'I') };
+    let (whole, fraction) = (&value[..point], &value[point + 1..]);
+    let digits = !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit);
+    (digits && fraction.len() <= DIGITS && (whole == b"0" || is_integer(whole))).then_some(b'F')
 }
 
 struct Walker<'a> {
@@ -203,34 +219,6 @@ impl Walker<'_> {
     }
 }
 
-fn class_of_text(text: &[u8], form: ValueForm) -> Option<u8> {
-    let hex = text.strip_prefix(b"0x");
-    let hex = hex.filter(|digits| !digits.is_empty() && is_hex(digits));
-    match form {
-        ValueForm::Bytes => hex.filter(|digits| digits.len() % 2 == 0).map(|_| b'B'),
-        ValueForm::Amount => match hex {
-            Some(digits) => (digits.len() <= DIGITS && digits[0] != b'0').then_some(b'Q'),
-            None => is_integer(text).then_some(b'D'),
-        },
-        ValueForm::Integer | ValueForm::Fraction => None,
-    }
-}
-
-fn class_of_number(text: &[u8], form: ValueForm) -> Option<u8> {
-    match form {
-        ValueForm::Bytes => None,
-        ValueForm::Amount | ValueForm::Integer => is_integer(text).then_some(b'I'),
-        ValueForm::Fraction => match text.iter().position(|byte| *byte == b'.') {
-            None => is_integer(text).then_some(b'I'),
-            Some(point) => {
-                let (whole, fraction) = (&text[..point], &text[point + 1..]);
-                let digits = !fraction.is_empty() && fraction.iter().all(u8::is_ascii_digit);
-                (digits && fraction.len() <= DIGITS && (whole == b"0" || is_integer(whole))).then_some(b'F')
-            }
-        },
-    }
-}
-
 /// Whether a text is an integer in digits, without leading zeros, not 0 and far below 2^256.
 fn is_integer(text: &[u8]) -> bool {
     text.len() <= DIGITS
@@ -247,7 +235,7 @@ fn is_hex(digits: &[u8]) -> bool {
 mod tests {
     use paymaster_fee_quote::SPECIFICATION;
     use paymaster_schemas::member_validator;
-    use paymaster_settings::specifications::SPECIFICATIONS;
+    use paymaster_settings::SPECIFICATIONS;
     use serde_json::Value;
 
     use super::*;
@@ -367,11 +355,11 @@ mod tests {
                     continue;
                 };
                 let mut verdicts = std::collections::BTreeMap::new();
-                let texts = texts
-                    .iter()
-                    .map(|text| (class_of_text(text.as_bytes(), form), Value::String((*text).to_owned())));
+                let texts = texts.iter().map(|text| {
+                    (class_of(format!("\"{text}\"").as_bytes(), form), Value::String((*text).to_owned()))
+                });
                 let numbers = numbers.iter().map(|text| {
-                    let class = class_of_number(text.as_bytes(), form);
+                    let class = class_of(text.as_bytes(), form);
                     (class, serde_json::from_str(text).unwrap())
                 });
                 for (class, value) in texts.chain(numbers) {

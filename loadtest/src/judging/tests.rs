@@ -13,10 +13,7 @@ use paymaster_reference_server::{
 use paymaster_settings::embedded::{Embedded, profile_of};
 
 use super::*;
-use crate::scenarios::{
-    generator::RequestGenerator,
-    mix::{Mix, Weights},
-};
+use crate::scenarios::{Mix, RequestGenerator, Weights};
 
 /// A reference server with faults or variants, and a connection to it.
 struct Server {

@@ -21,23 +21,16 @@ use tokio::{
 
 use crate::{
     engine::RunState,
-    figures::{
-        Figures,
-        cpu::{CpuTimes, GeneratorUsage},
-        series::TimeSeries,
-    },
-    results::summary::RunSummary,
+    figures::{CpuTimes, Figures, GeneratorUsage, TimeSeries},
+    results::RunSummary,
 };
 
 /// What the page shows. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct LiveFigures(Arc<Shared>);
-
-#[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+pub struct LiveFigures {
+    state: Arc<Mutex<State>>,
     /// Tells that the page was made after the last run of the process.
-    final_page: Notify,
+    final_page: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -67,11 +60,11 @@ struct Snapshot {
 
 impl LiveFigures {
     pub(crate) fn begin(&self, run: &Arc<RunState>, cpu: CpuTimes) {
-        self.0.state.lock().running = Some((Arc::clone(run), cpu));
+        self.state.lock().running = Some((Arc::clone(run), cpu));
     }
 
     pub(crate) fn end(&self, summary: &RunSummary) {
-        let mut state = self.0.state.lock();
+        let mut state = self.state.lock();
         state.running = None;
         let ended = &mut state.ended;
         ended.figures.merge(&summary.figures);
@@ -85,7 +78,7 @@ impl LiveFigures {
 
     /// The page.
     fn text(&self) -> Result<String, fmt::Error> {
-        let state = self.0.state.lock();
+        let state = self.state.lock();
         let (mut snapshot, closed) = (state.ended.clone(), state.closed);
         if let Some((run, cpu)) = &state.running {
             snapshot.add(run, *cpu);
@@ -93,7 +86,7 @@ impl LiveFigures {
         drop(state);
         let text = text::render(snapshot)?;
         if closed {
-            self.0.final_page.notify_one();
+            self.final_page.notify_one();
         }
         Ok(text)
     }
@@ -141,9 +134,9 @@ impl MetricsServer {
 
     /// Closes the port, at once or when the final figures were read, after `wait` at the latest. Responses in progress are completed.
     pub async fn close(self, wait: Duration) {
-        self.live.0.state.lock().closed = true;
+        self.live.state.lock().closed = true;
         // With a time of 0 it does not wait.
-        let _ = tokio::time::timeout(wait, self.live.0.final_page.notified()).await;
+        let _ = tokio::time::timeout(wait, self.live.final_page.notified()).await;
         let _ = self.shutdown.send(());
         let _ = self.serving.await;
     }

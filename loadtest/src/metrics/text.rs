@@ -10,7 +10,7 @@ use prometheus_client::{
 };
 
 use super::Snapshot;
-use crate::figures::{LabelFigures, outcome::Outcome};
+use crate::figures::{LabelFigures, Outcome, OutcomeCounts, WrongAnswers};
 
 /// The bounds of the latency histograms, in seconds. One more bucket has no limit.
 const BOUNDS: [f64; 36] = [
@@ -31,72 +31,46 @@ pub(super) fn render(snapshot: Snapshot) -> Result<String, fmt::Error> {
 }
 
 impl Collector for Snapshot {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        self.requests(&mut encoder)?;
-        self.latencies(&mut encoder)?;
-        self.wrong_answers(&mut encoder)?;
-        self.users(&mut encoder)?;
-        self.arrivals(&mut encoder)?;
-        self.generator(&mut encoder)
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let encoder = &mut encoder;
+        let Self { figures, is_running, users, busy, .. } = self;
+        let labels = || figures.labels.iter().map(|(scenario, of)| (("scenario", scenario.as_str()), of));
+        let outcomes = |counts: OutcomeCounts| {
+            Outcome::all().map(move |outcome| (("outcome", outcome.into_str()), counts.of(outcome)))
+        };
+        let about = "Requests of the measured time by scenario (or its step) and outcome";
+        let requests = labels().flat_map(|(scenario, of)| {
+            outcomes(of.counts).map(move |(outcome, times)| ([scenario, outcome], times))
+        });
+        counters(encoder, "requests", about, requests)?;
+        let about = "Requests of the warm-up by outcome; they are in no other metric";
+        let warm_up = outcomes(figures.warm_up).map(|(outcome, times)| ([outcome], times));
+        counters(encoder, "warm_up_requests", about, warm_up)?;
+        let judged = labels().map(|(scenario, of)| ([scenario], of.judged));
+        counters(encoder, "judged_answers", "Answers that were judged, by scenario", judged)?;
+        let bounds: Vec<f64> = BOUNDS.into_iter().chain([f64::INFINITY]).collect();
+        let about = "Time from the intended start of a request to the last byte of its answer, by scenario; answers and timeouts";
+        let (unit, kind) = (Unit::Seconds, MetricType::Histogram);
+        let mut histograms = encoder.encode_descriptor("request_duration", about, Some(&unit), kind)?;
+        for (scenario, LabelFigures { latency, .. }) in labels() {
+            let (buckets, sum) = latency.buckets(&bounds);
+            let (labels, count) = ([scenario], latency.len());
+            histograms.encode_family(&labels)?.encode_histogram::<NoLabels>(sum, count, &buckets, None)?;
+        }
+        let mut by_rule = BTreeMap::<[(&str, &str); 2], u64>::new();
+        for WrongAnswers { key, times, .. } in &figures.wrong {
+            *by_rule.entry([("rule", &key.rule), ("scenario", &key.label)]).or_default() += times;
+        }
+        counters(encoder, "wrong_answers", "Answers that break a rule, by rule and scenario", by_rule)?;
+        set(encoder, "running", "1 while a run goes on, 0 before and after", &u64::from(*is_running))?;
+        set(encoder, "users", "Users, each with its own connection", &(*users as u64))?;
+        set(encoder, "busy_users", "Users that wait for an answer", &(*busy as u64))?;
+        self.arrivals(encoder)?;
+        self.generator(encoder)
     }
 }
 
 impl Snapshot {
-    fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let figures = &self.figures;
-        let about = "Requests of the measured time by scenario (or its step) and outcome";
-        let by_outcome = figures.labels.iter().flat_map(|(scenario, of)| {
-            let labels =
-                move |outcome: Outcome| [("scenario", scenario.as_str()), ("outcome", outcome.key())];
-            Outcome::all().map(move |outcome| (labels(outcome), of.counts.of(outcome)))
-        });
-        counters(encoder, "requests", about, by_outcome)?;
-        let about = "Requests of the warm-up by outcome; they are in no other metric";
-        let warm_up =
-            Outcome::all().map(|outcome| ([("outcome", outcome.key())], figures.warm_up.of(outcome)));
-        counters(encoder, "warm_up_requests", about, warm_up)?;
-        let judged =
-            figures.labels.iter().map(|(scenario, of)| ([("scenario", scenario.as_str())], of.judged));
-        counters(encoder, "judged_answers", "Answers that were judged, by scenario", judged)
-    }
-
-    fn latencies(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let bounds: Vec<f64> = BOUNDS.into_iter().chain([f64::INFINITY]).collect();
-        let about = "Time from the intended start of a request to the last byte of its answer, by scenario; answers and timeouts";
-        let unit = Unit::Seconds;
-        let kind = MetricType::Histogram;
-        let mut histograms = encoder.encode_descriptor("request_duration", about, Some(&unit), kind)?;
-        for (scenario, LabelFigures { latency, .. }) in &self.figures.labels {
-            let (buckets, sum) = latency.buckets(&bounds);
-            histograms.encode_family(&[("scenario", scenario.as_str())])?.encode_histogram::<NoLabels>(
-                sum,
-                latency.len(),
-                &buckets,
-                None,
-            )?;
-        }
-        Ok(())
-    }
-
-    fn wrong_answers(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let mut by_rule = BTreeMap::<(&str, &str), u64>::new();
-        for wrong in &self.figures.wrong {
-            *by_rule.entry((&wrong.key.rule, &wrong.key.label)).or_default() += wrong.times;
-        }
-        let about = "Answers that break a rule, by rule and scenario";
-        let rows = by_rule.into_iter();
-        let rows = rows.map(|((rule, scenario), times)| ([("rule", rule), ("scenario", scenario)], times));
-        counters(encoder, "wrong_answers", about, rows)
-    }
-
-    fn users(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Self { is_running, users, busy, .. } = *self;
-        let mut gauge = |name, about, value: usize| set(encoder, name, about, &(value as u64));
-        gauge("running", "1 while a run goes on, 0 before and after", usize::from(is_running))?;
-        gauge("users", "Users, each with its own connection", users)?;
-        gauge("busy_users", "Users that wait for an answer", busy)
-    }
-
     fn arrivals(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let arrivals = &self.figures.arrivals;
         let about = "Open model: arrivals that were due";
@@ -132,18 +106,15 @@ impl Snapshot {
         let Self { cpu_seconds, usage, .. } = self;
         let about = "CPU time of the generator in its runs";
         let (unit, kind) = (Unit::Seconds, MetricType::Counter);
-        encoder
-            .encode_descriptor("generator_cpu", about, Some(&unit), kind)?
-            .encode_counter(cpu_seconds, NO_EXEMPLAR)?;
+        let mut cpu = encoder.encode_descriptor("generator_cpu", about, Some(&unit), kind)?;
+        cpu.encode_counter(cpu_seconds, NO_EXEMPLAR)?;
         set(encoder, "generator_cores", "Cores that the generator may use", &(usage.cores as u64))?;
         let about = "The part of these cores that the generator used in the run, from 0 to 1";
-        let own = usage.cpu_share.unwrap_or_default();
-        set(encoder, "generator_cpu_share", about, &own)?;
+        set(encoder, "generator_cpu_share", about, &usage.cpu_share.unwrap_or_default())?;
         let about = "The part of all cores that all programs of the machine used in the run, from 0 to 1";
-        let machine = usage.machine_share.unwrap_or_default();
-        set(encoder, "machine_cpu_share", about, &machine)?;
+        set(encoder, "machine_cpu_share", about, &usage.machine_share.unwrap_or_default())?;
         let about = "1 if the generator or its machine was the limit of the run, and not the target";
-        set(encoder, "generator_is_limit", about, &u64::from(usage.is_limit()))
+        set(encoder, "generator_is_limit", about, &u64::from(usage.warning().is_some()))
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use paymaster_settings::specifications::find_rule;
 
 use crate::{
-    figures::outcome::Outcome,
-    results::summary::{RunSummary, RunVerdict},
+    figures::Outcome,
+    results::{RunSummary, RunVerdict},
     text::count,
 };
 
@@ -57,7 +57,7 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use paymaster_settings::specifications::SPECIFICATIONS;
+    use paymaster_settings::SPECIFICATIONS;
 
     use super::*;
     use crate::report::fixtures;

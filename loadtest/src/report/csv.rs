@@ -4,11 +4,8 @@ use std::fmt::Write as _;
 
 use super::Rendered;
 use crate::{
-    figures::{
-        outcome::Outcome,
-        series::{TimeSeries, TimeSlot},
-    },
-    results::{compare::RunComparison, summary::RunSummary},
+    figures::{Outcome, TimeSeries, TimeSlot},
+    results::{RunComparison, RunSummary},
 };
 
 type Column = (&'static str, fn(&TimeSeries, &TimeSlot) -> String);

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use paymaster_settings::{
-    EMBEDDED_WARNING,
+    EMBEDDED_WARNING, Paint,
     output::{
         document::{
             Block, Card, Document, Head, Message, Style, Text, html,
@@ -11,23 +11,19 @@ use paymaster_settings::{
         },
         page::{self, Own},
         shell::quoted,
-        terminal::Paint,
     },
     specifications::find_rule,
 };
 
 use super::{
     advice,
-    phrases::{commands, outcome, verdict},
+    phrases::{outcome, verdict},
     plots, tables,
     wrong::{WrongGroup, groups},
 };
 use crate::{
-    figures::{Example, LONGEST_BODY, WrongAnswers, outcome::Outcome},
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
+    figures::{Example, LONGEST_BODY, Outcome, WrongAnswers},
+    results::{Change, RunComparison, RunSummary, RunVerdict},
     text::{count, date, latency, number, rate, seconds, share},
 };
 
@@ -98,7 +94,10 @@ pub(super) fn document(summary: &RunSummary, comparison: Option<&RunComparison>,
     });
     let mut facts = vec![("scenarios", Text::quoted(summary.scenarios.join(", ")))];
     facts.extend(date(summary.began).map(|date| ("began", date.into())));
-    facts.extend(commands(summary).map(|(name, line)| (name, Text::of(Style::Code, line))));
+    let merged = summary.merged_commands.iter().map(|command| ("merged", command));
+    let commands = [("command", &summary.command)].into_iter().chain(merged);
+    let commands = commands.filter(|(_, command)| !command.is_empty());
+    facts.extend(commands.map(|(name, line)| (name, Text::of(Style::Code, line))));
     let mut top = vec![Block::Html(html! { (tiles(summary)) (page::counts(outcomes)) })];
     top.extend(outcome(summary).into_iter().map(Block::paragraph));
     if most == usize::MAX {

@@ -5,11 +5,8 @@ use std::time::Duration;
 use paymaster_settings::{ShownTarget, output::curl::CurlCommand};
 
 use crate::{
-    figures::{Example, Figures, Sample, WrongKey, outcome::Outcome},
-    results::{
-        summary::{LoadModel, RunSummary},
-        threshold::judge_all,
-    },
+    figures::{Example, Figures, Outcome, Sample, WrongKey},
+    results::{LoadModel, RunSummary, judge_all},
 };
 
 fn figures(wrong_one_in: u64) -> Figures {
@@ -84,6 +81,6 @@ pub(crate) fn unreachable() -> RunSummary {
         outcome: Outcome::Transport,
         judged: false,
     });
-    figures.add_failure("no connection: refused".to_owned());
+    figures.failures.insert("no connection: refused".to_owned(), 1);
     summary(figures)
 }

@@ -1,15 +1,14 @@
 //! The JSON report: the summary, which `merge` and `compare` read back, with derived numbers and the comparison.
 
+use std::time::Duration;
+
 use chrono::SecondsFormat;
 use serde_json::{Map, Value, json};
 
 use super::Rendered;
 use crate::{
-    figures::{LabelFigures, histogram::PERCENTILES},
-    results::{
-        compare::RunComparison,
-        summary::{RateShortfall, RunSummary},
-    },
+    figures::{LabelFigures, PERCENTILES},
+    results::{RateShortfall, RunComparison, RunSummary},
     text::moment,
 };
 
@@ -53,17 +52,13 @@ fn derived(summary: &RunSummary) -> Value {
 }
 
 fn of_label(figures: &LabelFigures, seconds: f64) -> Value {
-    let mut milliseconds = Map::new();
-    let mut put = |name: String, latency: Option<std::time::Duration>| {
-        // The resolution is 1 us: three decimals.
-        let value = latency.map(|latency| json!((latency.as_secs_f64() * 1e6).round() / 1e3));
-        milliseconds.insert(name, value.unwrap_or_default());
-    };
-    put("mean".to_owned(), figures.latency.mean());
-    for percent in PERCENTILES {
-        put(format!("p{percent}"), figures.latency.percentile(percent));
-    }
-    put("max".to_owned(), figures.latency.max());
+    let latencies = [("mean".to_owned(), figures.latency.mean())].into_iter();
+    let percentiles = PERCENTILES.map(|percent| (format!("p{percent}"), figures.latency.percentile(percent)));
+    let latencies = latencies.chain(percentiles).chain([("max".to_owned(), figures.latency.max())]);
+    // The resolution is 1 us: three decimals.
+    let rounded = |latency: Duration| (latency.as_secs_f64() * 1e6).round() / 1e3;
+    let milliseconds: Map<_, _> =
+        latencies.map(|(name, latency)| (name, json!(latency.map(rounded)))).collect();
     json!({
         "requests": figures.counts.all(),
         "answers": figures.counts.answered(),
@@ -78,7 +73,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        figures::{Example, Sample, outcome::Outcome},
+        figures::{Example, Outcome, Sample},
         report::fixtures,
     };
 
@@ -109,7 +104,7 @@ mod tests {
                 response: "a".repeat(1_000),
                 ..wrong.example.clone()
             });
-            summary.figures.add_failure(format!("failure {kind}"));
+            crate::figures::count(&mut summary.figures.failures, format!("failure {kind}"), 1);
         }
         for n in 0..720_000_u64 {
             // A fixed scatter over 0.2 ms to 200 ms.

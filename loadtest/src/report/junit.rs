@@ -3,15 +3,12 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use paymaster_settings::output::terminal::escape_controls;
+use paymaster_settings::escape_controls;
 
 use super::{Rendered, phrases::verdict, wrong::groups};
 use crate::{
     figures::{Example, WrongAnswers},
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
+    results::{Change, RunComparison, RunSummary, RunVerdict},
     text::moment,
 };
 
@@ -26,7 +23,7 @@ pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -
         suite.set_timestamp(began);
     }
     let untested = summary.verdict == RunVerdict::CouldNotTest;
-    for judged in &summary.thresholds {
+    let thresholds = summary.thresholds.iter().map(|judged| {
         let status = if untested {
             non_success(NonSuccessKind::Error, "could not test", summary.cut_short.as_deref())
         } else if judged.met {
@@ -49,19 +46,20 @@ pub(super) fn render(summary: &RunSummary, comparison: Option<&RunComparison>) -
             };
             non_success(kind, &judged.observed, Some(&examples))
         };
-        let mut case = TestCase::new(judged.threshold.to_string(), status);
-        case.set_classname("thresholds");
-        suite.add_test_case(case);
-    }
-    for row in comparison.into_iter().flat_map(|comparison| &comparison.rows) {
+        ("thresholds", judged.threshold.to_string(), status)
+    });
+    let rows = comparison.into_iter().flat_map(|comparison| &comparison.rows).map(|row| {
         let message = format!("{} -> {} {}", row.before, row.after, row.note);
         let status = match row.direction {
             Change::Worse => non_success(NonSuccessKind::Failure, &message, None),
             Change::Unclear => TestCaseStatus::skipped(),
             Change::Same | Change::Better => TestCaseStatus::success(),
         };
-        let mut case = TestCase::new(row.name.clone(), status);
-        case.set_classname("comparison");
+        ("comparison", row.name.clone(), status)
+    });
+    for (class, name, status) in thresholds.chain(rows) {
+        let mut case = TestCase::new(name, status);
+        case.set_classname(class);
         suite.add_test_case(case);
     }
     let mut report = Report::new("paymaster-loadtest");
@@ -85,7 +83,7 @@ fn escaped_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{figures::arrivals::ArrivalCounts, report::fixtures, results::threshold::judge_all};
+    use crate::{figures::ArrivalCounts, report::fixtures, results::judge_all};
 
     #[test]
     fn the_verdict_in_words_the_command_and_the_date_are_in_the_suite() {

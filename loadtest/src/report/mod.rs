@@ -20,7 +20,7 @@ pub use document::{compared, lines, own, terminal};
 
 use paymaster_settings::output::report_file::{self, Destination, FormatNames};
 
-use crate::results::{compare::RunComparison, summary::RunSummary};
+use crate::results::{RunComparison, RunSummary};
 
 /// Why a report could not be rendered or written.
 pub type ReportError = Box<dyn Error + Send + Sync>;

@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use paymaster_settings::escape_controls;
 
 use crate::{
-    figures::{arrivals::ArrivalCounts, outcome::Outcome},
-    results::{
-        summary::{ModelName, RunSummary, RunVerdict},
-        threshold::Threshold,
-    },
+    figures::{ArrivalCounts, Outcome},
+    results::{ModelName, RunSummary, RunVerdict, Threshold},
     text::{count, duration, latency, number, rate, seconds, share},
 };
 
@@ -106,12 +103,6 @@ pub(super) fn outcome(summary: &RunSummary) -> Vec<String> {
     lines
 }
 
-/// The command line of a run, or those of the merge and of the merged runs, each with its name.
-pub(super) fn commands(summary: &RunSummary) -> impl Iterator<Item = (&'static str, &String)> {
-    let own = [("command", &summary.command)].into_iter().filter(|(_, command)| !command.is_empty());
-    own.chain(summary.merged_commands.iter().map(|command| ("merged", command)))
-}
-
 /// The requested and the reached rate, if the open model did not reach it: both in arrivals per second.
 fn shortfall(summary: &RunSummary) -> Option<String> {
     let shortfall = summary.shortfall()?;
@@ -180,9 +171,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        figures::{Figures, Sample, cpu::GeneratorUsage},
+        figures::{Figures, GeneratorUsage, Sample},
         report::fixtures,
-        results::threshold::judge_all,
+        results::judge_all,
     };
 
     /// A run of ten answers after 2.3 s each.

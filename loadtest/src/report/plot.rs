@@ -116,10 +116,8 @@ impl Plot {
         let shown = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), self.shown);
         let columns = [self.place].into_iter().chain(self.lines.iter().copied()).map(str::to_owned).collect();
         let row = |sample: &Sample| {
-            [Text::from(&sample.name)]
-                .into_iter()
-                .chain(sample.values.iter().map(shown).map(Text::from))
-                .collect()
+            let values = sample.values.iter().map(shown).map(Text::from);
+            [Text::from(&sample.name)].into_iter().chain(values).collect()
         };
         let rows = self.samples.iter().map(row).collect();
         let places = self.samples.iter().map(|sample| format!("{:.1}", place(sample))).collect();

@@ -6,9 +6,9 @@ use maud::{Markup, html};
 
 use super::plot::{Plot, Sample, Scale, ends, step};
 use crate::{
-    figures::series::TimeSlot,
+    figures::{TimeSeries, TimeSlot},
     number::float,
-    results::summary::{ModelName, RunSummary},
+    results::{ModelName, RunSummary},
     text::{rate, seconds, time},
 };
 
@@ -19,8 +19,8 @@ const UNITS: [(f64, f64, &str); 3] =
 /// The users are constant if the fewest are this part of the most: the first ones need a moment to start.
 const CONSTANT: f64 = 0.95;
 
-/// The value of a line in a slot; none where nothing was measured.
-type Value<'a> = Box<dyn Fn(&TimeSlot) -> Option<f64> + 'a>;
+/// The name of a line, and its value in a slot; none where nothing was measured.
+type Line = (&'static str, fn(&TimeSeries, &TimeSlot) -> Option<f64>);
 
 /// The plots.
 pub(super) fn section(summary: &RunSummary) -> Markup {
@@ -42,58 +42,51 @@ pub(super) fn section(summary: &RunSummary) -> Markup {
 /// Answers and arrivals.
 fn throughput(summary: &RunSummary) -> Plot {
     let series = &summary.figures.series;
-    let rates = |of: fn(&TimeSlot) -> u64| -> Value<'_> { Box::new(move |slot| Some(series.rate(of(slot)))) };
     let is_open = summary.model.name == ModelName::Open;
-    let mut lines = vec![("answers", rates(|slot| slot.counts.answered()))];
+    let mut lines: Vec<Line> = vec![("answers", |series, slot| Some(series.rate(slot.counts.answered())))];
     if is_open {
-        lines.push(("arrivals asked for", rates(|slot| slot.arrivals)));
+        lines.push(("arrivals asked for", |series, slot| Some(series.rate(slot.arrivals))));
     }
     if summary.figures.total(None).counts.failed() > 0 {
-        lines.push(("wrong or failed", rates(|slot| slot.counts.failed())));
+        lines.push(("wrong or failed", |series, slot| Some(series.rate(slot.counts.failed()))));
     }
     let has_journeys = summary.figures.labels.keys().any(|label| label.contains('/'));
     Plot {
         title: if is_open { "Arrivals and answers a second" } else { "Answers a second" },
         note: (is_open && has_journeys).then_some("A journey is one arrival and has two answers."),
         shown: rate,
-        ..over_time(summary, series.whole(shown_time(summary)), lines)
+        ..over_time(summary, series.whole(shown_time(summary)), &lines)
     }
 }
 
 /// The users, if their number changes: a constant one is stated with the load.
 fn users(summary: &RunSummary) -> Plot {
     let series = &summary.figures.series;
-    let (low, high) = ends(series.whole(shown_time(summary)).iter().map(|slot| series.users(slot)));
-    let is_drawn = low < CONSTANT * high;
-    let users: Value<'_> = Box::new(move |slot| is_drawn.then(|| series.users(slot)));
+    let slots = series.whole(shown_time(summary));
+    let (low, high) = ends(slots.iter().map(|slot| series.users(slot)));
+    let lines: &[Line] = &[("users, each with a connection", |series, slot| Some(series.users(slot)))];
     Plot {
         title: "Users",
         scale: Scale::Linear(1.0),
         shown: |value| format!("{value:.1}").replace(".0", ""),
-        ..over_time(
-            summary,
-            series.whole(shown_time(summary)),
-            vec![("users, each with a connection", users)],
-        )
+        ..over_time(summary, slots, if low < CONSTANT * high { lines } else { &[] })
     }
 }
 
 /// Percentiles over time.
 fn latency(summary: &RunSummary) -> Plot {
-    let line = |name, percent| -> (_, Value<'_>) {
-        (name, Box::new(move |slot| Some(slot.percentile(percent)?.as_secs_f64())))
-    };
+    let lines: [Line; 3] = [
+        ("p50", |_, slot| Some(slot.percentile(50.0)?.as_secs_f64())),
+        ("p95", |_, slot| Some(slot.percentile(95.0)?.as_secs_f64())),
+        ("p99", |_, slot| Some(slot.percentile(99.0)?.as_secs_f64())),
+    ];
     Plot {
         title: "Latency over time",
         is_stepped: false,
         scale: Scale::Logarithmic,
         shown: time,
         // The run ends in the last slot.
-        ..over_time(
-            summary,
-            &summary.figures.series.slots,
-            vec![line("p50", 50.0), line("p95", 95.0), line("p99", 99.0)],
-        )
+        ..over_time(summary, &summary.figures.series.slots, &lines)
     }
 }
 
@@ -126,24 +119,24 @@ fn distribution(summary: &RunSummary) -> Plot {
 }
 
 /// A plot with a sample for each of these slots, without a title.
-fn over_time(summary: &RunSummary, slots: &[TimeSlot], lines: Vec<(&'static str, Value<'_>)>) -> Plot {
-    let (each, last) = (f64::from(summary.figures.series.seconds), last(summary));
+fn over_time(summary: &RunSummary, slots: &[TimeSlot], lines: &[Line]) -> Plot {
+    let series = &summary.figures.series;
+    let (each, last) = (f64::from(series.seconds), last(summary));
     let length = shown_time(summary).as_secs_f64();
     let at = |place: usize| (each * float(place as u64)).min(last);
-    let (names, values): (Vec<_>, Vec<_>) = lines.into_iter().unzip();
     let slots = slots.iter().enumerate();
     Plot {
         title: "",
         note: None,
         place: "time",
-        lines: names,
+        lines: lines.iter().map(|(name, _)| *name).collect(),
         samples: slots
             .map(|(place, slot)| Sample {
                 from: at(place),
                 to: at(place + 1),
                 is_cut: length < each * (float(place as u64) + 0.5),
                 name: seconds(at(place)),
-                values: values.iter().map(|value| value(slot)).collect(),
+                values: lines.iter().map(|(_, value)| value(series, slot)).collect(),
             })
             .collect(),
         is_stepped: true,
@@ -240,7 +233,7 @@ mod tests {
         let mut summary = fixtures::passed();
         summary.figures.series.record(
             Duration::from_secs(10),
-            crate::figures::outcome::Outcome::Good,
+            crate::figures::Outcome::Good,
             Duration::from_micros(1),
         );
         for (seconds, points) in [(10.4, 10), (10.6, 11)] {

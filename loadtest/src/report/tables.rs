@@ -8,13 +8,10 @@ use paymaster_settings::output::{
 };
 
 use crate::{
-    figures::{LabelFigures, cpu::GeneratorUsage, histogram::PERCENTILES, outcome::Outcome},
+    figures::{GeneratorUsage, LabelFigures, Outcome, PERCENTILES},
     number::float,
     report::phrases::{in_no_figure, load},
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
+    results::{Change, RunComparison, RunSummary, RunVerdict},
     scenarios::scenarios as all_scenarios,
     text::{count, latency, number, rate, share},
 };
@@ -179,7 +176,7 @@ fn generators(all: &[GeneratorUsage], requests: u64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{report::fixtures, results::workers::WorkerShare};
+    use crate::{report::fixtures, results::WorkerShare};
 
     /// The rows of a table, and the sentences below it.
     fn parts(section: Block) -> (Vec<Vec<String>>, Vec<String>) {

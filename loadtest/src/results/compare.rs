@@ -8,9 +8,9 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::summary::{LoadModel, RunSummary};
+use super::{LoadModel, RunSummary};
 use crate::{
-    figures::{outcome::Outcome, series::TimeSlot},
+    figures::{Outcome, TimeSlot},
     number::float,
     text,
 };
@@ -139,7 +139,6 @@ fn measured(
         let slots = run.figures.series.whole(run.length()).iter();
         slots.filter_map(|slot| value(run, slot)).collect::<Vec<f64>>()
     });
-    let unknown = || "-".to_owned();
     let (before, after, direction, note) = if let Some((old, old_error)) = median_and_error(&old)
         && let Some((new, new_error)) = median_and_error(&new)
     {
@@ -158,7 +157,7 @@ fn measured(
     } else {
         let counts = format!("and there are {} and {}", old.len(), new.len());
         let note = format!("too short: it takes {FEWEST_MEASUREMENTS} measurements, {counts}");
-        (unknown(), unknown(), Change::Unclear, note)
+        ("-".to_owned(), "-".to_owned(), Change::Unclear, note)
     };
     ComparedFigure { name: format!("{name} (median)"), before, after, direction, note }
 }

@@ -5,13 +5,8 @@ use std::{
     slice,
 };
 
+use super::{RunSummary, Threshold, WorkerShare, judge_all};
 use crate::text::count;
-
-use super::{
-    summary::RunSummary,
-    threshold::{Threshold, judge_all},
-    workers::WorkerShare,
-};
 
 /// Most reasons for an early end that are listed.
 const REASONS: usize = 10;
@@ -151,8 +146,8 @@ fn total_rate(rates: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::summary::ModelName;
-    use crate::{report::fixtures, results::summary::RunVerdict};
+    use crate::results::ModelName;
+    use crate::{report::fixtures, results::RunVerdict};
 
     #[test]
     fn shards_are_judged_as_one_run() {

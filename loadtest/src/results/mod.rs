@@ -1,7 +1,9 @@
 //! The result of a run: its summary and verdict, judged by thresholds, merged with other runs or compared with an earlier one.
 
-pub mod compare;
-pub mod merge;
-pub mod summary;
-pub mod threshold;
-pub mod workers;
+mod compare;
+mod merge;
+mod summary;
+mod threshold;
+mod workers;
+
+pub use {compare::*, merge::*, summary::*, threshold::*, workers::*};

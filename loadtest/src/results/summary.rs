@@ -3,31 +3,32 @@
 use std::{error::Error, path::Path, time::Duration};
 
 use paymaster_client::files;
-use paymaster_settings::{embedded::EMBEDDED_WARNING, output::curl::CurlCommand};
+use paymaster_settings::{EMBEDDED_WARNING, exit, output::curl::CurlCommand};
 use serde::{Deserialize, Serialize};
 
-use super::{threshold::ThresholdResult, workers::WorkerShare};
+use super::{ThresholdResult, WorkerShare};
 use crate::{
-    figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage},
+    figures::{ArrivalCounts, Figures, GeneratorUsage},
     number::percent,
 };
 
 /// The member `format` of a report that this version writes and reads.
 const FORMAT: &str = "paymaster-loadtest/2";
 
-/// How a run ends.
+/// How a run ends. Its number is the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[repr(u8)]
 pub enum RunVerdict {
     /// Every threshold was met.
-    Passed,
+    Passed = exit::CONFORMS,
     /// A threshold was missed.
-    Failed,
+    Failed = exit::VIOLATIONS,
     /// The target could not be tested.
     #[default]
-    CouldNotTest,
+    CouldNotTest = exit::COULD_NOT_TEST,
     /// No threshold was missed because of the target, but the run was cut short, or the generator did not reach the requested rate.
-    Incomplete,
+    Incomplete = exit::INCOMPLETE,
 }
 
 /// When requests are sent.
@@ -161,7 +162,8 @@ impl RunSummary {
 
     /// Whether the load generator was slow: by its CPU use, or because it began arrivals late.
     fn is_generator_slow(&self) -> bool {
-        self.figures.arrivals.is_generator_slow() || self.generators.iter().any(GeneratorUsage::is_limit)
+        self.figures.arrivals.is_generator_slow()
+            || self.generators.iter().any(|usage| usage.warning().is_some())
     }
 
     /// Sets the thresholds and the verdict that follows. A run without any answer, or whose target stopped answering, could
@@ -190,25 +192,18 @@ impl RunSummary {
         let generators = self.generators.iter().filter_map(GeneratorUsage::warning);
         let mut warnings: Vec<String> = embedded.into_iter().chain(generators).collect();
         let ArrivalCounts { due, unsent, waited, delayed, .. } = self.figures.arrivals;
+        let raise = format!("raise --users ({} now)", self.model.users);
         if unsent > 0 {
-            warnings.push(format!(
-                "{unsent} of {due} arrivals were never sent: no connection was free; raise --users ({} now)",
-                self.model.users
-            ));
+            let why = "no connection was free";
+            warnings.push(format!("{unsent} of {due} arrivals were never sent: {why}; {raise}"));
         }
-        if percent(waited, due) > 1.0 {
-            warnings.push(format!(
-                "{:.1} % of arrivals waited for a free connection (their latency counts from their arrival): the target was slower than the arrivals, or raise --users ({} now)",
-                percent(waited, due),
-                self.model.users
-            ));
-        }
-        if percent(delayed, due) > 1.0 {
-            warnings.push(format!(
-                "{:.1} % of arrivals were sent more than 1 ms late although a connection was free: the generator was slow",
-                percent(delayed, due)
-            ));
-        }
+        let busy = format!(
+            "waited for a free connection (their latency counts from their arrival): the target was slower than the arrivals, or {raise}"
+        );
+        let slow = "were sent more than 1 ms late although a connection was free: the generator was slow";
+        let parts = [(percent(waited, due), &*busy), (percent(delayed, due), slow)];
+        let many = parts.into_iter().filter(|(percent, _)| *percent > 1.0);
+        warnings.extend(many.map(|(percent, what)| format!("{percent:.1} % of arrivals {what}")));
         warnings
     }
 

@@ -3,12 +3,12 @@
 //! The notation is that of goose 0.19, with more metrics. goose's own thresholds have no wrong answers and no arrivals, and use coarser
 //! latencies. To add a metric, add a variant of `Metric`, its line in `METRICS` and its value in `observe`.
 
-use std::{cmp::Ordering, fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    figures::{Figures, outcome::Outcome},
+    figures::{Figures, Outcome},
     number::percent,
     scenarios::scenarios,
     text,
@@ -64,7 +64,9 @@ const METRICS: &[(&str, Metric)] = &[
 fn named() -> impl Iterator<Item = (String, Metric)> {
     let fixed = METRICS.iter().map(|(name, metric)| ((*name).to_owned(), *metric));
     fixed.chain(
-        Outcome::all().skip(1).map(|outcome| (format!("{}-rate", outcome.key()), Metric::Share(outcome))),
+        Outcome::all()
+            .skip(1)
+            .map(|outcome| (format!("{}-rate", outcome.into_str()), Metric::Share(outcome))),
     )
 }
 
@@ -74,15 +76,8 @@ const DEFAULTS: [&str; 3] = ["wrong-rate<=0%", "error-rate<1%", "reached-rate>=9
 /// A run that goes on is not aborted before so many requests of a threshold's scope ended; of judged answers for the share of wrong ones.
 const FEWEST_TO_ABORT: u64 = 100;
 
-/// The signs of operators, and how a value may compare with the limit. Longer signs come first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, &[Ordering]); 4] = [
-    ("<=", &[Ordering::Less, Ordering::Equal]),
-    (">=", &[Ordering::Greater, Ordering::Equal]),
-    ("<", BELOW),
-    (">", ABOVE),
-];
-const BELOW: &[Ordering] = &[Ordering::Less];
-const ABOVE: &[Ordering] = &[Ordering::Greater];
+/// How a value may compare with the limit. Longer signs come first, so that `<=` is not read as `<`.
+const OPERATORS: [&str; 4] = ["<=", ">=", "<", ">"];
 
 /// A limit for a metric of a run, for example `p95<200ms for journey`.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,8 +85,8 @@ pub struct Threshold {
     /// As it was given, with the unit of its value and without superfluous spaces.
     text: String,
     metric: Metric,
-    /// How the value may compare with the limit.
-    allowed: &'static [Ordering],
+    /// How the value may compare with the limit: one of [`OPERATORS`].
+    sign: &'static str,
     /// In seconds, percent or answers per second, depending on the metric.
     limit: f64,
     scope: Option<String>,
@@ -135,8 +130,12 @@ impl Threshold {
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
     pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
         let observed = observe(self.metric, figures, self.scope(), length);
-        let is_met =
-            |value: f64| value.partial_cmp(&self.limit).is_some_and(|side| self.allowed.contains(&side));
+        let is_met = |value: f64| match self.sign {
+            "<=" => value <= self.limit,
+            ">=" => value >= self.limit,
+            "<" => value < self.limit,
+            _ => value > self.limit,
+        };
         ThresholdResult {
             threshold: self.clone(),
             observed: observed
@@ -225,26 +224,26 @@ impl Threshold {
             let known: Vec<_> = scenarios().map(|scenario| scenario.id).collect();
             return Err(format!("there is no scenario `{scope}`: {}", known.join(", ")));
         }
-        let found = OPERATORS.into_iter().find_map(|(sign, allowed)| {
+        let found = OPERATORS.into_iter().find_map(|sign| {
             let (name, value) = rule.split_once(sign)?;
-            Some((name.trim(), sign, allowed, value.trim()))
+            Some((name.trim(), sign, value.trim()))
         });
-        let (name, sign, allowed, value) = found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
+        let (name, sign, value) = found.ok_or("write it as METRIC<VALUE, for example p95<200ms")?;
         let metric = read_metric(name)?;
         let (limit, value) = read_limit(metric.unit(), value)?;
-        if allowed == BELOW && limit <= 0.0 {
+        if sign == "<" && limit <= 0.0 {
             return Err("nothing is less than 0, so it can never be met".to_owned());
         }
         if metric == Metric::ReachedRate && scope.is_some() {
             return Err("the requested rate is that of all scenarios together: leave out `for`".to_owned());
         }
-        let is_above_all = limit > 100.0 || allowed == ABOVE && limit >= 100.0;
+        let is_above_all = limit > 100.0 || sign == ">" && limit >= 100.0;
         if metric.unit() == Unit::Percent && is_above_all {
             return Err("a share is at most 100 %".to_owned());
         }
         let of = scope.map(|scope| format!(" for {scope}")).unwrap_or_default();
         let text = format!("{name}{sign}{value}{of}");
-        Ok(Self { text, metric, allowed, limit, scope: scope.map(str::to_owned) })
+        Ok(Self { text, metric, sign, limit, scope: scope.map(str::to_owned) })
     }
 }
 
@@ -261,7 +260,7 @@ fn read_metric(name: &str) -> Result<Metric, String> {
             Err(format!("`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"))
         };
     }
-    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", names()))
+    Err(format!("there is no metric `{name}`: pNN (as p95 or p99.9), {}", metric_names()))
 }
 
 /// The limit, and its text with its unit.
@@ -297,19 +296,15 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
-/// The names of all metrics, for the help.
+/// The names of all metrics but the percentiles.
 pub fn metric_names() -> String {
-    format!("pNN, {}", names())
-}
-
-fn names() -> String {
     named().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{Sample, arrivals::ArrivalCounts};
+    use crate::figures::{ArrivalCounts, Sample};
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -11,10 +11,10 @@ use paymaster_client::{
 };
 use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
 use paymaster_exchange::{Exchange, RequestBody};
-use paymaster_settings::{output as out, settings::Settings as TargetSettings};
+use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};
 
-use super::{RunError, target_check};
-use crate::{engine::LiveView, results::summary::DiscoveryCost, text::count};
+use super::{target_check, untested};
+use crate::{engine::LiveView, results::DiscoveryCost, text::count};
 
 /// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
 /// target answers none of the first requests, if what answers is no such service, or if it is a public one that must not get so many
@@ -23,11 +23,11 @@ pub(crate) async fn discover(
     target: &TargetSettings,
     requests: Option<f64>,
     own_target: bool,
-) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), RunError> {
+) -> Result<(Arc<dyn Knowledge>, DiscoveryCost), CommandError> {
     let address = target.transport.target.address();
     let resolved = tokio::net::lookup_host(&address).await;
     let addresses: Vec<_> = resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
-    target_check::check(&addresses, requests, own_target).map_err(RunError::Refused)?;
+    target_check::check(&addresses, requests, own_target)?;
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut view) = (Instant::now(), 0, LiveView::default());
     let mut rounds = Rounds::new(target.profile.discovery(target.seed));
@@ -65,7 +65,7 @@ pub(crate) async fn discover(
     let (known, access) = discovery.finish();
     let silence = || is_silent.then(|| failure.unwrap_or_else(|| "nothing was sent".to_owned()));
     match access.denied().or_else(silence) {
-        Some(cause) => Err(RunError::Untested(format!("{}: {cause}", target.shown_target))),
+        Some(cause) => Err(untested(&format!("{}: {cause}", target.shown_target))),
         None => Ok((known, DiscoveryCost { requests, seconds })),
     }
 }

@@ -1,35 +1,25 @@
 //! A run, from discovery to the summary.
 
-pub mod options;
+mod discover;
+mod options;
 pub mod target_check;
 
-pub(crate) mod discover;
+pub(crate) use discover::discover;
+pub use options::*;
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
 use paymaster_client::http::transport::PooledConnection;
-use paymaster_settings::{RunSetup, settings::Settings as TargetSettings};
+use paymaster_settings::{RunSetup, Settings as TargetSettings, process::CommandError};
 
-use self::{
-    discover::discover,
-    options::{Arrivals, JudgingOptions, Rate, RunOptions},
-};
 use crate::{
-    engine::{
-        EndReason, Pacing, RunClock, RunSettings, RunState,
-        arrivals::schedule::Schedule,
-        execute,
-        plan::{self, MOST_USERS},
-    },
-    figures::cpu::CpuTimes,
+    engine::{EndReason, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Schedule, execute, plan},
+    figures::CpuTimes,
     judging::AnswerJudge,
     metrics::LiveFigures,
     number::{epoch, whole},
-    results::{
-        summary::{LoadModel, ModelName, RunSummary},
-        threshold::{Threshold, ThresholdResult, first_broken, judge_all},
-    },
-    scenarios::{generator::RequestGenerator, mix::Mix},
+    results::{LoadModel, ModelName, RunSummary, Threshold, ThresholdResult, first_broken, judge_all},
+    scenarios::{Mix, RequestGenerator},
     text::seconds,
 };
 
@@ -42,40 +32,44 @@ const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 
-/// Why a run has no summary, or why a worker ends before its master tells it to.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The usage or the configuration is wrong, goose could not execute the run, or the master of a worker is too old.
-    #[error("{0}")]
-    Refused(String),
-    /// The target or the master did not answer or is another service, or the signal came before the load.
-    #[error("{0}")]
-    Untested(String),
+/// The target or the master did not answer or is another service, or the signal came before the load.
+pub(crate) fn untested(cause: &str) -> CommandError {
+    CommandError::could_not_test(format!("could not test: {cause}"))
 }
 
-/// Executes a load test and returns its summary. `live` gets the figures while it goes on. If `signal` ends, the run ends with its figures
-/// so far.
+/// Executes a load test and returns its summary. An error is why there is none: the target could not be tested, the usage or the
+/// configuration is wrong, or goose could not execute the run. `live` gets the figures while it goes on. If `signal` ends, the run ends
+/// with its figures so far.
 pub async fn run(
     options: &RunOptions,
     setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
-) -> Result<RunSummary, RunError> {
+) -> Result<RunSummary, CommandError> {
     let mut signal = pin!(signal);
     let RunSetup { settings: target, redactor, shown_target, .. } = setup;
     let limit = target.rate;
-    let (clock, mut model) = planned(options, &target).map_err(RunError::Refused)?;
+    let (clock, mut model) = planned(options, &target)?;
     let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
     let (known, discovery) = tokio::select! {
         discovered = discover(&target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
-        () = signal.as_mut() => {
-            return Err(RunError::Untested("interrupted before anything was measured".to_owned()));
-        }
+        () = signal.as_mut() => return Err(untested("interrupted before anything was measured")),
     };
     let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
     let weights = options.weights.iter().cloned().collect();
-    let mix = Mix::new(&options.scenario, &weights, &mut generator).map_err(RunError::Refused)?;
-    let pacing = pacing(options, limit, clock.length, &mix, target.seed).map_err(RunError::Refused)?;
+    let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
+    check_limit(options.rate.as_ref(), limit, &mix)?;
+    let pacing = match (&options.rate, limit) {
+        (Some(rate), _) => {
+            let schedule = rate.schedule(clock.length);
+            Pacing::Open(match options.arrivals {
+                Arrivals::Regular => schedule.into(),
+                Arrivals::Poisson => schedule.poisson(target.seed).into(),
+            })
+        }
+        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, clock.length).into()),
+        (None, None) => Pacing::Closed,
+    };
     model.arrivals_asked = pacing.open().map(|all| all.total() - all.due_before(clock.warm_up));
     let facts = facts(&target, &mix, options.judging, model);
     let run = Arc::new(RunState::new(
@@ -98,8 +92,7 @@ pub async fn run(
         broken = broken_so_far(run, &options.abort_on);
         broken.is_some()
     };
-    let ended = execute(&run, &facts.model.plan, &options.goose_options, abort, signal.as_mut());
-    ended.await.map_err(RunError::Refused)?;
+    execute(&run, &facts.model.plan, &options.goose_options, abort, signal.as_mut()).await?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
@@ -139,7 +132,7 @@ pub(crate) fn facts(
         left_out: mix.left_out.clone(),
         seed: target.seed,
         model,
-        judge_share: judging.judge.value(),
+        judge_share: judging.judge.0,
         ..RunSummary::default()
     }
 }
@@ -241,26 +234,6 @@ pub(crate) fn model(rate: Option<&Rate>, limit: Option<f64>, arrivals: Arrivals)
         poisson: arrivals == Arrivals::Poisson,
         ..LoadModel::default()
     }
-}
-
-/// When users send. `limit` is that of the profile, in requests per second.
-fn pacing(
-    options: &RunOptions,
-    limit: Option<f64>,
-    length: Duration,
-    mix: &Mix,
-    seed: u64,
-) -> Result<Pacing, String> {
-    let spread = |schedule: Schedule| match options.arrivals {
-        Arrivals::Regular => schedule,
-        Arrivals::Poisson => schedule.poisson(seed),
-    };
-    check_limit(options.rate.as_ref(), limit, mix)?;
-    Ok(match (&options.rate, limit) {
-        (Some(rate), _) => Pacing::Open(spread(rate.schedule(length)).into()),
-        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, length).into()),
-        (None, None) => Pacing::Closed,
-    })
 }
 
 /// Refuses a rate above the limit of the profile, in requests per second.

@@ -9,10 +9,10 @@ use paymaster_settings::{
 };
 
 use crate::{
-    engine::{arrivals::schedule::Schedule, plan::StepPlan},
+    engine::{Schedule, StepPlan},
     judging::JudgedShare,
-    results::{compare::Tolerance, threshold::Threshold},
-    scenarios::{self, mix::parse_weight},
+    results::{Threshold, Tolerance},
+    scenarios::{self, parse_weight},
 };
 
 /// Highest rate, in arrivals per second.
@@ -167,11 +167,7 @@ impl std::fmt::Display for Rate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Constant(rate) => write!(f, "{rate}"),
-            Self::Steps(steps) => {
-                let steps = steps.as_slice().iter();
-                let steps = steps.map(|(rate, time)| format!("{rate},{}s", time.as_secs()));
-                f.write_str(&steps.collect::<Vec<_>>().join(";"))
-            }
+            Self::Steps(steps) => write!(f, "{steps}"),
         }
     }
 }

@@ -30,17 +30,12 @@ impl AnswerCache {
     /// Keeps the skeleton of an answer, unless it has none, the cache is full, or the answer is an error without an integer code.
     /// `varying` are the members of answers whose values vary.
     pub(crate) fn keep(&self, answer: &ReadAnswer<'_>, content: AnswerContent, varying: Varying) {
-        if content == AnswerContent::Error(None) {
-            return;
-        }
-        let Some(mut entry) = AnswerSkeleton::of(answer, varying).map(|skeleton| (skeleton, content)) else {
-            return;
-        };
-        for place in &self.0 {
-            match place.set(entry) {
-                Ok(()) => return,
-                Err(refused) => entry = refused,
-            }
+        if content != AnswerContent::Error(None)
+            && let Some(place) = self.0.iter().find(|place| place.get().is_none())
+            && let Some(skeleton) = AnswerSkeleton::of(answer, varying)
+        {
+            // Where another user was faster, the next such answer is kept.
+            let _ = place.set((skeleton, content));
         }
     }
 

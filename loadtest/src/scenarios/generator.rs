@@ -12,7 +12,7 @@ use paymaster_engine::{
 };
 use serde_json::Value;
 
-use super::template::{RequestTemplate, has_room};
+use super::{RequestTemplate, has_room};
 
 /// How many draws are tried to find an operation with room for a number.
 const TRIES: usize = 20;
@@ -45,36 +45,33 @@ impl<'a> RequestGenerator<'a> {
 
     /// The request sequences of a scenario.
     pub fn sequences(&mut self, scenario: &'static Scenario) -> Result<Vec<RequestSequence>, String> {
-        let sequences = match &scenario.requests {
+        let sequences: Option<Vec<_>> = match scenario.requests {
             Requests::Refused(relations) => Some(self.refused(scenario, relations)),
-            _ => (0..self.size).map(|_| self.calls(scenario)).collect(),
+            Requests::Call(kind) => (0..self.size)
+                .map(|_| {
+                    let request = self.call(&Base::accepted(kind))?;
+                    Some(vec![self.template(scenario.labels[0], &request)])
+                })
+                .collect(),
+            Requests::Journey(first, second, handover) => (0..self.size)
+                .map(|_| {
+                    let first = self.call(&Base::accepted(first))?;
+                    let mut second = self.call(&Base::accepted(second))?;
+                    (handover.join)(self.known, &first, &mut second);
+                    let mut second = self.template(scenario.labels[1], &second);
+                    second.taken = Some(handover.taken);
+                    Some(vec![self.template(scenario.labels[0], &first), second])
+                })
+                .collect(),
         };
-        let sequences = sequences.filter(|sequences: &Vec<_>| !sequences.is_empty());
+        let sequences = sequences.filter(|sequences| !sequences.is_empty());
         sequences.ok_or_else(|| {
             let scenario = scenario.id;
             format!("{scenario}: the profile has nothing to make such requests from: add tokens.supported (token mode) or operations.sponsorable")
         })
     }
 
-    /// Calls that the target should accept; `None` if the profile names nothing to make one from.
-    fn calls(&mut self, scenario: &'static Scenario) -> Option<RequestSequence> {
-        match scenario.requests {
-            Requests::Call(kind) => {
-                let request = self.call(&Base::accepted(kind))?;
-                Some(vec![self.template(scenario.labels[0], &request)])
-            }
-            Requests::Journey(first, second, handover) => {
-                let first = self.call(&Base::accepted(first))?;
-                let mut second = self.call(&Base::accepted(second))?;
-                (handover.join)(self.known, &first, &mut second);
-                let mut second = self.template(scenario.labels[1], &second);
-                second.taken = Some(handover.taken);
-                Some(vec![self.template(scenario.labels[0], &first), second])
-            }
-            Requests::Refused(_) => None,
-        }
-    }
-
+    /// A call that the target should accept; `None` if the profile names nothing to make one from.
     fn call(&mut self, base: &Base) -> Option<Value> {
         let mut drawn = (self.source)(base)?;
         for _ in 0..TRIES {

@@ -4,11 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use paymaster_engine::load::Scenario;
 
-use super::{
-    MIXED, check_name,
-    generator::{RequestGenerator, RequestSequence},
-    unknown,
-};
+use super::{MIXED, RequestGenerator, RequestSequence, names, unknown};
 use crate::number::{float, random_part};
 
 /// Weights by the name of the scenario.
@@ -140,7 +136,9 @@ pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
     let (name, weight) =
         parts.ok_or_else(|| format!("`{text}`: write a weight as SCENARIO=NUMBER, for example journey=3"))?;
     let name = name.trim();
-    check_name(name)?;
+    if name == MIXED || !names().contains(&name) {
+        return Err(unknown(name, names().into_iter().filter(|known| *known != MIXED)));
+    }
     let weight = weight.trim().parse();
     Ok((name.to_owned(), weight.map_err(|_| format!("`{text}`: the weight is not a whole number from 0"))?))
 }

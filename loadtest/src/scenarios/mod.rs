@@ -1,14 +1,16 @@
 //! What a load test sends. The scenarios are those of the specifications.
 
 pub(crate) mod answer_cache;
-pub mod generator;
-pub mod mix;
-pub mod template;
+mod generator;
+mod mix;
+mod template;
+
+pub use {generator::*, mix::*, template::*};
 
 use std::collections::BTreeSet;
 
 use paymaster_engine::load::Scenario;
-use paymaster_settings::specifications::SPECIFICATIONS;
+use paymaster_settings::SPECIFICATIONS;
 
 /// Every scenario of every specification, in the order of the help. Scenarios of two specifications can have the same name.
 pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
@@ -17,12 +19,6 @@ pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
 
 /// The name that stands for all scenarios, by their weights.
 pub const MIXED: &str = "mixed";
-
-/// An error if no specification has a scenario of that name.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    let known: Vec<_> = names().into_iter().filter(|known| *known != MIXED).collect();
-    if known.contains(&name) { Ok(()) } else { Err(unknown(name, known)) }
-}
 
 /// Every name that a user may give: those of [`scenarios`] and [`MIXED`].
 pub fn names() -> Vec<&'static str> {
@@ -45,10 +41,7 @@ mod tests {
     use paymaster_reference_server::Config;
     use paymaster_settings::embedded::profile_of;
 
-    use super::{
-        generator::{RequestGenerator, RequestSequence},
-        *,
-    };
+    use super::*;
 
     #[test]
     fn names_and_labels_of_a_specification_are_unique_and_labels_begin_with_their_scenario() {

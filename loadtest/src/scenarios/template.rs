@@ -29,10 +29,8 @@ pub struct RequestTemplate {
     value_at: Option<usize>,
     /// What it takes from the answer before; none if nothing.
     pub(crate) taken: Option<Taken>,
-    /// Answers that were judged and broke no rule.
-    judged: AnswerCache,
-    /// Answers that were not judged.
-    unjudged: AnswerCache,
+    /// Answers that were not judged, and answers that were judged and broke no rule.
+    answers: [AnswerCache; 2],
 }
 
 impl RequestTemplate {
@@ -55,14 +53,13 @@ impl RequestTemplate {
             data_at,
             value_at,
             taken: None,
-            judged: AnswerCache::default(),
-            unjudged: AnswerCache::default(),
+            answers: Default::default(),
         }
     }
 
     /// The answers that are remembered of those that were judged, or of the others.
     pub(crate) fn answers(&self, judged: bool) -> &AnswerCache {
-        if judged { &self.judged } else { &self.unjudged }
+        &self.answers[usize::from(judged)]
     }
 
     /// The number of bytes to send.
@@ -83,10 +80,10 @@ impl RequestTemplate {
         out.extend_from_slice(&self.body);
         let body = &mut out[start..];
         if let Some(at) = self.id_at {
-            write_decimal(&mut body[at..at + ID_DIGITS], FIRST_ID + number);
+            write_digits::<10>(&mut body[at..at + ID_DIGITS], FIRST_ID + number);
         }
         if let Some(at) = self.data_at {
-            write_hex(&mut body[at..at + DATA_DIGITS], number);
+            write_digits::<16>(&mut body[at..at + DATA_DIGITS], number);
         }
         if let (Some(at), Some(value)) =
             (self.value_at, value.filter(|value| value.len() == FROM_ANSWER.len()))
@@ -99,7 +96,7 @@ impl RequestTemplate {
 /// The id of request `number`, as it is written.
 pub(crate) fn id_of(number: u64) -> [u8; ID_DIGITS] {
     let mut id = [0; ID_DIGITS];
-    write_decimal(&mut id, FIRST_ID + number);
+    write_digits::<10>(&mut id, FIRST_ID + number);
     id
 }
 
@@ -108,17 +105,11 @@ pub(super) fn has_room(data: &str) -> bool {
     data.len() >= 2 + 8 + DATA_DIGITS && data.bytes().skip(2).all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn write_decimal(slot: &mut [u8], mut number: u64) {
+/// Fills a slot with the last digits of a number.
+fn write_digits<const BASE: u64>(slot: &mut [u8], mut number: u64) {
     for digit in slot.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
-        number /= 10;
-    }
-}
-
-fn write_hex(slot: &mut [u8], mut number: u64) {
-    for digit in slot.iter_mut().rev() {
-        *digit = b"0123456789abcdef"[usize::try_from(number & 15).unwrap_or_default()];
-        number >>= 4;
+        *digit = b"0123456789abcdef"[usize::try_from(number % BASE).unwrap_or_default()];
+        number /= BASE;
     }
 }
 

@@ -3,15 +3,10 @@
 
 use paymaster_engine::knowledge::Knowledge;
 
-use super::random;
 use crate::{
     number::float,
     run::SEQUENCES,
-    scenarios::{
-        MIXED,
-        generator::RequestGenerator,
-        mix::{Mix, Weights},
-    },
+    scenarios::{MIXED, Mix, RequestGenerator, Weights},
 };
 
 /// Requests of each worker: the ids of two workers differ until one has sent so many, which takes 27 hours at 20,000 a second.
@@ -27,7 +22,7 @@ impl Shard {
     /// The part of the worker with this index; none if there are too many workers. A master that numbers no workers (before Locust 2.10.2)
     /// gives no index: the part is then one by chance.
     pub(super) fn new(index: Option<u64>) -> Option<Self> {
-        let index = index.unwrap_or_else(|| random() % MOST_WORKERS);
+        let index = index.unwrap_or_else(|| fastrand::u64(..MOST_WORKERS));
         (index < MOST_WORKERS).then_some(Self(index))
     }
 
@@ -86,7 +81,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::scenarios::template::FIRST_ID;
+    use crate::scenarios::FIRST_ID;
 
     /// Ids and operations of the first requests of two workers, and of one worker at its last number.
     #[test]

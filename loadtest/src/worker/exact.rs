@@ -10,38 +10,26 @@ use bytes::Bytes;
 use flate2::{Compression, write::ZlibEncoder};
 use serde_json::Value;
 
-use crate::{figures::series::TimeSeries, results::summary::RunSummary};
+use crate::{
+    figures::{TimeSeries, TimeSlot},
+    results::RunSummary,
+};
 
-/// Encodes the reports of one run.
-#[derive(Debug, Default)]
-pub(super) struct ExactReports {
-    /// The figures by second that the master has.
-    sent: TimeSeries,
-}
-
-impl ExactReports {
-    /// The next report.
-    pub(super) fn encode(&mut self, summary: &RunSummary) -> Option<Bytes> {
-        let from = self.unchanged(&summary.figures.series);
-        let mut report = serde_json::to_value(summary).ok()?;
-        if let Some(slots) = report["series"]["slots"].as_array_mut() {
-            slots.drain(..from);
-        }
-        report["slots_from"] = Value::from(from);
-        self.sent = summary.figures.series.clone();
-        let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
-        zlib.write_all(report.to_string().as_bytes()).ok()?;
-        zlib.finish().ok().map(Bytes::from)
+/// The next report. `known` are the figures by second that the master has.
+pub(super) fn encode(summary: &RunSummary, known: &mut TimeSeries) -> Option<Bytes> {
+    let series = &summary.figures.series;
+    let pairs = series.slots.iter().zip(&known.slots);
+    let is_unchanged = |(now, sent): &(&TimeSlot, &TimeSlot)| series.seconds == known.seconds && now == sent;
+    let from = pairs.take_while(is_unchanged).count();
+    let mut report = serde_json::to_value(summary).ok()?;
+    if let Some(slots) = report["series"]["slots"].as_array_mut() {
+        slots.drain(..from);
     }
-
-    /// How many slots at the beginning are as they were sent.
-    fn unchanged(&self, series: &TimeSeries) -> usize {
-        if series.seconds != self.sent.seconds {
-            return 0;
-        }
-        let pairs = series.slots.iter().zip(&self.sent.slots);
-        pairs.take_while(|(now, sent)| now == sent).count()
-    }
+    report["slots_from"] = Value::from(from);
+    known.clone_from(series);
+    let mut zlib = ZlibEncoder::new(Vec::new(), Compression::fast());
+    zlib.write_all(report.to_string().as_bytes()).ok()?;
+    zlib.finish().ok().map(Bytes::from)
 }
 
 #[cfg(test)]
@@ -50,7 +38,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        figures::{Sample, outcome::Outcome},
+        figures::{Outcome, Sample},
         report::fixtures,
     };
 
@@ -73,7 +61,7 @@ mod tests {
     #[test]
     fn the_parts_join_to_the_report() {
         let mut summary = fixtures::failed();
-        let (mut reports, mut known) = (ExactReports::default(), Vec::new());
+        let (mut sent, mut known) = (TimeSeries::default(), Vec::new());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("worker.json");
         for round in 0..900_u64 {
@@ -85,7 +73,7 @@ mod tests {
                 outcome: Outcome::Good,
                 judged: true,
             });
-            let part = decode(&reports.encode(&summary).unwrap());
+            let part = decode(&encode(&summary, &mut sent).unwrap());
             if (100..590).contains(&round) {
                 assert!(part["series"]["slots"].as_array().unwrap().len() < 4, "{round}");
             }

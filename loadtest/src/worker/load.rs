@@ -6,30 +6,17 @@ use std::{
     time::Duration,
 };
 
-use super::{Worker, corpus::Corpus, exact::ExactReports, shares::Shares};
+use super::{Worker, corpus::Corpus, exact, shares::Shares};
 use crate::{
     engine::{
-        Pacing, RunClock, RunSettings, RunState,
-        arrivals::{pacer, schedule::Timetable},
-        plan::MOST_USERS,
-        users::tasks::{Lane, UserTasks},
+        Lane, MOST_USERS, Pacing, RunClock, RunSettings, RunState, Timetable, UserTasks, arrivals::pacer,
     },
-    figures::cpu::CpuTimes,
+    figures::{CpuTimes, TimeSeries},
     judging::AnswerJudge,
     number::{epoch, float, whole},
-    results::{
-        summary::{LoadModel, RunSummary},
-        threshold::{Threshold, judge_all},
-        workers::WorkerShare,
-    },
-    run::{
-        facts, measured, model,
-        options::{Arrivals, Rate},
-    },
-    worker::protocol::{
-        locust_stats::LocustStats,
-        message::{Stats, UserCounts},
-    },
+    results::{LoadModel, RunSummary, Threshold, WorkerShare, judge_all},
+    run::{Arrivals, Rate, facts, measured, model},
+    worker::protocol::{LocustStats, Stats, UserCounts},
 };
 
 /// The length of a run whose end only the master knows.
@@ -69,7 +56,8 @@ pub(super) struct Load {
     /// The worker, without its figures.
     worker: WorkerShare,
     stats: LocustStats,
-    exact: ExactReports,
+    /// The figures by second that the master has.
+    sent: TimeSeries,
 }
 
 impl Load {
@@ -84,8 +72,8 @@ impl Load {
         let is_open = asked.rate.is_some();
         let divided = asked.rate.clone().or(target.rate.map(Rate::Constant));
         let pacing = match (is_open, &divided) {
-            (true, _) => Pacing::Open(Timetable::empty()),
-            (false, Some(_)) => Pacing::Capped(Timetable::empty()),
+            (true, _) => Pacing::Open(Timetable::default()),
+            (false, Some(_)) => Pacing::Capped(Timetable::default()),
             (false, None) => Pacing::Closed,
         };
         let model = model(asked.rate.as_ref(), target.rate, asked.arrivals);
@@ -135,7 +123,7 @@ impl Load {
                 ..WorkerShare::missing(name)
             },
             stats: LocustStats::new(began),
-            exact: ExactReports::default(),
+            sent: TimeSeries::default(),
         })
     }
 
@@ -167,13 +155,9 @@ impl Load {
         if self.asked.rate.is_none() {
             self.run.clock.start();
         }
-        match unknown {
-            None => Ok(()),
-            Some(class) => Err(format!(
-                "this worker has no scenario for users of the class `{class}`: it sends {}",
-                self.corpus.mix.names().join(", ")
-            )),
-        }
+        let Some(class) = unknown else { return Ok(()) };
+        let sends = self.corpus.mix.names().join(", ");
+        Err(format!("this worker has no scenario for users of the class `{class}`: it sends {sends}"))
     }
 
     /// Open model: arrivals are of the scenarios in the proportion of the users.
@@ -242,7 +226,7 @@ impl Load {
 
     /// The users of each class.
     pub(super) fn users(&self) -> UserCounts {
-        UserCounts { user_classes_count: self.tasks.by_class(), user_count: self.tasks.total() }
+        UserCounts::of(self.tasks.by_class())
     }
 
     /// The number of the next request.
@@ -284,7 +268,7 @@ impl Load {
     pub(super) fn report(&mut self, summary: &RunSummary) -> Stats {
         Stats {
             users: self.users(),
-            exact: self.exact.encode(summary),
+            exact: exact::encode(summary, &mut self.sent),
             ..self.stats.next(&summary.figures, self.began, epoch())
         }
     }

@@ -40,12 +40,9 @@ TELLS = 'send_message("spawning_complete"' in inspect.getsource(MasterRunner.sta
 log = logging.getLogger("paymaster")
 
 
-def nothing(_user):
-    """Users of Python workers send nothing: the requests are made by paymaster-loadtest workers."""
-
-
+# Users of Python workers send nothing: the requests are made by paymaster-loadtest workers.
 for _name, _weight in SCENARIOS.items():
-    globals()[_name] = type(_name, (User,), {"weight": _weight, "wait_time": constant(1), "tasks": [nothing]})
+    globals()[_name] = type(_name, (User,), {"weight": _weight, "wait_time": constant(1), "tasks": [lambda _user: None]})
 
 
 @events.init_command_line_parser.add_listener
@@ -77,9 +74,6 @@ class Worker:
         self.slots = self.slots[: report.pop("slots_from")] + series.pop("slots")
         self.report = report
 
-    def is_complete(self):
-        return self.report is not None and self.report["workers"][0]["complete"]
-
     def write(self, path):
         report = dict(self.report, series=dict(self.report["series"], slots=self.slots))
         with open(path, "w", encoding="utf-8") as out:
@@ -96,9 +90,6 @@ class Runs:
         self.workers = None
         # The greenlet that starts users.
         self.starting = None
-        # The worker that reported first, and its setup; whether another worker has another setup.
-        self.setup = None
-        self.differ = False
 
     def check(self):
         """Ends the master before it starts if the merge would fail in the end."""
@@ -112,16 +103,14 @@ class Runs:
         for threshold in self.options.paymaster_thresholds or []:
             yield f"--threshold={threshold}"
         for path in self.options.paymaster_reports or []:
-            yield f"--report={self.numbered(path)}"
-
-    def numbered(self, path):
-        root, ending = os.path.splitext(path)
-        return path if self.number < 2 else f"{root}-{self.number}{ending}"
+            root, ending = os.path.splitext(path)
+            yield f"--report={root}{'' if self.number < 2 else f'-{self.number}'}{ending}"
 
     def begin(self):
         self.number += 1
         self.workers = {}
         self.starting = gevent.getcurrent()
+        # The worker that reported first, and its setup; whether another worker has another setup.
         self.setup = None
         self.differ = False
 
@@ -186,7 +175,7 @@ class Runs:
         asked = set()
         while time.monotonic() < until:
             gone = [client.id for client in runner.clients.missing]
-            open_ones = [client for client, worker in self.workers.items() if worker.report and not worker.is_complete()
+            open_ones = [client for client, worker in self.workers.items() if worker.report and not worker.report["workers"][0]["complete"]
                          and client in runner.clients and client not in gone]
             if not open_ones:
                 return

@@ -2,10 +2,7 @@
 
 use paymaster_engine::specification::Specification;
 
-use crate::scenarios::{
-    MIXED,
-    mix::{Weights, chosen},
-};
+use crate::scenarios::{MIXED, Weights, chosen};
 
 /// The locustfile, without scenarios.
 const TEMPLATE: &str = include_str!("locustfile.py");

@@ -18,7 +18,6 @@ mod shares;
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
-    hash::{BuildHasher as _, Hasher as _, RandomState},
     pin::pin,
     sync::Arc,
     time::Duration,
@@ -28,28 +27,24 @@ use clap::{Args, ValueEnum as _};
 use paymaster_client::redact::Redactor;
 use paymaster_engine::knowledge::Knowledge;
 use paymaster_settings::{
-    RunSetup, duration,
-    output::{self as out, curl::CurlCommand, terminal::escape_controls},
-    settings::Settings as TargetSettings,
+    RunSetup, Settings as TargetSettings, duration, escape_controls,
+    output::{self as out, curl::CurlCommand},
+    process::CommandError,
 };
 use tokio::time::Instant;
 
 use self::{
     corpus::{Corpus, Shard},
     load::{AskedLoad, Load},
-    protocol::{connection::Connection, message::MasterOptions},
+    protocol::{Connection, MasterOptions},
     session::{Leaving, Session},
 };
 use crate::{
-    figures::outcome::Outcome,
+    figures::Outcome,
     metrics::LiveFigures,
     report::RequestedReport,
-    results::summary::RunSummary,
-    run::{
-        RunError, check_limit,
-        discover::discover,
-        options::{Arrivals, JudgingOptions, Rate, SendingOptions},
-    },
+    results::RunSummary,
+    run::{Arrivals, JudgingOptions, Rate, SendingOptions, check_limit, discover, untested},
     scenarios::MIXED,
     text::{self, count, seconds},
 };
@@ -94,7 +89,7 @@ pub async fn serve(
     setup: RunSetup,
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
-) -> Result<(), RunError> {
+) -> Result<(), CommandError> {
     let RunSetup { settings: target, shown_target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
@@ -136,7 +131,7 @@ pub async fn serve(
         };
         if worker.patience_left().is_zero() {
             let patience = seconds(worker.options.patience.as_secs_f64());
-            return Err(RunError::Untested(format!("no Locust master at {master} for {patience}: {cause}")));
+            return Err(untested(&format!("no Locust master at {master} for {patience}: {cause}")));
         }
         if worker.served == served {
             worker.note_once(&format!("no Locust master at {master} yet: {cause}; trying again"));
@@ -208,7 +203,7 @@ impl Worker {
         [
             ("target", self.target.shown_target.clone()),
             ("profile", format!("{:08x}", sum.sum())),
-            ("--judge", text::percent(options.judging.judge.value() * 100.0)),
+            ("--judge", text::percent(options.judging.judge.0 * 100.0)),
             ("--strict", options.judging.strict.to_string()),
             ("--timeout", text::duration(self.target.transport.limits.timeout)),
             ("--respect-retry-after", options.sending.respect_retry_after.to_string()),
@@ -259,15 +254,10 @@ fn say(text: &str) {
     out::eprint(&format!("{}\n", escape_controls(text)));
 }
 
-/// A random number. The standard library draws the keys of its hash maps from the random numbers of the system.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
 /// Host and a random number, as workers of Locust call themselves.
 fn node_id() -> String {
     let host: String = host().chars().filter(char::is_ascii_graphic).take(100).collect();
-    format!("{host}_{:016x}{:016x}", random(), random())
+    format!("{host}_{:032x}", fastrand::u128(..))
 }
 
 #[cfg(unix)]

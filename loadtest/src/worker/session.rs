@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use paymaster_settings::process::CommandError;
 use serde::Serialize;
 use tokio::{task::JoinHandle, time::Instant};
 
@@ -19,12 +20,10 @@ use super::{
     load::Load,
     say,
 };
+use crate::figures::CpuTimes;
 use crate::worker::protocol::{
-    connection::{Connection, ConnectionError, Incoming},
-    message::{self, FromMaster, Heartbeat, READY, Spawn, UserCounts},
-    zmtp,
+    Connection, ConnectionError, Frame, FromMaster, Heartbeat, READY, Spawn, UserCounts, message, zmtp,
 };
-use crate::{figures::cpu::CpuTimes, run::RunError};
 
 /// A master that sends no message of Locust for this long is lost.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -56,7 +55,7 @@ pub(super) enum Leaving {
     /// The connection or the master was lost.
     Lost(ConnectionError),
     /// The worker must end.
-    Failed(RunError),
+    Failed(CommandError),
 }
 
 /// What follows when a load has ended.
@@ -79,6 +78,8 @@ pub(super) type Signal<'a> = Pin<&'a mut (dyn Future<Output = ()> + Send)>;
 pub(super) struct Session<'a> {
     worker: &'a mut Worker,
     connection: Connection,
+    /// Whether the last frame announced that another part of its message follows.
+    in_message: bool,
     node_id: String,
     /// When the master acknowledged the worker.
     acknowledged: Option<Instant>,
@@ -112,6 +113,7 @@ impl<'a> Session<'a> {
         Self {
             worker,
             connection,
+            in_message: false,
             node_id,
             acknowledged: None,
             ready_sent: now,
@@ -164,10 +166,10 @@ impl<'a> Session<'a> {
                 () = out_of_patience.as_mut(), if self.acknowledged.is_none() => {
                     return Err(Leaving::Lost(UNACKNOWLEDGED.into()));
                 }
-                incoming = self.connection.receive() => self.receive(incoming.map_err(Leaving::Lost)?).await?,
+                frame = self.connection.frame() => self.receive(frame.map_err(Leaving::Lost)?).await?,
                 _ = tick.tick() => self.tick().await?,
                 drawn = drawn(&mut self.drawing) => {
-                    let corpus = drawn.map_err(|cause| Leaving::Failed(RunError::Refused(cause)))?;
+                    let corpus = drawn.map_err(|cause| Leaving::Failed(cause.into()))?;
                     say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
                     self.spawn().await?;
@@ -190,14 +192,17 @@ impl<'a> Session<'a> {
         self.connection.send(frame).await.map_err(Leaving::Lost)
     }
 
-    async fn receive(&mut self, incoming: Incoming) -> Result<(), Leaving> {
-        let bytes = match incoming {
-            Incoming::Ping(context) => return self.send_frame(&zmtp::pong(&context)).await,
-            Incoming::Ignored => {
+    async fn receive(&mut self, frame: Frame) -> Result<(), Leaving> {
+        let bytes = match frame {
+            Frame::Command(name, data) if &name[..] == b"PING" => {
+                return self.send_frame(&zmtp::pong(&data)).await;
+            }
+            Frame::Part { body, more } if !std::mem::replace(&mut self.in_message, more) && !more => body,
+            // An unknown command, or a part of a message of several frames, which Locust never sends.
+            _ => {
                 self.worker.note_once("the master sent a frame that Locust does not use; it is ignored");
                 return Ok(());
             }
-            Incoming::Message(bytes) => bytes,
         };
         let message = match message::read(&bytes) {
             Ok(message) => message,
@@ -277,7 +282,7 @@ impl<'a> Session<'a> {
             FromMaster::Ack(index) => self.acknowledge(index)?,
             // Without an index, the requests of two workers could be the same.
             FromMaster::Spawn(_) if self.acknowledged.is_none() => {
-                return Err(Leaving::Failed(RunError::Refused(TOO_OLD.to_owned())));
+                return Err(Leaving::Failed(TOO_OLD.into()));
             }
             FromMaster::Spawn(spawn) => {
                 self.send("spawning", &()).await?;
@@ -317,7 +322,7 @@ impl<'a> Session<'a> {
         let too_many = || {
             let given = format!("the master has given {MOST_WORKERS} indexes to workers");
             let why = format!("{given}, and the ids of requests suffice for no more: restart the master");
-            Leaving::Failed(RunError::Refused(why))
+            Leaving::Failed(why.into())
         };
         let shard = Shard::new(index).ok_or_else(too_many)?;
         let (known, scenario, seed) =
@@ -361,10 +366,7 @@ impl<'a> Session<'a> {
         }
         let users = match &self.load {
             Some(load) => load.users(),
-            None => UserCounts {
-                user_classes_count: spawn.user_classes_count.into_keys().map(|class| (class, 0)).collect(),
-                user_count: 0,
-            },
+            None => UserCounts::of(spawn.user_classes_count.into_keys().map(|class| (class, 0)).collect()),
         };
         self.send("spawning_complete", &users).await?;
         // So the master knows from the beginning that figures of this worker must come.

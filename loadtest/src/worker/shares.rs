@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::load::FOREVER;
-use crate::{engine::arrivals::schedule::Schedule, run::options::Rate};
+use crate::{engine::Schedule, run::Rate};
 
 /// The share of a worker over time.
 #[derive(Clone, Debug, Default)]

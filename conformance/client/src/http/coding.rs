@@ -113,12 +113,8 @@ fn inflated(body: &[u8], most: usize) -> io::Result<Vec<u8>> {
 
 /// Whether a body begins with the two bytes of a zlib header (RFC 1950).
 fn is_zlib(body: &[u8]) -> bool {
-    match body {
-        [method, flags, ..] => {
-            method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)).is_multiple_of(31)
-        }
-        _ => false,
-    }
+    let header = body.first_chunk().map(|header| u16::from_be_bytes(*header));
+    header.is_some_and(|header| header & 0x0f00 == 0x0800 && header.is_multiple_of(31))
 }
 
 fn decode_all(codings: &[String], body: &Bytes, limit: usize) -> Result<Vec<u8>, Failure> {

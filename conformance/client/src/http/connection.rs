@@ -23,16 +23,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::task::JoinSet;
 
 use crate::{
-    http::{
-        MAX_HEAD, MAX_HEADERS,
-        tap::{Tap, TappedStream},
-    },
-    network::{
-        connector::{ConnectError, Connected, Connector, Protocol},
-        stream::BoxedStream,
-    },
+    http::{MAX_HEAD, MAX_HEADERS, Tap, TappedStream},
+    network::{BoxedStream, ConnectError, Connected, Protocol},
 };
-use paymaster_exchange::Stage;
 
 /// How many bytes of HTTP/2 responses a target may send ahead of our reading: the most memory that a connection can need.
 const WINDOW: u32 = 64 * 1024;
@@ -62,16 +55,7 @@ enum Sender {
 }
 
 impl Connection {
-    /// Makes a connection. `stage` always names what it waits for. In HTTP/1.1 it may have the names of headers in title case.
-    pub(crate) async fn open(
-        connector: &Connector,
-        stage: &mut Stage,
-        in_title_case: bool,
-    ) -> Result<Self, ConnectError> {
-        Self::over(connector.connect(stage).await?, in_title_case).await
-    }
-
-    /// HTTP on an established connection.
+    /// HTTP on an established connection. In HTTP/1.1 it may have the names of headers in title case.
     pub(crate) async fn over(connected: Connected, in_title_case: bool) -> Result<Self, ConnectError> {
         if connected.protocol == Protocol::Http1 {
             return Self::http1(connected.stream, in_title_case).await.map_err(ConnectError::of);

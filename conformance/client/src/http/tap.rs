@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio_util::io::InspectReader;
 
-use crate::network::stream::BoxedStream;
+use crate::network::BoxedStream;
 
 /// A stream with a [`Tap`].
 pub(crate) type TappedStream = InspectReader<BoxedStream, Box<dyn FnMut(&[u8]) + Send>>;

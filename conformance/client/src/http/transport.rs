@@ -22,15 +22,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::{
     diagnosis,
-    http::{
-        coding,
-        connection::{Connection, SentBody},
-    },
+    http::{Connection, SentBody, coding},
     memory::{MemoryPermit, SMALL},
-    network::{
-        connector::{Connector, Protocol},
-        target::Target,
-    },
+    network::{Connector, Protocol, Target},
 };
 use paymaster_exchange::{Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, RequestBody, Response, Stage};
 
@@ -249,24 +243,29 @@ impl PooledConnection {
         }
         let after = transport.limits.timeout;
         let mut waited = Duration::ZERO;
-        let left = after.saturating_sub(started.elapsed());
-        let mut outcome = match timeout(left, self.attempt(transport, body.bytes(), &headers)).await {
-            Ok(Ok(mut reading)) if !reading.is_whole => {
-                let left = after.saturating_sub(started.elapsed());
-                let waits = Instant::now();
-                // A body without a stated length may become as long as the limit.
-                let announced = reading.body.size_hint().exact();
-                let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
-                permit.acquire(announced.unwrap_or(transport.limits.body)).await;
-                waited = waits.elapsed();
-                match timeout(left, self.rest(&mut reading, transport.limits.body)).await {
-                    Ok(read) => read.map(|()| reading.response()),
-                    Err(_) => Err(self.timed_out(after)),
-                }
+        let left = || after.saturating_sub(started.elapsed());
+        let read = timeout(left(), self.attempt(transport, body.bytes(), &headers)).await;
+        let mut read = read.unwrap_or_else(|_| Err(self.timed_out(after)));
+        if let Ok(reading) = &mut read
+            && !reading.is_whole
+        {
+            let left = left();
+            let waits = Instant::now();
+            // A body without a stated length may become as long as the limit.
+            let announced = reading.body.size_hint().exact();
+            let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
+            permit.acquire(announced.unwrap_or(transport.limits.body)).await;
+            waited = waits.elapsed();
+            let limit = transport.limits.body;
+            let rest = match &mut self.connection {
+                Some(connection) => timeout(left, reading.read(connection, limit, limit)).await,
+                None => Ok(Err(Failure::Cut("the connection is gone".to_owned()))),
+            };
+            if let Err(failure) = rest.unwrap_or_else(|_| Err(self.timed_out(after))) {
+                read = Err(failure);
             }
-            Ok(read) => read.map(Reading::response),
-            Err(_) => Err(self.timed_out(after)),
-        };
+        }
+        let mut outcome = read.map(Reading::response);
         let ends = self.in_title_case
             || headers.contains_key(TRANSFER_ENCODING)
             || headers.get(CONNECTION).is_some_and(|value| value == "close");
@@ -302,10 +301,8 @@ impl PooledConnection {
     }
 
     fn timed_out(&self, after: Duration) -> Failure {
-        let waiting_for = match &self.connection {
-            Some(connection) => diagnosis::waiting_for(self.stage, connection.tap()),
-            None => self.stage,
-        };
+        let tap = self.connection.as_ref().map(Connection::tap);
+        let waiting_for = tap.map_or(self.stage, |tap| diagnosis::waiting_for(self.stage, tap));
         Failure::Timeout { waiting_for, after }
     }
 
@@ -348,14 +345,6 @@ impl PooledConnection {
                 }
                 Err(cause) => return Err(diagnosis::failure(&cause, connection.tap())),
             }
-        }
-    }
-
-    /// Reads the rest of a large body.
-    async fn rest(&mut self, reading: &mut Reading, limit: usize) -> Result<(), Failure> {
-        match &mut self.connection {
-            Some(connection) => reading.read(connection, limit, limit).await,
-            None => Err(Failure::Cut("the connection is gone".to_owned())),
         }
     }
 
@@ -425,10 +414,8 @@ async fn connected<'a>(
     match connection {
         Some(open) => Ok(open),
         empty => {
-            let opened = Connection::open(&transport.connector, stage, in_title_case)
-                .await
-                .map_err(|cause| Failure::Connect(cause.to_string()))?;
-            Ok(empty.insert(opened))
+            let connected = transport.connector.connect(stage).await?;
+            Ok(empty.insert(Connection::over(connected, in_title_case).await?))
         }
     }
 }

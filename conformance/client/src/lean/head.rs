@@ -75,13 +75,8 @@ pub(super) fn lines(bytes: &[u8]) -> Vec<(String, String)> {
     let mut response = httparse::Response::new(&mut lines);
     // A plain head was parsed before.
     let _ = response.parse(bytes);
-    let lines = response.headers.iter();
-    lines
-        .map(|line| {
-            let value = String::from_utf8_lossy(line.value).into_owned();
-            (line.name.to_ascii_lowercase(), value)
-        })
-        .collect()
+    let value = |line: &httparse::Header<'_>| String::from_utf8_lossy(line.value).into_owned();
+    response.headers.iter().map(|line| (line.name.to_ascii_lowercase(), value(line))).collect()
 }
 
 #[cfg(test)]

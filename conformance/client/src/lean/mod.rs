@@ -27,12 +27,9 @@ use self::{
 };
 use crate::{
     diagnosis,
-    http::{
-        connection::Connection,
-        transport::{PooledConnection, Transport},
-    },
+    http::{Connection, PooledConnection, Transport},
     memory::{MemoryPermit, SMALL},
-    network::{connector::Protocol, stream::BoxedStream},
+    network::{BoxedStream, Protocol},
 };
 use paymaster_exchange::{Exchange, Failure, Response, Stage};
 
@@ -216,7 +213,7 @@ impl LeanConnection {
         is_sent: bool,
     ) -> Exchange {
         if let Some(open) = self.open.take() {
-            let replay = Replay::new(open.stream, self.received.to_vec());
+            let replay = Replay::new(open.stream, Bytes::copy_from_slice(&self.received));
             if let Ok(connection) = Connection::http1(Box::new(replay), false).await {
                 self.full = PooledConnection::over(connection, u64::from(open.is_reused));
             }
@@ -243,19 +240,12 @@ impl LeanConnection {
             if self.open.is_none() {
                 let mut stage = Stage::Connection;
                 let left = due.saturating_duration_since(Instant::now());
-                let connected = match timeout(left, transport.connector().connect(&mut stage)).await {
-                    Ok(Ok(connected)) => connected,
-                    Ok(Err(cause)) => return Err(Failure::Connect(cause.to_string())),
-                    Err(_) => {
-                        return Err(Failure::Timeout { waiting_for: stage, after });
-                    }
-                };
+                let connected = timeout(left, transport.connector().connect(&mut stage)).await;
+                let connected = connected.map_err(|_| Failure::Timeout { waiting_for: stage, after })??;
                 if connected.protocol == Protocol::Http2 {
                     self.is_full = true;
                     self.head.clear();
-                    let connection = Connection::over(connected, false).await;
-                    let connection = connection.map_err(|cause| Failure::Connect(cause.to_string()))?;
-                    self.full = PooledConnection::over(connection, 0);
+                    self.full = PooledConnection::over(Connection::over(connected, false).await?, 0);
                     return Ok(Step::Unusual { is_sent: true });
                 }
                 self.open = Some(OpenStream { stream: connected.stream, is_reused: false });

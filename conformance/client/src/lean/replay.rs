@@ -6,17 +6,16 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::network::stream::BoxedStream;
+use crate::network::BoxedStream;
 
 /// A stream whose first request is not sent and whose first bytes are given.
 pub(super) struct Replay {
     stream: BoxedStream,
     /// The bytes that are read first.
-    first: Vec<u8>,
-    /// How many of these were read.
-    read: usize,
+    first: Bytes,
     /// Whether the first request is still being written. Nothing is read before it is complete.
     in_request: bool,
     has_written: bool,
@@ -25,8 +24,8 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub(super) fn new(stream: BoxedStream, first: Vec<u8>) -> Self {
-        Self { stream, first, read: 0, in_request: true, has_written: false, waiting: None }
+    pub(super) fn new(stream: BoxedStream, first: Bytes) -> Self {
+        Self { stream, first, in_request: true, has_written: false, waiting: None }
     }
 }
 
@@ -40,13 +39,11 @@ impl AsyncRead for Replay {
             self.waiting = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        let rest = &self.first[self.read..];
-        if rest.is_empty() {
+        if self.first.is_empty() {
             return Pin::new(&mut self.stream).poll_read(cx, buffer);
         }
-        let taken = rest.len().min(buffer.remaining());
-        buffer.put_slice(&rest[..taken]);
-        self.read += taken;
+        let length = self.first.len().min(buffer.remaining());
+        buffer.put_slice(&self.first.split_to(length));
         Poll::Ready(Ok(()))
     }
 }

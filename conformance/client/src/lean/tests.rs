@@ -10,8 +10,8 @@ use tokio::{
 
 use super::*;
 use crate::{
-    http::transport::Limits,
-    network::{connector::Connector, target::Target},
+    http::Limits,
+    network::{Connector, Target},
 };
 
 /// What a target does with a request: it sends these bytes, and closes the connection or not.

@@ -11,15 +11,9 @@ use tower_service::Service;
 
 use crate::{
     diagnosis::root_cause,
-    network::{
-        proxies::{Proxies, Proxy, ProxyKind},
-        stream::BoxedStream,
-        target::Target,
-        tls::{Trust, handshake_text},
-        tunnel,
-    },
+    network::{BoxedStream, Proxies, Proxy, ProxyKind, Target, Trust, handshake_text, tunnel},
 };
-use paymaster_exchange::Stage;
+use paymaster_exchange::{Failure, Stage};
 
 /// How long the addresses of one IP version may take before those of the other are tried beside them (RFC 8305, section 5).
 const OTHER_IP_VERSION_AFTER: Duration = Duration::from_millis(250);
@@ -62,6 +56,12 @@ impl ConnectError {
     }
 }
 
+impl From<ConnectError> for Failure {
+    fn from(ConnectError(cause): ConnectError) -> Self {
+        Self::Connect(cause)
+    }
+}
+
 /// Makes a connection to a server in this process.
 pub type InProcess = Arc<dyn Fn() -> io::Result<DuplexStream> + Send + Sync>;
 
@@ -89,15 +89,15 @@ impl fmt::Debug for Connector {
 impl Connector {
     /// A connector for a target. `trust` matters for https:// only.
     pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectError> {
-        let tls = if target.is_https() {
-            let name = ServerName::try_from(target.host.clone()).map_err(|_| {
-                ConnectError::of("the host of the URL is no name that a certificate can be for")
-            })?;
-            Some((trust.connector()?, name))
-        } else {
-            None
-        };
-        Ok(Self { proxy: proxies.for_target(target)?, tls, ..Self::direct(target) })
+        let mut connector = Self::direct(target);
+        if target.is_https() {
+            let no_name =
+                |_| ConnectError::of("the host of the URL is no name that a certificate can be for");
+            let name = ServerName::try_from(target.host.clone()).map_err(no_name)?;
+            connector.tls = Some((trust.connector()?, name));
+        }
+        connector.proxy = proxies.for_target(target)?;
+        Ok(connector)
     }
 
     /// A connector without a proxy for an http:// target.
@@ -163,17 +163,14 @@ impl Connector {
     /// Whether requests are handed to an HTTP proxy with their whole URL. That is so for http:// targets; for https:// targets, and
     /// with a SOCKS proxy, there is a tunnel.
     pub fn forwards(&self) -> bool {
-        let through_http =
-            self.proxy.as_ref().is_some_and(|proxy| matches!(proxy.kind, ProxyKind::Http { .. }));
-        through_http && !self.target.is_https()
+        matches!(&self.proxy, Some(Proxy { kind: ProxyKind::Http { .. }, .. })) && !self.target.is_https()
     }
 
     /// The Proxy-Authorization of each request that is handed to a proxy with its whole URL.
     pub fn forward_authorization(&self) -> Option<&HeaderValue> {
-        let proxy = self.proxy.as_ref().filter(|_| self.forwards())?;
-        match &proxy.kind {
-            ProxyKind::Http { authorization } => authorization.as_ref(),
-            ProxyKind::Socks5 { .. } => None,
+        match &self.proxy.as_ref()?.kind {
+            ProxyKind::Http { authorization } if self.forwards() => authorization.as_ref(),
+            _ => None,
         }
     }
 }

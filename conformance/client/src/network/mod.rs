@@ -6,3 +6,5 @@ pub mod stream;
 pub mod target;
 pub mod tls;
 pub mod tunnel;
+
+pub(crate) use {connector::*, proxies::*, stream::*, target::*, tls::*};

@@ -8,7 +8,7 @@ use hyper_util::client::proxy::matcher::{Builder, Intercept, Matcher};
 
 use crate::{
     environment::Environment,
-    network::{connector::ConnectError, target::Target},
+    network::{ConnectError, Target},
 };
 
 /// Sets what a variable is about.
@@ -42,9 +42,7 @@ impl Proxies {
             let Some(variable) = variables.into_iter().find(usable) else {
                 continue;
             };
-            let Some(value) = environment.get(variable).map_err(ConnectError::of)? else {
-                continue;
-            };
+            let value = environment.get(variable).map_err(ConnectError::of)?.unwrap_or_default();
             builder = set(builder, value.to_owned());
             if variable.eq_ignore_ascii_case("no_proxy") {
                 continue;
@@ -105,34 +103,20 @@ pub(crate) enum ProxyKind {
     Socks5 {
         /// User and password.
         credentials: Option<(String, String)>,
-        resolver: Resolver,
+        /// Whether the host name of the target becomes an address on this machine (`socks5://`), and not at the proxy (`socks5h://`).
+        resolves_here: bool,
     },
-}
-
-/// Where the host name of the target becomes an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resolver {
-    /// On this machine (`socks5://`).
-    Here,
-    /// At the proxy (`socks5h://`).
-    Proxy,
 }
 
 impl Proxy {
     fn of(intercept: &Intercept) -> Result<Self, ConnectError> {
         let uri = intercept.uri();
-        let credentials = || {
-            let auth = intercept.raw_auth();
-            auth.map(|(user, password)| (user.to_owned(), password.to_owned()))
-        };
-        let socks5 = |resolver| ProxyKind::Socks5 { credentials: credentials(), resolver };
+        let credentials = intercept.raw_auth().map(|(user, password)| (user.to_owned(), password.to_owned()));
+        let socks5 = |resolves_here| ProxyKind::Socks5 { credentials, resolves_here };
         let (kind, default_port) = match uri.scheme_str().unwrap_or("http") {
-            "http" => {
-                let authorization = intercept.basic_auth().cloned();
-                (ProxyKind::Http { authorization }, 80)
-            }
-            "socks5" => (socks5(Resolver::Here), 1080),
-            "socks5h" => (socks5(Resolver::Proxy), 1080),
+            "http" => (ProxyKind::Http { authorization: intercept.basic_auth().cloned() }, 80),
+            "socks5" => (socks5(true), 1080),
+            "socks5h" => (socks5(false), 1080),
             scheme => {
                 return Err(ConnectError::of(format!(
                     "the proxy that the environment names for this target is a {scheme}:// one; only http://, socks5:// and socks5h:// proxies are supported (name the host of the target in no_proxy to go without)"
@@ -226,14 +210,12 @@ mod tests {
     #[test]
     fn socks_resolves_here_or_at_the_proxy() {
         let target = Target::parse("https://a.test/").unwrap();
-        for (url, expected) in
-            [("socks5://user:a%20b@p", Resolver::Here), ("socks5h://user:a%20b@p", Resolver::Proxy)]
-        {
+        for (url, expected) in [("socks5://user:a%20b@p", true), ("socks5h://user:a%20b@p", false)] {
             let chosen = proxies(&[("all_proxy", url)]).unwrap().for_target(&target);
-            let ProxyKind::Socks5 { credentials, resolver } = chosen.unwrap().unwrap().kind else {
+            let ProxyKind::Socks5 { credentials, resolves_here } = chosen.unwrap().unwrap().kind else {
                 panic!("a SOCKS proxy");
             };
-            assert_eq!(resolver, expected);
+            assert_eq!(resolves_here, expected);
             assert_eq!(credentials, Some(("user".to_owned(), "a b".to_owned())));
         }
     }

@@ -1,11 +1,9 @@
 //! The URL of the target, parsed once.
 
-use std::num::ParseIntError;
-
 use hyper::{
     Uri,
-    header::{HeaderValue, InvalidHeaderValue},
-    http::uri::{Authority, InvalidUri, Scheme},
+    header::HeaderValue,
+    http::uri::{Authority, Scheme},
 };
 
 /// The URL of a target, in parts.
@@ -26,39 +24,27 @@ pub struct Target {
 
 /// Why a text is no URL of a target. The texts contain no part of the URL that could be a secret.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum UrlError {
-    /// There is no `://`.
-    #[error("the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc")]
-    NoScheme,
-    /// The scheme is neither http nor https.
-    #[error("only http:// and https:// URLs can be tested")]
-    Scheme,
     /// There is a user, and perhaps a password.
     #[error("user and password in the URL are not supported: give an authorization header with -H")]
     UserInfo,
-    /// The host or the port cannot be read.
-    #[error("the host or port of the URL is malformed: {0}")]
-    Authority(#[source] InvalidUri),
-    /// The path or the query cannot be read.
-    #[error("the path or query of the URL is malformed: {0}")]
-    Path(#[source] InvalidUri),
-    /// The port is no number of 16 bits.
-    #[error("the port of the URL is no number from 0 to 65535")]
-    Port(#[source] ParseIntError),
     #[error("the URL names no host")]
     NoHost,
-    /// The host cannot stand in a Host header.
-    #[error("the host of the URL is malformed")]
-    Host(#[source] InvalidHeaderValue),
+    /// A part is missing, is none that can be tested, or cannot be read.
+    #[error("{0}")]
+    Malformed(String),
 }
 
 impl Target {
     /// Takes a URL apart.
     pub fn parse(url: &str) -> Result<Self, UrlError> {
-        let (scheme, rest) = url.split_once("://").ok_or(UrlError::NoScheme)?;
+        let malformed = |why: &str| UrlError::Malformed(why.to_owned());
+        let no_scheme = "the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc";
+        let (scheme, rest) = url.split_once("://").ok_or_else(|| malformed(no_scheme))?;
         let https = scheme.eq_ignore_ascii_case("https");
         if !https && !scheme.eq_ignore_ascii_case("http") {
-            return Err(UrlError::Scheme);
+            return Err(malformed("only http:// and https:// URLs can be tested"));
         }
         let rest = rest.split('#').next().unwrap_or_default();
         let split = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -66,28 +52,27 @@ impl Target {
         if authority.contains('@') {
             return Err(UrlError::UserInfo);
         }
-        let whole: Uri = format!("http://{authority}/").parse().map_err(UrlError::Authority)?;
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        let path: Uri = path.parse().map_err(UrlError::Path)?;
+        let uri = |text: String, part: &str| -> Result<Uri, UrlError> {
+            text.parse().map_err(|cause| malformed(&format!("the {part} of the URL is malformed: {cause}")))
+        };
+        let whole = uri(format!("http://{authority}/"), "host or port")?;
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let path = uri(format!("{slash}{path}"), "path or query")?;
         let bracketed = whole.host().unwrap_or_default();
         let host = bracketed.trim_start_matches('[').trim_end_matches(']');
-        let port_text = authority.strip_prefix(bracketed).unwrap_or_default();
-        let port = match port_text {
-            "" | ":" if https => 443,
-            "" | ":" => 80,
-            text => text.trim_start_matches(':').parse().map_err(UrlError::Port)?,
+        let port = match authority.strip_prefix(bracketed).unwrap_or_default() {
+            "" | ":" if https => Some(443),
+            "" | ":" => Some(80),
+            text => text.trim_start_matches(':').parse().ok(),
         };
+        let no_port = "the port of the URL is no number from 0 to 65535";
+        let port = port.ok_or_else(|| malformed(no_port))?;
         if host.is_empty() {
             return Err(UrlError::NoHost);
         }
-        Ok(Self {
-            url: url.to_owned(),
-            https,
-            host: host.to_owned(),
-            port,
-            path,
-            authority: HeaderValue::from_str(authority.trim_end_matches(':')).map_err(UrlError::Host)?,
-        })
+        let authority = HeaderValue::from_str(authority.trim_end_matches(':'));
+        let authority = authority.map_err(|_| malformed("the host of the URL is malformed"))?;
+        Ok(Self { url: url.to_owned(), https, host: host.to_owned(), port, path, authority })
     }
 
     /// The URL as it was written, secrets included.

@@ -1,7 +1,7 @@
 //! TLS towards the target: which certificates are trusted, and why a handshake failed.
 
 use std::{
-    error::Error,
+    fmt::Display,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -15,7 +15,7 @@ use rustls::{
 };
 use tokio_rustls::TlsConnector;
 
-use crate::{environment::Environment, files, network::connector::ConnectError};
+use crate::{environment::Environment, files, network::ConnectError};
 
 /// The HTTP versions that the handshake offers, the preferred one first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -82,7 +82,7 @@ fn provider() -> Result<CryptoProvider, ConnectError> {
 }
 
 fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
-    fn failed<E: Error>(path: &Path) -> impl FnOnce(E) -> ConnectError {
+    fn failed<E: Display>(path: &Path) -> impl FnOnce(E) -> ConnectError {
         |cause| ConnectError::of(format!("--cacert {}: {cause}", path.display()))
     }
     let mut roots = RootCertStore::empty();
@@ -91,10 +91,7 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, ConnectError> {
         roots.add(certificate.map_err(failed(path))?).map_err(failed(path))?;
     }
     if roots.is_empty() {
-        return Err(ConnectError::of(format!(
-            "--cacert {}: no PEM certificate in this file",
-            path.display()
-        )));
+        return Err(failed(path)("no PEM certificate in this file"));
     }
     Ok(roots)
 }
@@ -150,8 +147,7 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -160,8 +156,7 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -172,53 +167,45 @@ impl ServerCertVerifier for AnyCertificate {
 /// Why a TLS handshake failed.
 pub(crate) fn handshake_text(cause: &io::Error) -> String {
     let inner = cause.get_ref().and_then(|inner| inner.downcast_ref());
-    match inner {
+    let text = match inner {
         Some(rustls::Error::InvalidCertificate(cause)) => {
-            format!("TLS: {}, or go on without looking with --insecure", certificate_text(cause))
+            &format!("{}, or go on without looking with --insecure", certificate_text(cause))
         }
         Some(rustls::Error::InvalidMessage(_)) => {
-            "TLS: what answers on this port does not speak TLS: is it an http:// URL?".to_owned()
+            "what answers on this port does not speak TLS: is it an http:// URL?"
         }
         Some(rustls::Error::AlertReceived(alert)) => {
-            format!("TLS: the target refused the handshake (alert {alert:?})")
+            &format!("the target refused the handshake (alert {alert:?})")
         }
-        Some(cause) => format!("TLS: {cause}"),
+        Some(cause) => &cause.to_string(),
         None if cause.kind() == io::ErrorKind::UnexpectedEof => {
-            "TLS: the connection was closed in the middle of the handshake: does this port speak TLS?"
-                .to_owned()
+            "the connection was closed in the middle of the handshake: does this port speak TLS?"
         }
-        None => format!("TLS: the handshake ended: {cause}"),
-    }
+        None => &format!("the handshake ended: {cause}"),
+    };
+    format!("TLS: {text}")
 }
 
 fn certificate_text(cause: &CertificateError) -> String {
-    match cause {
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            "the target's certificate has expired: renew it".to_owned()
+    use CertificateError as Cause;
+    let text = match cause {
+        Cause::Expired | Cause::ExpiredContext { .. } => "has expired: renew it",
+        Cause::NotValidYet | Cause::NotValidYetContext { .. } => {
+            "is not valid yet: look at its dates and at the clock of this machine"
         }
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "the target's certificate is not valid yet: look at its dates and at the clock of this machine".to_owned()
+        Cause::UnknownIssuer => {
+            "is signed by an issuer that is not trusted here (unknown issuer): give the issuer's certificate with --cacert FILE"
         }
-        CertificateError::UnknownIssuer => {
-            "the target's certificate is signed by an issuer that is not trusted here (unknown issuer): give the issuer's certificate with --cacert FILE".to_owned()
+        Cause::NotValidForName => "is for another host name: use the name that it is for",
+        Cause::NotValidForNameContext { presented, .. } => {
+            let names = if presented.is_empty() { "no name at all" } else { &presented.join(", ") };
+            &format!("is for another host name ({names}): use a name that it is for")
         }
-        CertificateError::NotValidForName => {
-            "the target's certificate is for another host name: use the name that it is for".to_owned()
-        }
-        CertificateError::NotValidForNameContext { presented, .. } => {
-            let names = if presented.is_empty() {
-                "no name at all".to_owned()
-            } else {
-                presented.join(", ")
-            };
-            format!(
-                "the target's certificate is for another host name ({names}): use a name that it is for"
-            )
-        }
-        CertificateError::Revoked => "the target's certificate has been revoked: renew it".to_owned(),
+        Cause::Revoked => "has been revoked: renew it",
         other if other.to_string().contains("CaUsedAsEndEntity") => {
-            "the target shows the certificate of a certificate authority as its own: make one that is no CA's (basicConstraints CA:FALSE)".to_owned()
+            return "the target shows the certificate of a certificate authority as its own: make one that is no CA's (basicConstraints CA:FALSE)".to_owned();
         }
-        other => format!("the target's certificate is not valid ({other}): mend it"),
-    }
+        other => &format!("is not valid ({other}): mend it"),
+    };
+    format!("the target's certificate {text}")
 }

@@ -18,13 +18,8 @@ use tower_service::Service;
 
 use crate::{
     diagnosis::with_causes,
-    http::tap::{Tap, TappedStream},
-    network::{
-        connector::ConnectError,
-        proxies::{Proxy, ProxyKind, Resolver},
-        stream::BoxedStream,
-        target::Target,
-    },
+    http::{Tap, TappedStream},
+    network::{BoxedStream, ConnectError, Proxy, ProxyKind, Target},
 };
 
 /// Makes a tunnel to the target over a connection to the proxy.
@@ -35,7 +30,7 @@ pub(crate) async fn open(
 ) -> Result<BoxedStream, ConnectError> {
     let failed = |cause: &(dyn Error + 'static)| failure(proxy, cause);
     let address = match &proxy.kind {
-        ProxyKind::Socks5 { resolver: Resolver::Here, .. } => resolved(target).await?,
+        ProxyKind::Socks5 { resolves_here: true, .. } => resolved(target).await?,
         _ => target.address(),
     };
     let destination: Uri = address.parse().map_err(|cause| failed(&cause))?;
@@ -118,7 +113,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
-    use crate::network::proxies::Proxies;
+    use crate::network::Proxies;
 
     fn proxy(url: &str, target: &Target) -> Proxy {
         let proxies = Proxies::of(&[("all_proxy", url)].into_iter().collect()).unwrap();

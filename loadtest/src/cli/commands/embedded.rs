@@ -9,7 +9,7 @@ use std::{
 
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 
-use crate::cli::CommandError;
+use paymaster_settings::process::CommandError;
 
 /// The name of the hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "embedded-server";
@@ -67,16 +67,14 @@ impl Embedded {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         #[cfg(windows)]
         std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NEW_PROCESS_GROUP);
-        let mut child = command.spawn()?;
-        let mut line = String::new();
-        let read = child.stdout.take().map_or(Ok(0), |out| BufReader::new(out).read_line(&mut line));
-        let url = line.trim();
-        if read.is_err() || !url.starts_with("http://") {
-            let _ = child.kill();
-            let _ = child.wait();
+        let mut server = Self { url: String::new(), child: command.spawn()? };
+        let out = server.child.stdout.take();
+        let read = out.map_or(Ok(0), |out| BufReader::new(out).read_line(&mut server.url));
+        server.url.truncate(server.url.trim_end().len());
+        if read.is_err() || !server.url.starts_with("http://") {
             return Err("it did not print its URL".into());
         }
-        Ok(Self { url: url.to_owned(), child })
+        Ok(server)
     }
 }
 

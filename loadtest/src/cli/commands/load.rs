@@ -7,20 +7,19 @@ use paymaster_settings::{
     embedded::profile_of,
     exit as codes,
     output::{self as out, curl::CurlCommand},
+    process::CommandError,
     settings::file::LoadTable,
+    settings::setup::SetupError,
     which,
 };
 
 use super::{embedded::Embedded, reports::publish};
 use crate::{
-    cli::{CommandError, args::LoadArgs, command_line, exit, interrupts, runtime},
+    cli::{args::LoadArgs, command_line, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
-    results::{
-        compare::{Change, RunComparison},
-        summary::{RunSummary, RunVerdict},
-    },
-    run::{self, options::RunOptions},
+    results::{Change, RunComparison, RunSummary, RunVerdict},
+    run::{self, RunOptions},
 };
 
 /// Executes a load test and writes its reports.
@@ -69,7 +68,11 @@ fn finish(
     let comparison = comparison.transpose();
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
     let published = publish(summary, compared, reports);
-    let code = exit_code(summary, compared);
+    let code = match (summary.verdict, compared.map(RunComparison::worst)) {
+        (RunVerdict::Passed | RunVerdict::Incomplete, Some(Change::Worse)) => codes::VIOLATIONS,
+        (RunVerdict::Passed, Some(Change::Unclear)) => codes::INCOMPLETE,
+        (verdict, _) => verdict as u8,
+    };
     if !published {
         return Ok(codes::USAGE);
     }
@@ -79,20 +82,12 @@ fn finish(
     Ok(code)
 }
 
-fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
-    match (summary.verdict, comparison.map(RunComparison::worst)) {
-        (RunVerdict::Passed | RunVerdict::Incomplete, Some(Change::Worse)) => codes::VIOLATIONS,
-        (RunVerdict::Passed, Some(Change::Unclear)) => codes::INCOMPLETE,
-        (verdict, _) => exit::code(verdict),
-    }
-}
-
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
-async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<RunSetup, CommandError> {
+async fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<RunSetup, SetupError> {
     let start = |specification: &Specification| {
-        let server = embedded.insert(
-            Embedded::start(&args.deviations).map_err(|cause| format!("the embedded server: {cause}"))?,
-        );
+        let started = Embedded::start(&args.deviations);
+        let server =
+            embedded.insert(started.map_err(|cause| format!("the embedded server: {}", cause.message))?);
         Ok((server.url.clone(), profile_of(specification, &Config::default(), &[])))
     };
     which::read_run(&args.options.sending.of_run(), args.url.as_deref(), start).await

@@ -2,22 +2,17 @@
 
 use std::path::PathBuf;
 
-use paymaster_settings::{exit as codes, output as out, settings::environment::Environment};
+use paymaster_settings::{Environment, exit as codes, output as out, process::CommandError};
 
 use paymaster_client::files as input;
 
-use crate::cli::{
-    CommandError,
-    args::{CompareArgs, MergeArgs},
-    command_line, exit,
-};
 use crate::{
-    report::{self, RequestedReport},
-    results::{
-        compare::{Change, RunComparison},
-        merge,
-        summary::RunSummary,
+    cli::{
+        args::{CompareArgs, MergeArgs},
+        command_line,
     },
+    report::{self, ReportError, RequestedReport},
+    results::{self, Change, RunComparison, RunSummary},
 };
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
@@ -34,10 +29,10 @@ pub(in crate::cli) fn publish(
         out::eprint(&text);
         Ok(())
     } else {
-        out::print(&text).map_err(CommandError::from)
+        out::print(&text).map_err(ReportError::from)
     };
     let written = reports.iter().map(|report| report.write(summary, comparison));
-    let errors: Vec<CommandError> = [printed].into_iter().chain(written).filter_map(Result::err).collect();
+    let errors: Vec<ReportError> = [printed].into_iter().chain(written).filter_map(Result::err).collect();
     for error in &errors {
         out::error(&format!("a report could not be written: {error}"));
     }
@@ -60,11 +55,10 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = RunSummary {
         command: args.command.as_deref().map_or_else(command_line::of_process, command_line::given),
-        ..merge::merge(&runs, &args.thresholds, &args.missing)?
+        ..results::merge(&runs, &args.thresholds, &args.missing)?
     };
     let published = publish(&merged, None, &reports);
-    let code = exit::code(merged.verdict);
-    Ok(if published { code } else { codes::USAGE })
+    Ok(if published { merged.verdict as u8 } else { codes::USAGE })
 }
 
 /// `compare`: compares two reports.

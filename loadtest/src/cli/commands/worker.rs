@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use paymaster_engine::specification::Specification;
 use paymaster_settings::{
-    exit as codes,
+    DEFAULT_SPECIFICATION, exit as codes,
     output::{self as out, report_file},
-    specifications::{DEFAULT_SPECIFICATION, specification},
-    which,
+    process::CommandError,
+    specification, which,
 };
 
 use crate::{
-    cli::{CommandError, MetricsArgs, command_line, interrupts, runtime},
+    cli::{MetricsArgs, command_line, interrupts, runtime},
     metrics::LiveFigures,
     report::RequestedReport,
-    scenarios::mix::parse_weight,
+    scenarios::parse_weight,
     worker::{self, WorkerOptions, locustfile},
 };
 

@@ -48,7 +48,7 @@ impl Segment {
 }
 
 /// The times at which iterations are due.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Schedule {
     segments: Vec<Segment>,
@@ -178,16 +178,11 @@ impl Schedule {
 }
 
 /// The current schedule of a run. It can be replaced while the run goes on: a Locust master changes the share of a worker when it adds or
-/// moves users.
-#[derive(Debug)]
+/// moves users. At first, nothing arrives.
+#[derive(Debug, Default)]
 pub struct Timetable(RwLock<Arc<Schedule>>);
 
 impl Timetable {
-    /// A timetable without arrivals, until its schedule is replaced.
-    pub fn empty() -> Self {
-        Schedule::new(0.0, &[]).into()
-    }
-
     pub fn current(&self) -> Arc<Schedule> {
         Arc::clone(&self.0.read())
     }

@@ -16,7 +16,7 @@ use parking_lot::RwLock;
 use tokio::task::JoinSet;
 
 use super::user::{Sender, UserState, work_slice};
-use crate::{engine::state::RunState, scenarios::mix::Mix};
+use crate::{engine::state::RunState, scenarios::Mix};
 
 /// The users of a run, by class.
 #[derive(Debug)]

@@ -15,13 +15,10 @@ use paymaster_client::{
 use paymaster_engine::rules::Violation;
 use paymaster_exchange::{Exchange, Failure};
 
-use super::{
-    iteration::{self, Iteration},
-    tasks::Lane,
-};
+use super::iteration::{self, Iteration};
 use crate::{
-    engine::state::{EndReason, Pacing, RunState},
-    figures::{Example, LONGEST_BODY, Sample, WrongKey, outcome::Outcome},
+    engine::{EndReason, Lane, Pacing, RunState},
+    figures::{self, Example, LONGEST_BODY, Outcome, Sample, WrongKey},
     judging::{self, Assessment, SentRequest},
 };
 
@@ -255,10 +252,11 @@ fn count(
         figures.add_wrong(key, || example(run, violation, exchange));
     }
     if let Some(code) = &assessment.error_code {
-        figures.add_error_code(code.clone());
+        figures::count(&mut figures.error_codes, code.clone(), 1);
     }
     if let Some(failure) = &assessment.failure {
-        figures.add_failure(run.settings.redactor.apply(failure).into_owned());
+        let failure = run.settings.redactor.apply(failure).into_owned();
+        figures::count(&mut figures.failures, failure, 1);
     }
 }
 

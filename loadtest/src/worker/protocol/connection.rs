@@ -2,7 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{
@@ -20,25 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Why there is no connection, or no longer one.
 pub(in crate::worker) type ConnectionError = Box<dyn Error + Send + Sync>;
 
-/// What arrives from the master.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::worker) enum Incoming {
-    /// A message of one frame.
-    Message(Bytes),
-    /// A PING with this context, which must be answered.
-    Ping(Bytes),
-    /// A frame that a worker ignores: an unknown command, or a part of a message of several frames, which Locust never sends.
-    Ignored,
-}
-
 /// A connection to a master.
 #[derive(Debug)]
 pub(in crate::worker) struct Connection {
     reader: OwnedReadHalf,
     writer: OwnedWriteHalf,
     received: BytesMut,
-    /// Whether the last frame announced that another part of its message follows.
-    in_message: bool,
 }
 
 impl Connection {
@@ -51,7 +38,7 @@ impl Connection {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
-        let mut connection = Self { reader, writer, received: BytesMut::new(), in_message: false };
+        let mut connection = Self { reader, writer, received: BytesMut::new() };
         connection.writer.write_all(&zmtp::greeting()).await?;
         while connection.received.len() < GREETING {
             connection.read().await?;
@@ -75,21 +62,8 @@ impl Connection {
         Ok(sent.map_err(|_| no_answer())??)
     }
 
-    /// What arrives next. It can be cancelled and called again without loss.
-    pub(in crate::worker) async fn receive(&mut self) -> Result<Incoming, ConnectionError> {
-        let frame = self.frame().await?;
-        Ok(match frame {
-            Frame::Command(name, data) if &name[..] == b"PING" => Incoming::Ping(zmtp::ping_context(&data)),
-            Frame::Command(..) => Incoming::Ignored,
-            Frame::Part { body, more } => {
-                let is_alone = !self.in_message && !more;
-                self.in_message = more;
-                if is_alone { Incoming::Message(body) } else { Incoming::Ignored }
-            }
-        })
-    }
-
-    async fn frame(&mut self) -> Result<Frame, ConnectionError> {
+    /// The frame that arrives next. It can be cancelled and called again without loss.
+    pub(in crate::worker) async fn frame(&mut self) -> Result<Frame, ConnectionError> {
         loop {
             if let Some(frame) = zmtp::decode(&mut self.received)? {
                 return Ok(frame);

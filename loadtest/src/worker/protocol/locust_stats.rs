@@ -7,7 +7,7 @@
 use paymaster_settings::specifications::find_rule;
 use std::collections::BTreeMap;
 
-use super::message::{FloatKeys, Stats, StatsEntry, StatsError};
+use super::{Stats, StatsEntry, StatsError};
 use crate::{
     figures::{Figures, LabelFigures},
     number::{float, whole},
@@ -74,7 +74,7 @@ impl LocustStats {
             }
             stats.push(entry);
         }
-        let total = StatsEntry { method: String::new(), ..stats.pop().unwrap_or_default() };
+        let total = StatsEntry { method: "", ..stats.pop().unwrap_or_default() };
         stats.retain(|entry| entry.num_requests > 0);
         let errors = errors(figures, &self.reported, self.last, now);
         self.reported = figures.clone();
@@ -87,18 +87,18 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
     let num_requests = of.counts.all() - before.counts.all();
     let times = of.latency.since(&before.latency);
     let timed: u64 = times.iter().map(|(_, count)| count).sum();
-    let mut keys = BTreeMap::new();
+    let mut response_times = BTreeMap::new();
     let mut total_response_time = 0.0;
     for (latency, count) in &times {
         let ms = latency.as_secs_f64() * 1e3;
         total_response_time += ms * float(*count);
-        *keys.entry(rounded(ms).to_bits()).or_default() += count;
+        *response_times.entry(rounded(ms).to_bits()).or_default() += count;
     }
     let ms =
         |place: Option<&(std::time::Duration, u64)>| place.map(|(latency, _)| latency.as_secs_f64() * 1e3);
     StatsEntry {
         name: label.to_owned(),
-        method: METHOD.to_owned(),
+        method: METHOD,
         last_request_timestamp: (num_requests > 0).then_some(now),
         start_time: began,
         num_requests,
@@ -107,7 +107,7 @@ fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now:
         total_response_time,
         max_response_time: ms(times.last()).unwrap_or_default(),
         min_response_time: ms(times.first()),
-        response_times: FloatKeys(keys),
+        response_times,
         ..StatsEntry::default()
     }
 }
@@ -134,14 +134,8 @@ fn errors(figures: &Figures, before: &Figures, since: f64, now: f64) -> BTreeMap
         let occurrences = times - reported.get(&row).copied().unwrap_or_default().min(times);
         let (name, error) = row;
         (occurrences > 0).then(|| {
-            let of = StatsError {
-                name,
-                method: METHOD.to_owned(),
-                error,
-                occurrences,
-                first_seen: since,
-                last_seen: now,
-            };
+            let of =
+                StatsError { name, method: METHOD, error, occurrences, first_seen: since, last_seen: now };
             (format!("{METHOD}.{}.{}", of.name, of.error), of)
         })
     });

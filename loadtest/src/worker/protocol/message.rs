@@ -140,6 +140,12 @@ pub(in crate::worker) struct UserCounts {
     pub(in crate::worker) user_count: usize,
 }
 
+impl UserCounts {
+    pub(in crate::worker) fn of(user_classes_count: BTreeMap<String, usize>) -> Self {
+        Self { user_count: user_classes_count.values().sum(), user_classes_count }
+    }
+}
+
 /// What happened since the last message of this type.
 #[derive(Clone, Debug, Default, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names are those of Locust")]
@@ -161,7 +167,7 @@ pub(in crate::worker) struct Stats {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(in crate::worker) struct StatsEntry {
     pub(in crate::worker) name: String,
-    pub(in crate::worker) method: String,
+    pub(in crate::worker) method: &'static str,
     pub(in crate::worker) last_request_timestamp: Option<f64>,
     pub(in crate::worker) start_time: f64,
     pub(in crate::worker) num_requests: u64,
@@ -172,7 +178,9 @@ pub(in crate::worker) struct StatsEntry {
     pub(in crate::worker) max_response_time: f64,
     pub(in crate::worker) min_response_time: Option<f64>,
     pub(in crate::worker) total_content_length: u64,
-    pub(in crate::worker) response_times: FloatKeys,
+    /// Counts by the bits of a time in ms: those of positive numbers have the order of the numbers.
+    #[serde(serialize_with = "float_keys")]
+    pub(in crate::worker) response_times: BTreeMap<u64, u64>,
     pub(in crate::worker) num_reqs_per_sec: BTreeMap<u64, u64>,
     pub(in crate::worker) num_fail_per_sec: BTreeMap<u64, u64>,
 }
@@ -181,21 +189,15 @@ pub(in crate::worker) struct StatsEntry {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(in crate::worker) struct StatsError {
     pub(in crate::worker) name: String,
-    pub(in crate::worker) method: String,
+    pub(in crate::worker) method: &'static str,
     pub(in crate::worker) error: String,
     pub(in crate::worker) occurrences: u64,
     pub(in crate::worker) first_seen: f64,
     pub(in crate::worker) last_seen: f64,
 }
 
-/// Counts by the bits of a time in ms: those of positive numbers have the order of the numbers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::worker) struct FloatKeys(pub(in crate::worker) BTreeMap<u64, u64>);
-
-impl Serialize for FloatKeys {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
-    }
+fn float_keys<S: Serializer>(counts: &BTreeMap<u64, u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(bits, count)| (f64::from_bits(*bits), count)))
 }
 
 #[cfg(test)]

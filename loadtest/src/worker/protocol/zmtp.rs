@@ -75,9 +75,9 @@ pub fn ready(identity: &str) -> Bytes {
     command(b"READY", &data)
 }
 
-/// The answer to a PING with this context.
-pub fn pong(context: &[u8]) -> Bytes {
-    command(b"PONG", context)
+/// The answer to a PING with this data: its context, which is what follows the two bytes of its time to live.
+pub fn pong(ping: &[u8]) -> Bytes {
+    command(b"PONG", &ping[ping.len().min(2)..])
 }
 
 /// A message of one frame.
@@ -172,11 +172,6 @@ pub fn check_ready(first: &Frame) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The context of a PING, which its PONG repeats: what follows the two bytes of its time to live.
-pub fn ping_context(data: &Bytes) -> Bytes {
-    data.slice(data.len().min(2)..)
 }
 
 #[cfg(test)]

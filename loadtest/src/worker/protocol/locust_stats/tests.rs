@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::figures::{Example, Sample, WrongKey, outcome::Outcome};
+use crate::figures::{Example, Outcome, Sample, WrongKey};
 
 fn record(figures: &mut Figures, label: &str, outcome: Outcome, ms: u64) {
     figures.record(&Sample {
@@ -45,7 +45,7 @@ fn the_sum_of_the_reports_is_what_was_counted() {
         failures += report.stats_total.num_failures;
         none += report.stats_total.num_none_requests;
         rows += report.errors.values().map(|row| row.occurrences).sum::<u64>();
-        times += report.stats_total.response_times.0.values().sum::<u64>();
+        times += report.stats_total.response_times.values().sum::<u64>();
     }
     let total = figures.total(None).counts;
     assert_eq!((requests, failures), (total.all(), total.failed()));

@@ -82,7 +82,7 @@ fn what_a_worker_sends_has_the_members_of_locust() {
 fn statistics_have_float_keys_and_binary_figures() {
     let entry = StatsEntry {
         name: "journey/quote".to_owned(),
-        response_times: FloatKeys([(0.5_f64.to_bits(), 3)].into()),
+        response_times: [(0.5_f64.to_bits(), 3)].into(),
         num_reqs_per_sec: BTreeMap::from([(1_700_000_000, 3)]),
         ..StatsEntry::default()
     };
