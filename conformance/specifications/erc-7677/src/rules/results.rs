@@ -66,12 +66,12 @@ pub(crate) const RULES: &[Rule] = &[
     rule("data.members-06", members::<OF_DATA, FOR_06>).unless(without_06),
     rule("data.members-07", members::<OF_DATA, FOR_LATER>).unless(without_07_and_later),
     rule("stub.post-op-gas-07", |view, knowledge, report| {
-        post_op_gas(view, knowledge, report, |version| version == EntryPointVersion::V07)
+        post_op_gas(view, knowledge, report, |version| version == EntryPointVersion::V07);
     })
     .hint("return paymasterPostOpGasLimit with the stub: 0x0 where postOp is not called")
     .unless(|knowledge| without(knowledge, |version| version == EntryPointVersion::V07)),
     rule("stub.post-op-gas-08", |view, knowledge, report| {
-        post_op_gas(view, knowledge, report, |version| version >= EntryPointVersion::V08)
+        post_op_gas(view, knowledge, report, |version| version >= EntryPointVersion::V08);
     })
     .unless(|knowledge| without(knowledge, |version| version >= EntryPointVersion::V08)),
     rule("result.one-shape", |view, knowledge, report| {

@@ -118,7 +118,7 @@ pub(crate) fn price(quote: &Value) -> Option<f64> {
 pub(crate) fn has_exact_fee(quote: &Value) -> bool {
     /// The smallest fee that is compared, in units.
     const SMALLEST_UNITS: f64 = 100.0;
-    let decimals = quote["decimal"].as_u64().and_then(|decimals| i32::try_from(decimals).ok());
+    let decimals = amount(&quote["decimal"]).and_then(|decimals| i32::try_from(decimals).ok());
     let units = quote["maxGasFee"].as_f64().zip(decimals).map(|(fee, decimals)| fee * 10_f64.powi(decimals));
     units.is_some_and(|units| units >= SMALLEST_UNITS || units > 0.0 && units < 0.5)
 }
