@@ -169,11 +169,11 @@ impl Claim {
         self.judges_groups() && !self.is_about_the_base()
     }
 
-    /// Whether every request with a value gets this answer, and none without: others that are wrong are so for another reason, whatever is due
-    /// to them.
+    /// Whether the cause is that every request with a value gets this answer, and none without: others that are wrong are so for another
+    /// reason, whatever is due to them.
     fn is_of_a_refused_value(&self) -> bool {
         let wrong = self.finding.exchanges.get(self.finding.violation.member);
-        wrong.is_some_and(|wrong| wrong.refused_value.is_some())
+        matches!(self.cause, Cause::Form(_)) && wrong.is_some_and(|wrong| wrong.refused_value.is_some())
     }
 
     /// What the cause states of a request in its group.

@@ -223,7 +223,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .depends_on_others(),
     fault(FINAL, "final-of-earlier-data", "a stub after data is these data, whatever the fees are now")
         .on_result(|view, result| {
-            let operation = ["sender", "nonce", "callData"].map(|member| view.text(member)).join(" ");
+            let members = ["sender", "nonce", "callData"].map(|member| view.text(member));
+            let operation = format!("{} {members:?}", view.request["params"][1]);
             if view.is_data() {
                 view.memory.previous(&operation, &Value::Object(result.clone()));
             } else if let Value::Object(kept) = view.memory.first(operation, &Value::Null) {
