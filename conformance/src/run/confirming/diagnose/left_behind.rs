@@ -462,7 +462,7 @@ impl Search<'_> {
 
     /// The request with a value at a place that the target has not seen: of the subject and of the body as a whole another amount that is sent
     /// once, of a party that too, of texts another order of letter cases. None where it has no such member.
-    fn renewed(&self, request: &Value, under: &str) -> Option<Value> {
+    pub(super) fn renewed(&self, request: &Value, under: &str) -> Option<Value> {
         let number = unseen_number();
         let mut changed = request.clone();
         let Places { subject, party, once, bytes, .. } = self.places();

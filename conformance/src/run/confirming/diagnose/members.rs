@@ -117,6 +117,9 @@ impl Search<'_> {
         }
         let decisive = self.members_that_the_rule_is_about().await;
         for form in [form, decisive].into_iter().flatten() {
+            if !self.holds_for_every_operation(wrong, &form).await {
+                continue;
+            }
             if found.as_ref().is_none_or(|known| form.len() < known.cause.members().len()) {
                 found = Some(Diagnosis::of(Cause::Form(form)));
             }
@@ -133,6 +136,17 @@ impl Search<'_> {
             found = self.fewest_members(wrong, passing).await;
         }
         found
+    }
+
+    /// Whether a form that names a party breaks the rule for another operation of that party too: otherwise what came before may decide.
+    async fn holds_for_every_operation(&mut self, subject: Subject, form: &[Difference]) -> bool {
+        let Places { party, once, .. } = self.places();
+        if form.iter().all(|member| member.pointer != party) {
+            return true;
+        }
+        let own = subject.value(&self.finding.group);
+        let other = own.and_then(|own| self.renewed(&own, once));
+        self.breaks_with(subject, other).await
     }
 
     /// A request of the same method and mode for which the rule holds: one of the run, whatever rule it is an example of, or one that is
