@@ -5,6 +5,8 @@
 //! needs no other requests in flight, each pair of tries has a new connection, and where nothing was wrong, both are sent once more after
 //! ordinary calls about the same: a target that was started anew has forgotten what a run had asked before. Otherwise the requests of a
 //! whole run are in flight with them, and every answer is judged: the share is one of all answers of a run.
+//!
+//! Where later answers are compared with the first results of a target, such as its first quotes, new ones are asked for before.
 
 use std::{
     cell::Cell,

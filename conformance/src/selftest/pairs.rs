@@ -181,7 +181,7 @@ async fn serve_with(
     causes: bool,
 ) -> Result<Settings, String> {
     let mut config = Config::default();
-    // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
+    // Signing takes a sixth of the time of a run, and rules of some specifications judge the signature.
     config.signing.enabled = needs_signatures(specification.name);
     let service = InjectedService::from(Service::new(&config).map_err(server_error)?);
     let service = service.with_faults(faults.iter().copied());

@@ -94,6 +94,7 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
             "id-of-previous",
             "answers-cross",
             "erc-7677: signature-without-leading-zero",
+            "erc-7677: final-of-earlier-data",
         ],
         60,
     );

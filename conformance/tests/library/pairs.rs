@@ -17,7 +17,7 @@ fn two_faults_of_one_rule_are_two_defects() {
         pair("decision-by-id-kind", "decision-by-absent-expiry"),
         pair("verification-gas-limit-required", "call-gas-limit-required"),
         pair("nonce-above-2-64-refused", "expiry-duration-refused"),
-        // What a whole value gets in place of an answer hides no other wrong answer.
+        // A status that every request with one value gets hides no other wrong answer.
         pair("refused-sender-forbidden", "zero-duration-fails"),
         pair("token-mode-throttled", "refused-sender-forbidden"),
     ];

@@ -10,7 +10,12 @@ use super::{
     difference::{Difference, DifferenceKind, Respect},
     way::{Way, WholeAnswer},
 };
-use crate::{cases::case::Role, rules::Check, specification::Places, verdict::finding::Finding};
+use crate::{
+    cases::case::Role,
+    rules::Check,
+    specification::Places,
+    verdict::{finding::Finding, line::count},
+};
 
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;
@@ -181,8 +186,9 @@ pub fn explanation(cause: &Cause, compares: bool) -> String {
         Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),
         Cause::Missing { .. } => format!("only {}; right after one", condition(cause)),
         Cause::Spent { served } => {
+            let right = count(*served as u128, "answer");
             format!(
-                "right at first ({served} answers), then wrong: requests for which the rule held in the run break it now"
+                "right at first ({right}), then wrong: requests for which the rule held in the run break it now"
             )
         }
         Cause::Chance { broken, sent } => {

@@ -102,7 +102,7 @@ pub(super) async fn with_causes(
         for finding in &mut found {
             finding.of_sent_values = Box::pin(search.depends_on_sent_values(finding)).await;
         }
-        with_spent_budgets_of_others(&mut found);
+        share_what_is_wrong_later(&mut found);
         for finding in &mut found {
             let every = check::every(finding, session);
             let is_of_all = matches!(every, Some(Cause::Every { pair: None, .. }));
@@ -328,16 +328,19 @@ impl CauseSearch<'_> {
     }
 }
 
-/// What is wrong in an answer only later in a run, by one rule, is not wrong in every answer by another rule that judged it late.
-fn with_spent_budgets_of_others(findings: &mut [Finding]) {
-    let place = |finding: &Finding| (finding.pair, without_indices(&finding.violation.pointer));
-    let is_spent = |finding: &&Finding| matches!(finding.cause, Some(Cause::Spent { .. }));
-    let spent: Vec<_> =
-        findings.iter().filter(is_spent).map(|finding| (place(finding), finding.cause.clone())).collect();
-    for finding in
-        findings.iter_mut().filter(|finding| matches!(finding.cause, None | Some(Cause::Every { .. })))
-    {
-        if let Some((_, cause)) = spent.iter().find(|(of, _)| *of == place(finding)) {
+/// Gives the cause that answers are right at first and wrong later to findings of other rules that have the same wrong value at the same place:
+/// a rule that judged late found it wrong in every answer.
+fn share_what_is_wrong_later(findings: &mut [Finding]) {
+    let wrong = |finding: &Finding| {
+        let violation = &finding.violation;
+        (finding.pair, without_indices(&violation.pointer), violation.actual.clone())
+    };
+    let is_later = |finding: &&Finding| matches!(finding.cause, Some(Cause::Spent { .. }));
+    let later = findings.iter().filter(is_later).map(|finding| (wrong(finding), finding.cause.clone()));
+    let later: Vec<_> = later.collect();
+    let may_be_later = |finding: &&mut Finding| matches!(finding.cause, None | Some(Cause::Every { .. }));
+    for finding in findings.iter_mut().filter(may_be_later) {
+        if let Some((_, cause)) = later.iter().find(|(of, _)| *of == wrong(finding)) {
             (finding.cause, finding.contrast) = (cause.clone(), None);
         }
     }
@@ -353,4 +356,26 @@ fn explain(finding: &mut Finding, diagnosis: Diagnosis) {
     finding.could_be_smaller |= diagnosis.could_be_smaller;
     finding.cause = Some(diagnosis.cause);
     finding.contrast = diagnosis.contrast;
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_engine::diagnosis::cause::WrongAnswers;
+
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn what_is_wrong_later_by_one_rule_is_not_wrong_in_every_answer_by_another() {
+        let first = sample::violations().summary.findings[0].clone();
+        let every = Some(Cause::Every { pair: None, answers: WrongAnswers::All });
+        let spent = Some(Cause::Spent { served: 3 });
+        let mut findings = vec![first; 3];
+        (findings[0].cause, findings[1].cause, findings[2].cause) =
+            (spent.clone(), every.clone(), every.clone());
+        findings[2].violation.actual = "another value".to_owned();
+        share_what_is_wrong_later(&mut findings);
+        let causes: Vec<_> = findings.into_iter().map(|finding| finding.cause).collect();
+        assert_eq!(causes, [spent.clone(), spent, every]);
+    }
 }

@@ -138,7 +138,8 @@ impl Search<'_> {
         found
     }
 
-    /// Whether a form that names a party breaks the rule for another operation of that party too: otherwise what came before may decide.
+    /// Whether a form that names the party, such as the sender, breaks the rule for another operation of that party too: otherwise an earlier
+    /// request may decide.
     async fn holds_for_every_operation(&mut self, subject: Subject, form: &[Difference]) -> bool {
         let Places { party, once, .. } = self.places();
         if form.iter().all(|member| member.pointer != party) {
@@ -605,7 +606,7 @@ pub(in crate::run::confirming) fn is_comparable(
     let specification = context.specification();
     let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes(), specification).pair();
     let is_other_pair = pair(failing).zip(pair(passing)).is_some_and(|(own, other)| own != other);
-    // To notifications nothing is answered, and nothing is wrong with that.
+    // A notification rightly gets no answer, which shows nothing of a request with an id.
     let ids = |request: &Value| -> Vec<bool> {
         let elements = request.as_array().map_or(std::slice::from_ref(request), Vec::as_slice);
         elements.iter().map(|element| element.get("id").is_some()).collect()

@@ -18,7 +18,7 @@ use paymaster_schemas::{Kind, Mode, kinds, member_validator, validator_for};
 use serde_json::Value;
 
 const fn rule(id: &'static str, check: ExchangeCheck) -> Rule {
-    Rule::exchange(id, 5, TOKENS, check).unless(lines::no_token).waiting_first(&lines::SUPPORTED_TOKENS)
+    lines::in_token_mode(Rule::exchange(id, 5, TOKENS, check))
 }
 
 const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);

@@ -16,7 +16,7 @@ use crate::{
 use paymaster_engine::{
     json::number::{Exact, amount},
     knowledge::Knowledge,
-    rules::{Advice, Report, Rule, View, shown},
+    rules::{Advice, ExchangeCheck, Report, Rule, View, shown},
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -30,24 +30,12 @@ const BY_TARGET: &str = "as in the target's first quote for";
 const TOKENS: Advice = Advice::Write(&lines::SUPPORTED_TOKENS);
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::exchange("fee-quote.symbol-of-token", 5, TOKENS, symbol)
+    of_token("fee-quote.symbol-of-token", "fee-quote.symbol", symbol)
         .hint("the symbol belongs to another token: look at how quotes are joined to tokens")
-        .of_clause("fee-quote.symbol")
-        .unless(|knowledge| {
-            (!knows(knowledge, |token| token.symbol.is_some())).then_some(
-                "the profile gives no symbol for any token, and the target quoted none in discovery",
-            )
-        })
-        .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
-    Rule::exchange("fee-quote.decimal-of-token", 5, TOKENS, decimal)
+        .unless(|knowledge| unknown(knowledge, |token| token.symbol.is_some())),
+    of_token("fee-quote.decimal-of-token", "fee-quote.decimal", decimal)
         .hint("decimals of another token, or a default: clients compute the approval from them")
-        .of_clause("fee-quote.decimal")
-        .unless(|knowledge| {
-            (!knows(knowledge, |token| token.decimals.is_some())).then_some(
-                "the profile gives no decimals for any token, and the target quoted none in discovery",
-            )
-        })
-        .exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20]),
+        .unless(|knowledge| unknown(knowledge, |token| token.decimals.is_some())),
     lines::in_token_mode(
         Rule::exchange("quote.valid-until-future", 5, TOKENS, in_the_future)
             .hint("look at the clock, at the unit, and at quotes that are cached")
@@ -62,10 +50,18 @@ pub(crate) const RULES: &[Rule] = &[
     ),
 ];
 
-/// Whether a fact of any token is known.
-fn knows(knowledge: &dyn Knowledge, is_known_of: fn(&Token) -> bool) -> bool {
+/// A rule about a fact of each token, which is in every quote for it.
+const fn of_token(id: &'static str, clause: &'static str, check: ExchangeCheck) -> Rule {
+    let rule = Rule::exchange(id, 5, TOKENS, check).of_clause(clause);
+    rule.exercised_by(ROWS_OF_QUOTES, &[kinds::QUOTE_ERC20])
+}
+
+/// Why a rule about a fact does not apply where it is known of no token.
+fn unknown(knowledge: &dyn Knowledge, is_known_of: fn(&Token) -> bool) -> Option<&'static str> {
     let context = Context::of(knowledge);
-    context.profile.tokens.supported.iter().chain(context.facts.all()).any(is_known_of)
+    let is_known = context.profile.tokens.supported.iter().chain(context.facts.all()).any(is_known_of);
+    (!is_known)
+        .then_some("the profile gives no such fact of any token, and the target quoted none in discovery")
 }
 
 /// A known fact of a token, and where it comes from.
