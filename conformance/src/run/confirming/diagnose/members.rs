@@ -652,3 +652,25 @@ pub(super) fn keep_id(request: &mut Value, of: &Value) {
         members.insert("id".to_owned(), id.clone());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use paymaster_fee_quote::target::context::Context;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_batch_with_fewer_ids_shows_nothing_and_a_shorter_one_does() {
+        let (call, notification) = (json!({"jsonrpc": "2.0", "id": 1}), json!({"jsonrpc": "2.0"}));
+        let both = json!([call, call]);
+        for (passing, is_right_to_compare) in [
+            (json!([call, notification]), false),
+            (json!([notification, notification]), false),
+            (json!([call]), true),
+        ] {
+            assert_eq!(is_comparable(&both, &passing, &Context::default()), is_right_to_compare, "{passing}");
+        }
+        assert!(!is_comparable(&call, &notification, &Context::default()));
+    }
+}
