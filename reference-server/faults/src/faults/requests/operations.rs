@@ -81,8 +81,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses calculateGasLimits false in token quotes",
     )
     .refuses(|view| view.is(kinds::QUOTE_ERC20) && view.calculates(false)),
-    fault(CALCULATE, "calculate-gas-limits-false-refused-when-sponsoring", "refuses false when sponsoring")
-        .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
+    fault(
+        CALCULATE,
+        "calculate-gas-limits-false-refused-when-sponsoring",
+        "refuses calculateGasLimits false when sponsoring",
+    )
+    .refuses(|view| view.is(kinds::SPONSOR_SPONSORED) && view.calculates(false)),
     fault(EXPIRY, "expiry-duration-refused", "refuses expiryDuration").refuses(has_expiry),
     fault(EXPIRY, "expiry-duration-only-300", "refuses every expiryDuration but that of the sample requests")
         .refuses(|view| has_expiry(view) && view.mode_object()["expiryDuration"] != SAMPLE_EXPIRY),

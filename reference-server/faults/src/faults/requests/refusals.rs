@@ -63,7 +63,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_answer(|_, answer| pay_nothing(answer))
         .when(|view| view.names_unsupported_fee_token())
         .also(PAYS_NOTHING),
-    fault(OTHER, "unsupported-token-served-when-not-calculated", "serves any if calculateGasLimits is false")
+    fault(OTHER, "unsupported-token-served-when-not-calculated", "serves any token when not calculating")
         .when(|view| view.names_unsupported_fee_token() && view.calculates(false)),
     fault(OTHER, "unsupported-token-served-when-deploying", "serves unsupported tokens beside an initCode")
         .when(|view| view.names_unsupported_fee_token() && view.has_init_code()),
