@@ -112,14 +112,17 @@ fn too_large(part: Part, limit: usize) -> String {
     format!("the response {part} is larger than {limit} bytes")
 }
 
+/// A header name in lower case, and its value.
+pub type HeaderLine = (&'static str, &'static str);
+
 /// The request headers of a published HTTP client. They replace the plain headers of a request: `accept`, `accept-encoding`,
 /// `content-type` and `user-agent`. `host`, `content-length` and the headers that the user configures are sent as always.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderSet {
     /// The name of the client, such as `viem`.
     pub name: &'static str,
-    /// Header names, in lower case, and values.
-    pub lines: &'static [(&'static str, &'static str)],
+    /// Its header lines.
+    pub lines: Cow<'static, [HeaderLine]>,
     /// Whether HTTP/1.1 has the names as `Content-Type`, on a connection of their own.
     pub in_title_case: bool,
     /// Whether the client writes a space behind each colon and comma of its JSON.
@@ -128,20 +131,22 @@ pub struct HeaderSet {
 
 impl HeaderSet {
     /// The headers of a client that sends their names in lower case, and JSON without spaces.
-    pub const fn new(name: &'static str, lines: &'static [(&'static str, &'static str)]) -> Self {
-        Self { name, lines, in_title_case: false, spaces_json: false }
+    pub const fn new(name: &'static str, lines: &'static [HeaderLine]) -> Self {
+        Self { name, lines: Cow::Borrowed(lines), in_title_case: false, spaces_json: false }
     }
 
     /// The same, with the names in title case.
     #[must_use]
-    pub const fn in_title_case(self) -> Self {
-        Self { in_title_case: true, ..self }
+    pub const fn in_title_case(mut self) -> Self {
+        self.in_title_case = true;
+        self
     }
 
     /// The same, with spaces in its JSON.
     #[must_use]
-    pub const fn with_spaces(self) -> Self {
-        Self { spaces_json: true, ..self }
+    pub const fn with_spaces(mut self) -> Self {
+        self.spaces_json = true;
+        self
     }
 
     /// The name of a header as this client writes it.
@@ -162,7 +167,7 @@ impl HeaderSet {
 }
 
 /// The plain request headers: those of a request that is not sent with a [`HeaderSet`]. `user-agent` and `host` are not listed.
-pub const PLAIN_HEADERS: HeaderSet = HeaderSet::new(
+pub static PLAIN_HEADERS: HeaderSet = HeaderSet::new(
     "plain",
     &[
         ("content-type", "application/json"),
@@ -225,7 +230,7 @@ pub struct Exchange {
     /// The body of the request.
     pub request: RequestBody,
     /// The headers that replaced the plain ones; none where the request had the plain headers.
-    pub sent_as: Option<&'static HeaderSet>,
+    pub sent_as: Option<Arc<HeaderSet>>,
     /// What came back.
     pub outcome: Result<Response, Failure>,
     /// From sending the request to the last byte of the response.

@@ -186,8 +186,8 @@ impl Maker<'_> {
         };
         Exchanged {
             request: self.body(&exchange.request),
-            client: exchange.sent_as.map(|client| client.name.to_owned()),
-            headers: exchange.sent_as.map(|headers| self.sent_headers(headers)),
+            client: exchange.sent_as.as_ref().map(|client| client.name.to_owned()),
+            headers: exchange.sent_as.as_ref().map(|headers| self.sent_headers(headers)),
             answer,
             took: exchange.took,
         }
@@ -202,8 +202,8 @@ impl Maker<'_> {
             role: member.role.name().to_owned(),
             label: self.text(&member.label),
             body: self.body(&member.body),
-            client: member.sent_as.map(|client| client.name.to_owned()),
-            headers: member.sent_as.map(|headers| self.sent_headers(headers)),
+            client: member.sent_as.as_ref().map(|client| client.name.to_owned()),
+            headers: member.sent_as.as_ref().map(|headers| self.sent_headers(headers)),
         }
     }
 

@@ -180,7 +180,7 @@ impl ReplayRequest {
         let body = &request.body;
         let is_text = body.base64.is_none() && !body.has_secret;
         let client = request.client.as_deref().and_then(find_client);
-        let headers = client.iter().flat_map(|client| client.lines);
+        let headers = client.iter().flat_map(|client| &*client.lines);
         Self {
             role: request.role.clone(),
             label: request.label.clone(),

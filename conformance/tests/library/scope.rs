@@ -44,7 +44,7 @@ fn service() -> InjectedService {
 async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>> {
     let mut exchanges = Vec::new();
     for member in &group.members {
-        let lines = member.sent_as.iter().flat_map(|client| client.lines);
+        let lines = member.sent_as.iter().flat_map(|client| &*client.lines);
         let mut head = Request::new(()).into_parts().0;
         head.headers = lines
             .filter_map(|(name, value)| {
@@ -70,7 +70,7 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
             took: Duration::ZERO,
             on_chain: None,
             received: Some(SystemTime::now()),
-            sent_as: member.sent_as,
+            sent_as: member.sent_as.clone(),
             refused_value: None,
         });
     }

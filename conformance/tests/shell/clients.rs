@@ -40,7 +40,7 @@ fn heads(more: &[&str]) -> Vec<String> {
 fn the_headers_of_every_client_are_sent_as_they_are() {
     let heads = heads(&[]);
     let mut plain = heads.len();
-    for client in CLIENTS {
+    for client in &*CLIENTS {
         let has = |head: &&String| {
             let all = client.lines.iter();
             let mut all = all.map(|(name, value)| format!("\r\n{}: {value}\r\n", client.written(name)));

@@ -64,7 +64,7 @@ impl Transport {
     pub fn new(target: Target, limits: Limits, extra: &[(HeaderName, HeaderValue)]) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, target.authority.clone());
-        for (name, value) in PLAIN_HEADERS.lines {
+        for (name, value) in &*PLAIN_HEADERS.lines {
             headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         headers.insert(
@@ -114,7 +114,7 @@ impl Transport {
                 headers.remove(plain);
             }
         }
-        for (name, value) in sent_as.lines {
+        for (name, value) in &*sent_as.lines {
             let name = HeaderName::from_static(name);
             if !is_own(&name) {
                 headers.append(name, HeaderValue::from_static(value));
@@ -219,7 +219,7 @@ impl PooledConnection {
         &mut self,
         transport: &Transport,
         body: impl Into<RequestBody>,
-        sent_as: Option<&'static HeaderSet>,
+        sent_as: Option<Arc<HeaderSet>>,
         permit: &MemoryPermit,
     ) -> Exchange {
         self.exchange_since(transport, body.into(), sent_as, permit, Instant::now()).await
@@ -230,14 +230,14 @@ impl PooledConnection {
         &mut self,
         transport: &Transport,
         body: RequestBody,
-        sent_as: Option<&'static HeaderSet>,
+        sent_as: Option<Arc<HeaderSet>>,
         permit: &MemoryPermit,
         started: Instant,
     ) -> Exchange {
-        let headers = transport.headers_as(sent_as);
+        let headers = transport.headers_as(sent_as.as_deref());
         // In HTTP/2 all names are in lower case (RFC 9113, section 8.2.1).
-        self.in_title_case =
-            sent_as.is_some_and(|client| client.in_title_case) && self.protocol != Some(Protocol::Http2);
+        self.in_title_case = sent_as.as_ref().is_some_and(|client| client.in_title_case)
+            && self.protocol != Some(Protocol::Http2);
         if self.in_title_case {
             self.connection = None;
         }

@@ -2,7 +2,7 @@
 //!
 //! A [`Relation`] builds a group from one base request. Shrinking builds the same group from a simpler base request.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use paymaster_exchange::{HeaderSet, RequestBody};
 use paymaster_schemas::Kind;
@@ -134,7 +134,7 @@ pub struct Member {
     /// The body to send, byte for byte.
     pub body: RequestBody,
     /// The published HTTP client whose request headers are sent; none for the plain headers.
-    pub sent_as: Option<&'static HeaderSet>,
+    pub sent_as: Option<Arc<HeaderSet>>,
 }
 
 impl Member {
@@ -145,8 +145,8 @@ impl Member {
 
     /// The member as this client sends it; with plain headers for none.
     #[must_use]
-    pub fn sent_as(mut self, client: Option<&'static HeaderSet>) -> Self {
-        if client.is_some_and(|client| client.spaces_json) {
+    pub fn sent_as(mut self, client: Option<Arc<HeaderSet>>) -> Self {
+        if client.as_ref().is_some_and(|client| client.spaces_json) {
             self.body = spaced(&self.body).into();
         }
         Self { sent_as: client, ..self }
@@ -370,18 +370,21 @@ impl Group {
 
     /// The group with these request headers in place of the plain ones.
     #[must_use]
-    pub fn sent_as(self, headers: Option<&'static HeaderSet>) -> Self {
-        Self { members: self.members.into_iter().map(|member| member.sent_as(headers)).collect(), ..self }
+    pub fn sent_as(self, headers: Option<Arc<HeaderSet>>) -> Self {
+        Self {
+            members: self.members.into_iter().map(|member| member.sent_as(headers.clone())).collect(),
+            ..self
+        }
     }
 
     /// The group that its relation builds from another base, with the request headers that it has; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &dyn Knowledge) -> Option<Self> {
         let seed = BuildInput { pair: self.pair?, base: &base, round: self.round, context };
         let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
-        let sent_as = self.members.first().and_then(|member| member.sent_as);
+        let sent_as = self.members.first().and_then(|member| member.sent_as.clone());
         // A relation about headers has written the bodies of its clients already.
         let as_before =
-            |member: Member| if member.sent_as.is_none() { member.sent_as(sent_as) } else { member };
+            |member: Member| if member.sent_as.is_none() { member.sent_as(sent_as.clone()) } else { member };
         let members: Vec<Member> = members.into_iter().map(as_before).collect();
         (!members.is_empty()).then_some(Self { base, members, ..self.clone() })
     }

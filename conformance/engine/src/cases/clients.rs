@@ -2,10 +2,15 @@
 //!
 //! To add a client, add a row to [`CLIENTS`]. Names of headers are case-insensitive; they stand in lower case, as in HTTP/2.
 
+use std::sync::{Arc, LazyLock};
+
 use paymaster_exchange::HeaderSet;
 
 /// Every client. `host` and `content-length` are left out: our own client sends them.
-pub static CLIENTS: &[HeaderSet] = &[
+pub static CLIENTS: LazyLock<Vec<Arc<HeaderSet>>> =
+    LazyLock::new(|| SETS.iter().cloned().map(Arc::new).collect());
+
+static SETS: &[HeaderSet] = &[
     // The http transport of viem, in Node's fetch.
     HeaderSet::new(
         "viem",
@@ -179,16 +184,16 @@ pub fn mixed(state: u64) -> u64 {
 
 /// The client whose headers a group is sent with; none for the plain headers. It depends on the seed and the number of the group
 /// alone, so that the same seed sends the same bytes at any concurrency.
-pub fn client_of_group(seed: u64, number: usize) -> Option<&'static HeaderSet> {
+pub fn client_of_group(seed: u64, number: usize) -> Option<Arc<HeaderSet>> {
     let mixed = mixed(seed.wrapping_add((number as u64 + 1).wrapping_mul(GOLDEN)));
     let place = (mixed / SHARE) % CLIENTS.len() as u64;
     let client = usize::try_from(place).ok().and_then(|place| CLIENTS.get(place));
-    client.filter(|_| mixed.is_multiple_of(SHARE))
+    client.filter(|_| mixed.is_multiple_of(SHARE)).cloned()
 }
 
 /// The client with this name.
-pub fn find_client(name: &str) -> Option<&'static HeaderSet> {
-    CLIENTS.iter().find(|client| client.name == name)
+pub fn find_client(name: &str) -> Option<Arc<HeaderSet>> {
+    CLIENTS.iter().find(|client| client.name == name).cloned()
 }
 
 #[cfg(test)]
@@ -199,15 +204,15 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_lines_are_well_formed() {
-        for client in CLIENTS {
+        for client in &*CLIENTS {
             assert!(
-                std::ptr::eq(find_client(client.name).unwrap(), client),
+                Arc::ptr_eq(&find_client(client.name).unwrap(), client),
                 "{} is listed twice",
                 client.name
             );
             let content_type = client.header("content-type").unwrap_or_default();
             assert!(content_type.starts_with("application/json"), "{}", client.name);
-            for (name, value) in client.lines {
+            for (name, value) in &*client.lines {
                 let token = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
                 assert!(name.bytes().all(token), "{name}");
                 assert!(value.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{value}");

@@ -123,7 +123,7 @@ pub const fn headers(bases: Bases) -> Relation {
             bases,
             Rounds::Scaled { most: 15, least: 8 }, // each client in each of two kinds
             |input, ids| {
-                let client = item_of_round(input, CLIENTS);
+                let client = item_of_round(input, &CLIENTS);
                 let mut plain = baseline(input, ids);
                 // The parts of a body that is sent in parts meet within a letter.
                 if client.header("transfer-encoding").is_some() {
@@ -132,7 +132,7 @@ pub const fn headers(bases: Bases) -> Relation {
                 }
                 let label = format!("the headers of {}", client.name);
                 let variant = Member { role: Role::Variant, label, ..plain.clone() };
-                alternately(&plain, &variant.sent_as(Some(client)))
+                alternately(&plain, &variant.sent_as(Some(client.clone())))
             },
         )
     }

@@ -125,7 +125,7 @@ fn coded(exchange: &Exchange, response: &Response) -> Option<NotJson> {
     if coding.eq_ignore_ascii_case("identity") {
         return None;
     }
-    let headers = exchange.sent_as.unwrap_or(&PLAIN_HEADERS);
+    let headers = exchange.sent_as.as_deref().unwrap_or(&PLAIN_HEADERS);
     let not_json = match headers.header("accept-encoding") {
         Some(accepted) if !coding.split(',').all(|coding| names(accepted, coding)) => NotJson::new(format!(
             "a body in a content coding that was not requested (Content-Encoding: {coding})"

@@ -35,7 +35,7 @@ pub struct View<'a> {
     /// The length of the request, in bytes.
     pub request_bytes: usize,
     /// The published HTTP client whose request headers were sent; none for the plain headers.
-    pub sent_as: Option<&'static HeaderSet>,
+    pub sent_as: Option<&'a HeaderSet>,
     /// Whether the target refuses requests with these headers, as discovery found. `request.headers` compares such requests with the same
     /// ones in plain headers, and warns; no other rule judges them.
     pub refused_for_headers: bool,
@@ -77,9 +77,10 @@ impl<'a> View<'a> {
             answer_is_shown,
             request,
             request_bytes: exchange.request.len(),
-            sent_as: exchange.sent_as,
+            sent_as: exchange.sent_as.as_deref(),
             refused_for_headers: exchange
                 .sent_as
+                .as_ref()
                 .is_some_and(|client| context.refused_clients().contains(client.name)),
             answer: Answer::of(exchange),
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),

@@ -24,14 +24,14 @@ pub struct RefusedClients {
     context: Arc<dyn Knowledge>,
     seed: u64,
     round: u32,
-    suspects: Vec<&'static HeaderSet>,
+    suspects: Vec<Arc<HeaderSet>>,
     refused: BTreeSet<&'static str>,
 }
 
 impl RefusedClients {
     /// Starts from what discovery found.
     pub fn new(context: Arc<dyn Knowledge>, seed: u64) -> Self {
-        Self { context, seed, round: 0, suspects: CLIENTS.iter().collect(), refused: BTreeSet::new() }
+        Self { context, seed, round: 0, suspects: CLIENTS.clone(), refused: BTreeSet::new() }
     }
 
     /// Takes the answers of the previous round (none at first) and returns the group of the next round; none at the end.
@@ -43,7 +43,8 @@ impl RefusedClients {
         let clients = mem::take(&mut self.suspects);
         let group = self.plain_group().filter(|_| self.round <= 2 && !clients.is_empty())?;
         let plain = group.members.first()?;
-        let with_headers = |client: &&'static HeaderSet| Member { sent_as: Some(*client), ..plain.clone() };
+        let with_headers =
+            |client: &Arc<HeaderSet>| Member { sent_as: Some(client.clone()), ..plain.clone() };
         let members = if self.round == 1 {
             std::iter::once(plain.clone()).chain(clients.iter().map(with_headers)).collect()
         } else {
@@ -71,7 +72,7 @@ impl RefusedClients {
         if self.round == 1 {
             let plain = exchanges.first().map(outcome);
             let others = exchanges.iter().filter(|exchange| Some(outcome(exchange)) != plain);
-            self.suspects = others.filter_map(|exchange| exchange.sent_as).collect();
+            self.suspects = others.filter_map(|exchange| exchange.sent_as.clone()).collect();
             return;
         }
         for turns in exchanges.chunks_exact(2 * TIMES) {
@@ -79,7 +80,7 @@ impl RefusedClients {
             let mut pairs = turns.chunks_exact(2);
             let is_steady = pairs.all(|pair| outcome(&pair[0]) == plain && outcome(&pair[1]) == client);
             let is_refused = is_steady && plain != client && client.is_refusal;
-            self.refused.extend(turns[1].sent_as.filter(|_| is_refused).map(|client| client.name));
+            self.refused.extend(turns[1].sent_as.as_ref().filter(|_| is_refused).map(|client| client.name));
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn line(place: &ShownTarget, member: &Member) -> Option<String> {
     if body.len() > LONGEST_ARGUMENT {
         return None;
     }
-    let command = without_body(place, member.sent_as);
+    let command = without_body(place, member.sent_as.as_deref());
     Some(match std::str::from_utf8(body) {
         Ok(text) if !text.contains('\0') => format!("{command} --data-raw {}", quoted(text)),
         _ => {

@@ -439,7 +439,8 @@ impl Sender {
         let member = &group.members[number];
         let limit = self.transport.limits.timeout;
         let after = self.target.lock().liveness.wait(patience, limit);
-        let exchange = connection.exchange_as(&self.transport, member.body.clone(), member.sent_as, share);
+        let exchange =
+            connection.exchange_as(&self.transport, member.body.clone(), member.sent_as.clone(), share);
         if after == limit {
             return exchange.await;
         }
@@ -449,7 +450,10 @@ impl Sender {
         // The answer may still come.
         *connection = PooledConnection::default();
         let failure = Failure::Timeout { waiting_for: Stage::Head, after };
-        Exchange { sent_as: member.sent_as, ..Exchange::new(member.body.clone(), Err(failure), after) }
+        Exchange {
+            sent_as: member.sent_as.clone(),
+            ..Exchange::new(member.body.clone(), Err(failure), after)
+        }
     }
 
     /// Calls a state machine, and does what it asks for beside its next step.

@@ -343,7 +343,7 @@ fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<us
                 body: Bytes::from((*body).to_owned()),
             };
             Exchange {
-                sent_as: member.sent_as,
+                sent_as: member.sent_as.clone(),
                 refused_value: None,
                 ..Exchange::new(member.body.clone(), Ok(outcome), Duration::ZERO)
             }

@@ -1,6 +1,6 @@
 //! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use paymaster_engine::{
@@ -13,7 +13,7 @@ use paymaster_engine::{
     specification::Places,
     verdict::finding::Finding,
 };
-use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
+use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -265,10 +265,10 @@ impl Search<'_> {
     /// The header lines of a published client that decide. Shrinking has already tried the plain headers: the rule held with them.
     pub(super) async fn headers(&mut self) -> Option<Diagnosis> {
         let group = self.finding.group.clone();
-        let set = group.members.get(self.finding.violation.member)?.sent_as?;
+        let set = group.members.get(self.finding.violation.member)?.sent_as.clone()?;
         // Where requests are compared, the others keep theirs.
         let wrong = self.judges_groups().then_some(self.finding.violation.member);
-        let with = |set| {
+        let with = |set: Option<Arc<HeaderSet>>| {
             let mut group = group.clone();
             match wrong {
                 Some(wrong) => group.members[wrong].sent_as = set,
@@ -281,17 +281,17 @@ impl Search<'_> {
             return None;
         };
         let contrast = Contrast { group: plain, exchanges, member: self.finding.violation.member };
-        let differing: Vec<(&'static str, &'static str)> = set
+        let differing: Vec<HeaderLine> = set
             .lines
             .iter()
             .copied()
             .filter(|(name, value)| PLAIN_HEADERS.header(name) != Some(value))
             .collect();
         // How the client writes the names may decide. Otherwise, which of its lines are enough to break the rule.
-        let decides = self.breaks(&with(Some(with_lines(set, &differing)))).await.is_some();
+        let decides = self.breaks(&with(Some(with_lines(&set, &differing)))).await.is_some();
         let mut fewest = Fewest::new(if decides { differing } else { Vec::new() });
         while let Some(trial) = fewest.next_trial() {
-            if self.breaks(&with(Some(with_lines(set, &trial)))).await.is_some() {
+            if self.breaks(&with(Some(with_lines(&set, &trial)))).await.is_some() {
                 fewest.was_enough(trial);
             }
         }
@@ -299,12 +299,10 @@ impl Search<'_> {
     }
 }
 
-/// The plain headers with these lines of a client in their places. Header sets live as long as the program: a search makes at most a
-/// dozen small ones.
-fn with_lines(set: &HeaderSet, chosen: &[(&'static str, &'static str)]) -> &'static HeaderSet {
+/// The plain headers with these lines of a client in their places.
+fn with_lines(set: &HeaderSet, chosen: &[HeaderLine]) -> Arc<HeaderSet> {
     let kept = PLAIN_HEADERS.lines.iter().filter(|(name, _)| !chosen.iter().any(|(other, _)| other == name));
-    let lines: Vec<_> = kept.chain(chosen).copied().collect();
-    Box::leak(Box::new(HeaderSet::new(set.name, Vec::leak(lines))))
+    Arc::new(HeaderSet { lines: kept.chain(chosen).copied().collect(), ..HeaderSet::new(set.name, &[]) })
 }
 
 /// The group with these members alone.
