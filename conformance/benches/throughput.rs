@@ -16,9 +16,12 @@ use paymaster_conformance::{
     Event,
     run::{Reporter, Suite, check},
 };
-use paymaster_engine::verdict::{conclusion::Conclusion, strictness::Strictness};
+use paymaster_engine::verdict::conclusion::Conclusion;
 use paymaster_reference_server::Config;
-use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, Settings};
+use paymaster_settings::{
+    DEFAULT_SPECIFICATION, Embedded, Settings,
+    args::{CommonArgs, RunArgs},
+};
 
 /// As in the commands.
 #[global_allocator]
@@ -133,23 +136,20 @@ impl Reporter for Silent {
 /// A whole run, discovery and summary included.
 async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failure> {
     let target = Target::parse(&server.url).map_err(|cause| cause.to_string())?;
-    let settings = Settings {
-        transport: Transport::new(target, Limits::default(), &[]),
-        shown_target: server.url.clone(),
-        profile: server.profile(DEFAULT_SPECIFICATION),
-        seed: 1,
-        cases,
-        jobs: JOBS,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: Duration::from_mins(5),
-        budget: None,
-        idle: None,
-        shrink_requests: 0,
-        closer_look: true,
-        strictness: Strictness::default(),
+    let args = RunArgs {
+        common: CommonArgs { seed: Some(1), ..CommonArgs::default() },
+        cases: Some(cases),
+        jobs: Some(JOBS),
+        time_limit: Some(Duration::from_mins(5)),
+        shrink_requests: Some(0),
+        ..RunArgs::default()
     };
+    let settings = Settings::new(
+        Transport::new(target, Limits::default(), &[]),
+        server.url.clone(),
+        server.profile(DEFAULT_SPECIFICATION),
+        args,
+    );
     let before = cpu_seconds();
     let summary = check(&settings, suite, &Stop::default(), &mut Silent).await.summary;
     let after = cpu_seconds();

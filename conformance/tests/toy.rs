@@ -35,11 +35,13 @@ use paymaster_engine::{
     session::{access::Access, recheck::Original},
     specification::{Page, Places, Specification},
     spending::SpendingLimits,
-    verdict::strictness::Strictness,
 };
 use paymaster_exchange::Exchange;
 use paymaster_schemas::{Basis, Clause, Definition, Document, Kind, KindOfCall, Section, shared};
-use paymaster_settings::Settings;
+use paymaster_settings::{
+    Settings,
+    args::{CommonArgs, RunArgs},
+};
 use proptest::strategy::{Strategy, ValueTree};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
@@ -374,22 +376,22 @@ async fn answer(
 }
 
 fn settings(url: &str) -> Settings {
+    let args = RunArgs {
+        common: CommonArgs { seed: Some(1), ..CommonArgs::default() },
+        cases: Some(40),
+        jobs: Some(4),
+        time_limit: Some(Duration::from_mins(1)),
+        shrink_requests: Some(0),
+        ..RunArgs::default()
+    };
     Settings {
-        transport: Transport::new(Target::parse(url).expect("its own URL"), Limits::default(), &[]),
-        shown_target: url.to_owned(),
-        profile: Arc::new(Nothing),
-        seed: 1,
-        cases: 40,
-        jobs: 4,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: Duration::from_mins(1),
-        budget: None,
-        idle: None,
-        shrink_requests: 0,
         closer_look: false,
-        strictness: Strictness::default(),
+        ..Settings::new(
+            Transport::new(Target::parse(url).expect("its own URL"), Limits::default(), &[]),
+            url.to_owned(),
+            Arc::new(Nothing),
+            args,
+        )
     }
 }
 

@@ -10,6 +10,7 @@ pub mod output;
 pub mod process;
 pub mod settings;
 pub mod specifications;
+mod table;
 pub mod which;
 
 pub use embedded::{EMBEDDED_WARNING, Embedded};

@@ -9,16 +9,9 @@ pub mod setup;
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{
-    args::RunArgs,
-    embedded::EMBEDDED_WARNING,
-    settings::{
-        profile_file::ProfileFile,
-        setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
-    },
-};
+use crate::{args::RunArgs, embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
 use paymaster_client::http::transport::Transport;
-use paymaster_engine::{cases::plan::DEFAULT_CASES, knowledge::Knowledge, verdict::strictness::Strictness};
+use paymaster_engine::{knowledge::Knowledge, verdict::strictness::Strictness};
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]
@@ -60,57 +53,36 @@ pub struct Settings {
     pub shown_target: String,
     /// What the profile says of the target.
     pub profile: Arc<dyn Knowledge>,
-    /// The seed. The same seed gives the same cases.
-    pub seed: u64,
-    /// The least number of requests of each pair of method and mode.
-    pub cases: u32,
-    /// The number of exchanges at the same time.
-    pub jobs: usize,
-    /// The most requests a second; none for no limit.
-    pub rate: Option<f64>,
-    /// The most requests in all; none for no limit.
-    pub max_requests: Option<usize>,
+    /// What flags, environment and configuration file set.
+    pub args: RunArgs,
     /// How many requests asked the target which specification it serves. They count as requests of the run.
     pub asked: usize,
-    /// The run ends after this time.
-    pub time_limit: Duration,
     /// The time for the plan and what follows it: every rule first, then depth. None where it is the time limit, unless the plan takes more
     /// than two minutes at the rate of the target: then it is that of a quick run.
     pub budget: Option<Duration>,
-    /// How long connections are kept idle; none where none are.
-    pub idle: Option<Duration>,
-    /// The most requests for shrinking one failure. With 0, failures are not shrunk.
-    pub shrink_requests: u32,
     /// Whether findings are sent again and shrunk. Without this, a run reports only which rules are broken.
     pub closer_look: bool,
-    /// How strictly the run is concluded.
-    pub strictness: Strictness,
 }
 
 impl Settings {
-    /// What is set, with the defaults for the rest.
+    /// A run with these arguments.
     pub fn new(
         transport: Transport,
         shown_target: String,
         profile: Arc<dyn Knowledge>,
-        merged: &RunArgs,
+        args: RunArgs,
     ) -> Self {
-        Self {
-            transport,
-            shown_target,
-            profile,
-            seed: merged.common.seed.unwrap_or(DEFAULT_SEED),
-            cases: merged.cases.unwrap_or(DEFAULT_CASES),
-            jobs: merged.jobs.unwrap_or(DEFAULT_JOBS),
-            rate: merged.rate,
-            max_requests: merged.max_requests,
-            asked: 0,
-            time_limit: merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
-            budget: merged.budget(),
-            idle: merged.idle,
-            shrink_requests: merged.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
-            closer_look: true,
-            strictness: merged.strictness.of_run(),
-        }
+        let budget = args.budget();
+        Self { transport, shown_target, profile, args, asked: 0, budget, closer_look: true }
+    }
+
+    /// The seed. The same seed gives the same cases.
+    pub fn seed(&self) -> u64 {
+        self.args.common.seed()
+    }
+
+    /// How strictly the run is concluded.
+    pub fn strictness(&self) -> Strictness {
+        self.args.strictness.of_run()
     }
 }

@@ -18,10 +18,7 @@ use paymaster_client::{http::transport::Transport, redact::Redactor, stop::Stop}
 use paymaster_engine::rules::Rule;
 use paymaster_reference_server::Config;
 use paymaster_settings::{
-    DEFAULT_SPECIFICATION, Settings, ShownTarget, TargetProfile,
-    args::RunArgs,
-    is_common,
-    settings::{file, setup::DEFAULT_TIME_LIMIT},
+    DEFAULT_SPECIFICATION, Settings, ShownTarget, TargetProfile, args::RunArgs, is_common, settings::file,
     shown_url,
 };
 use route::{Judged, connections, parse};
@@ -152,7 +149,7 @@ impl<'l> Check<'l> {
             judged,
             profile: DEFAULT_SPECIFICATION.unknown().into(),
             headers: Vec::new(),
-            merged: RunArgs { time_limit: Some(DEFAULT_TIME_LIMIT), ..RunArgs::default() },
+            merged: RunArgs { time_limit: Some(RunArgs::default().time_limit()), ..RunArgs::default() },
             keep: Vec::new(),
             listeners: Listeners::default(),
         }
@@ -272,14 +269,14 @@ impl<'l> Check<'l> {
         merged.jobs = merged.jobs.or(of_profile.concurrency);
         merged.rate = merged.rate.or(of_profile.requests_per_second);
         let transport = Transport::new(target, merged.limits(), &self.headers).with_connector(connector);
-        let settings = Settings::new(transport, shown.clone(), self.profile.known, &merged);
+        let settings = Settings::new(transport, shown.clone(), self.profile.known, merged);
         let mut suite = Suite::of(settings.profile.specification());
         suite.rules.retain(|rule| self.keep.iter().all(|keep| keep(rule)));
         let mut listeners = self.listeners;
         let RunOutcome { summary, context } =
             run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
         let place = ShownTarget { shown, embedded, ..ShownTarget::default() };
-        let strictness = settings.strictness;
+        let strictness = settings.strictness();
         Ok(Outcome { finished: Finished { summary, context, strictness, place, redactor } })
     }
 }

@@ -322,13 +322,15 @@ mod tests {
 
     #[test]
     fn the_help_shows_the_defaults() {
-        use paymaster_settings::settings::setup;
+        let run = RunArgs::default();
         let help = Cli::command().render_long_help().to_string();
         for default in [
-            paymaster_engine::cases::plan::DEFAULT_CASES.to_string(),
-            setup::DEFAULT_SEED.to_string(),
-            setup::DEFAULT_JOBS.to_string(),
-            setup::DEFAULT_SHRINK_REQUESTS.to_string(),
+            run.cases().to_string(),
+            run.common.seed().to_string(),
+            run.jobs().to_string(),
+            run.shrink_requests().to_string(),
+            format!("{:?}", run.common.timeout()),
+            format!("{}m", run.time_limit().as_secs() / 60),
         ] {
             assert!(help.contains(&format!("[default: {default}]")), "{default}");
         }

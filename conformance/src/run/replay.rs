@@ -116,17 +116,17 @@ pub async fn replay(
     context: &dyn Knowledge,
     stop: &Stop,
 ) -> ReplayOutcome {
-    if keeps_idle(group.relation) && settings.idle.is_none() {
+    if keeps_idle(group.relation) && settings.args.idle.is_none() {
         let cause = "its connection must be idle before the request: repeat it with --idle, as in the run";
         return ReplayOutcome::CouldNotTest(cause.to_owned());
     }
-    let ends = Instant::now() + settings.time_limit.min(LONGEST);
+    let ends = Instant::now() + settings.args.time_limit().min(LONGEST);
     // Pauses are made and not reported: there is no receiver.
     let (jobs, pace) =
-        (finding.circumstances.connections, Pace::new(settings.rate, settings.max_requests, ends));
+        (finding.circumstances.connections, Pace::new(settings.args.rate, settings.args.max_requests, ends));
     let unlimited = Sponsorships::new(context.specification(), SpendingLimits::default());
     let (mut sender, _) = Sender::new(settings.transport.clone(), stop.clone(), pace, jobs, unlimited);
-    (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.idle.unwrap_or_default());
+    (sender.chain, sender.checks, sender.idle_time) = (chain, false, settings.args.idle.unwrap_or_default());
     let shown_now = tokio::time::timeout_at(ends, first_results_of_now(&sender, context)).await;
     let shown_now = shown_now.ok().flatten();
     let context = shown_now.as_deref().unwrap_or(context);

@@ -64,19 +64,19 @@ pub async fn check(
     reporter: &mut dyn Reporter,
 ) -> RunOutcome {
     let started = Instant::now();
-    let is_idle = settings.idle.is_some();
+    let is_idle = settings.args.idle.is_some();
     let suite = &suite.with_idle(is_idle);
     let limits = limits_of(settings);
     let (mut sender, notices) = sender_of(settings, suite, limits, stop, started);
     sender.reports_exchanges = reporter.wants_exchanges();
     let mut listener = Listener { notices, reporter };
     let sender = Arc::new(sender);
-    let limit = stop.trigger_after(settings.time_limit);
+    let limit = stop.trigger_after(settings.args.time_limit());
     let specification = suite.specification.line();
     listener.event(&Event::Started {
         target: &settings.shown_target,
         specification: &specification,
-        seed: settings.seed,
+        seed: settings.seed(),
     });
     let mut forecast = Forecast::new(settings, suite, started);
     report_estimate(&mut forecast, &sender, &mut listener).await;
@@ -136,11 +136,11 @@ pub async fn check(
     };
     let mut summary = session.conclude(Ending {
         target: settings.shown_target.clone(),
-        seed: settings.seed,
+        seed: settings.seed(),
         early,
         findings,
         known: &suite.known,
-        strictness: settings.strictness,
+        strictness: settings.strictness(),
         recorded: None,
         requests: sender.pace.sent(),
         connections: sender.jobs,
@@ -167,7 +167,7 @@ fn observe_sending(
     }
     let mut limits: Vec<String> = target.absences().into_iter().collect();
     let in_flight = sender.most_in_flight();
-    if settings.jobs > 1 && in_flight > 0 {
+    if settings.args.jobs() > 1 && in_flight > 0 {
         if has_judged && (sender.pace.interval().is_some() || in_flight == 1) {
             limits.push(format!("requests in flight at a time: at most {in_flight}"));
         }
@@ -187,11 +187,12 @@ fn sender_of(
     started: Instant,
 ) -> (Sender, UnboundedReceiver<Notice>) {
     let pace =
-        Pace::new(settings.rate, settings.max_requests, started + settings.time_limit).after(settings.asked);
+        Pace::new(settings.args.rate, settings.args.max_requests, started + settings.args.time_limit())
+            .after(settings.asked);
     let sponsorships = Sponsorships::new(suite.specification, limits);
     let (mut sender, notices) =
-        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs, sponsorships);
-    sender.idle_time = settings.idle.unwrap_or_default();
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.args.jobs(), sponsorships);
+    sender.idle_time = settings.args.idle.unwrap_or_default();
     sender.chain.clone_from(&suite.chain);
     sender.target.lock().comparison.knowing(settings.profile.with_chain(suite.chain.is_some()));
     (sender, notices)
@@ -232,7 +233,7 @@ async fn discover(
     listener: &mut Listener<'_>,
 ) -> (Arc<dyn Knowledge>, Access, Sent) {
     let known = settings.profile.with_chain(suite.chain.is_some()).with_spending_limits(limits);
-    let mut rounds = Rounds::new(known.discovery(settings.seed));
+    let mut rounds = Rounds::new(known.discovery(settings.seed()));
     let mut answers = Vec::new();
     while let Some(round) = rounds.next_round(answers) {
         let Some(came) = listener.hear(sender.deliver_round(round)).await else { break };
@@ -240,7 +241,7 @@ async fn discover(
     }
     let (discovery, mut sent) = rounds.finish(suite.specification);
     let (known, access) = discovery.finish();
-    let mut clients = RefusedClients::new(known, settings.seed);
+    let mut clients = RefusedClients::new(known, settings.seed());
     let mut answers = Vec::new();
     while let Some(round) = clients.next_round(&answers) {
         let Some(came) = listener.hear(sender.deliver_round(round)).await else { break };
@@ -315,14 +316,15 @@ async fn judge_plan(
     sender.target.lock().liveness.begin_plan();
     let context = &Arc::clone(&forecast.context);
     let budget = sender.pace.left();
-    let at_most = suite.scope.at_most(settings.cases, suite.specification).min(budget);
+    let at_most = suite.scope.at_most(settings.args.cases(), suite.specification).min(budget);
     listener.event(&Event::Planned {
         dialect: &context.dialect(),
         at_most,
         limits: context.spending_limits(),
     });
     report_estimate(forecast, sender, listener).await;
-    let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
+    let (groups, building) =
+        GroupQueue::start(suite, context, settings.seed(), settings.args.cases(), budget);
     let exchanges = discovered.iter().flat_map(|(_, exchanges)| exchanges);
     let jobs = sender.jobs.min(answered_in_time(exchanges, settings.transport.limits.timeout));
     sender.lower_jobs(jobs);
@@ -333,11 +335,11 @@ async fn judge_plan(
         groups,
         progress: Mutex::new(Progress { depth_ends: Some(forecast.depth_ends()), ..Progress::default() }),
         ended: Stop::default(),
-        plan_ends: forecast.started + of_plan(settings.time_limit),
-        time_limit: settings.time_limit,
+        plan_ends: forecast.started + of_plan(settings.args.time_limit()),
+        time_limit: settings.args.time_limit(),
         fail_fast: suite.fail_fast,
         known: Arc::clone(&suite.known),
-        strict: settings.strictness.strict,
+        strict: settings.strictness().strict,
     });
     let mut running = JoinSet::new();
     for place in 0..workers {
@@ -367,7 +369,7 @@ async fn judge_plan(
         false
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
-    work.settle(&unanswered, stopped_answering, settings.seed.wrapping_add(2)).await;
+    work.settle(&unanswered, stopped_answering, settings.seed().wrapping_add(2)).await;
     for part in work.sessions.idle.lock().drain(..) {
         session.merge(part);
     }
@@ -376,7 +378,7 @@ async fn judge_plan(
         session.shorten();
     }
     if cut {
-        work.ended.trigger(Reason::Budget(settings.max_requests.unwrap_or_default()));
+        work.ended.trigger(Reason::Budget(settings.args.max_requests.unwrap_or_default()));
     }
     let progress = work.progress.lock();
     (work.ended.reason(), progress.judged, progress.last.in_words())

@@ -30,13 +30,13 @@ pub struct Surveyed {
 /// Asks a target what a first profile can state. Of the profile of `settings`, nothing but its specification is used. What the redactor
 /// hides is not written into the tables.
 pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Surveyed {
-    let ends = Instant::now() + settings.time_limit;
-    let pace = Pace::new(settings.rate, settings.max_requests, ends).after(settings.asked);
+    let ends = Instant::now() + settings.args.time_limit();
+    let pace = Pace::new(settings.args.rate, settings.args.max_requests, ends).after(settings.asked);
     let sponsorships = Sponsorships::new(settings.profile.specification(), limits_of(settings));
     let (sender, mut notices) =
-        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.jobs, sponsorships);
-    let limit = stop.trigger_after(settings.time_limit);
-    let mut survey = (settings.profile.specification().survey)(settings.seed);
+        Sender::new(settings.transport.clone(), stop.clone(), pace, settings.args.jobs(), sponsorships);
+    let limit = stop.trigger_after(settings.args.time_limit());
+    let mut survey = (settings.profile.specification().survey)(settings.seed());
     let mut answers = Vec::new();
     while let Some(round) = survey.next_round(&answers) {
         let Some(came) = sender.deliver_round(round).await else { break };
@@ -55,7 +55,7 @@ pub async fn survey(settings: &Settings, redactor: &Redactor, stop: &Stop) -> Su
     let ended = denied
         .or_else(|| sender.target.lock().liveness.hopeless())
         .or_else(|| stop.reason().map(|reason| reason.to_string()));
-    let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
+    let detected = |interval: Duration| settings.args.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {
         found,
         rate_limit: sender.pace.interval().filter(|_| was_throttled).and_then(detected),

@@ -183,7 +183,7 @@ impl Trial {
         let server = (&config, deviation.service(&config)?, deviation.needs_tcp());
         let profile = profile_part.of(deviation, &config);
         let (server, mut settings) = serve(server, profile, (seed, cases), trials.causes).await?;
-        settings.idle = deviation.is_about_idle(&config).then_some(IDLE);
+        settings.args.idle = deviation.is_about_idle(&config).then_some(IDLE);
         if let ProfilePart::Found = profile_part {
             settings.profile = found(&settings, stop).await?;
         }
@@ -278,7 +278,7 @@ pub(super) async fn serve(
         shrink_requests: (!causes).then_some(0),
         ..RunArgs::default()
     };
-    let settings = Settings::new(transport, url, profile, &merged);
+    let settings = Settings::new(transport, url, profile, merged);
     // Without causes, a trial only needs to know which rules were broken.
     Ok((server, Settings { closer_look: causes, ..settings }))
 }

@@ -11,7 +11,7 @@ use paymaster_conformance::{
     Event,
     run::{self, Reporter, Suite},
 };
-use paymaster_engine::{cases::plan::Plan, verdict::strictness::Strictness};
+use paymaster_engine::cases::plan::Plan;
 use paymaster_fee_quote::{
     SPECIFICATION,
     target::{
@@ -21,7 +21,10 @@ use paymaster_fee_quote::{
     },
 };
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
-use paymaster_settings::{Embedded, Settings};
+use paymaster_settings::{
+    Embedded, Settings,
+    args::{CommonArgs, RunArgs},
+};
 
 struct Silent;
 
@@ -42,24 +45,22 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
     };
     let server = Embedded::serve(&config, service).await.expect("a free port");
     let target = Target::parse(&server.url).expect("its own URL");
+    let args = RunArgs {
+        common: CommonArgs { seed: Some(3), ..CommonArgs::default() },
+        cases: Some(1),
+        jobs: Some(4),
+        time_limit: Some(Duration::from_mins(1)),
+        shrink_requests: Some(0),
+        ..RunArgs::default()
+    };
     let settings = Settings {
-        transport: Transport::new(target, Limits::default(), &[]),
-        shown_target: server.url.clone(),
-        profile: Arc::new(Context::new(profile(
-            Context::of(&*server.profile(&SPECIFICATION)).profile.clone(),
-        ))),
-        seed: 3,
-        cases: 1,
-        jobs: 4,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: Duration::from_mins(1),
-        budget: None,
-        idle: None,
-        shrink_requests: 0,
         closer_look: false,
-        strictness: Strictness::default(),
+        ..Settings::new(
+            Transport::new(target, Limits::default(), &[]),
+            server.url.clone(),
+            Arc::new(Context::new(profile(Context::of(&*server.profile(&SPECIFICATION)).profile.clone()))),
+            args,
+        )
     };
     let suite =
         Suite { plan: |context, seed, cases| Plan::of(&[], context, seed, cases), ..Suite::standard() };

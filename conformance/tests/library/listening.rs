@@ -11,8 +11,10 @@ use paymaster_conformance::{
     Event,
     run::{Reporter, Reporters, Suite, check},
 };
-use paymaster_engine::verdict::strictness::Strictness;
-use paymaster_settings::{DEFAULT_SPECIFICATION, Embedded, Settings};
+use paymaster_settings::{
+    DEFAULT_SPECIFICATION, Embedded, Settings,
+    args::{CommonArgs, RunArgs},
+};
 
 /// Counts what it is told.
 #[derive(Default)]
@@ -42,23 +44,20 @@ impl Reporter for Listener {
 #[tokio::test]
 async fn every_exchange_is_told_to_who_asks() {
     let server = Embedded::start().await.unwrap();
-    let settings = Settings {
-        transport: Transport::new(Target::parse(&server.url).unwrap(), Limits::default(), &[]),
-        shown_target: server.url.clone(),
-        profile: server.profile(DEFAULT_SPECIFICATION),
-        seed: 1,
-        cases: 8,
-        jobs: 20,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: Duration::from_mins(2),
-        budget: None,
-        idle: None,
-        shrink_requests: 10,
-        closer_look: true,
-        strictness: Strictness::default(),
+    let args = RunArgs {
+        common: CommonArgs { seed: Some(1), ..CommonArgs::default() },
+        cases: Some(8),
+        jobs: Some(20),
+        time_limit: Some(Duration::from_mins(2)),
+        shrink_requests: Some(10),
+        ..RunArgs::default()
     };
+    let settings = Settings::new(
+        Transport::new(Target::parse(&server.url).unwrap(), Limits::default(), &[]),
+        server.url.clone(),
+        server.profile(DEFAULT_SPECIFICATION),
+        args,
+    );
     for wants in [false, true] {
         let (mut deaf, mut listener) = (Listener::default(), Listener { wants, ..Listener::default() });
         let mut both = Reporters(vec![&mut deaf, &mut listener]);

@@ -29,7 +29,10 @@ use paymaster_fee_quote::{
 };
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
-use paymaster_settings::{Embedded, Settings};
+use paymaster_settings::{
+    Embedded, Settings,
+    args::{CommonArgs, RunArgs},
+};
 
 #[path = "../../specifications/fee-quote/tests/fee_quote/common/sample.rs"]
 mod sample;
@@ -58,22 +61,22 @@ impl Reporter for Tape {
 async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
     let server = Embedded::serve(&Config::default(), service).await.expect("a free port");
     let limits = Limits { timeout: Duration::from_secs(5), ..Limits::default() };
+    let args = RunArgs {
+        common: CommonArgs { seed: Some(3), ..CommonArgs::default() },
+        cases: Some(5),
+        jobs: Some(16),
+        time_limit: Some(Duration::from_mins(2)),
+        shrink_requests: Some(0),
+        ..RunArgs::default()
+    };
     let settings = Settings {
-        transport: Transport::new(Target::parse(&server.url).expect("its own URL"), limits, &[]),
-        shown_target: server.url.clone(),
-        profile: server.profile(&SPECIFICATION),
-        seed: 3,
-        cases: 5,
-        jobs: 16,
-        rate: None,
-        max_requests: None,
-        asked: 0,
-        time_limit: Duration::from_mins(2),
-        budget: None,
-        idle: None,
-        shrink_requests: 0,
         closer_look: false,
-        strictness: Strictness::default(),
+        ..Settings::new(
+            Transport::new(Target::parse(&server.url).expect("its own URL"), limits, &[]),
+            server.url.clone(),
+            server.profile(&SPECIFICATION),
+            args,
+        )
     };
     let mut tape = Tape::default();
     let outcome = run::check(&settings, &Suite::standard(), &Stop::default(), &mut tape).await;

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, fs};
 
-use paymaster_settings::{EMBEDDED_WARNING, settings::environment::VARIABLES};
+use paymaster_settings::{EMBEDDED_WARNING, settings::environment::variables};
 use tempfile::tempdir;
 
 use crate::{binary, finish, flat, run, server::Server};
@@ -15,11 +15,11 @@ fn an_empty_variable_of_the_tools_is_2_and_named() {
         "[target]\nurl = \"http://127.0.0.1:1/\"\nheaders = [\"x-key: ${PAYMASTER_KEY}\"]\n",
     )
     .unwrap();
-    let own = VARIABLES.iter().map(|(name, _)| *name);
-    let own: Vec<&str> = own.filter(|name| name.starts_with("PAYMASTER_")).collect();
+    let own = variables().map(|(name, _)| name);
+    let own: Vec<String> = own.filter(|name| name.starts_with("PAYMASTER_")).collect();
     assert!(own.len() > 5);
     for blank in ["", " \t"] {
-        for (name, arguments) in own.iter().map(|name| (*name, &["--dry-run"][..])).chain([
+        for (name, arguments) in own.iter().map(|name| (name.as_str(), &["--dry-run"][..])).chain([
             ("PAYMASTER_URL", &["proxy", "--listen", "127.0.0.1:0"][..]),
             ("PAYMASTER_CONFIG", &["judge", "gone.har"][..]),
             ("PAYMASTER_KEY", &["judge", "gone.har", "--config", "headers.toml"][..]),

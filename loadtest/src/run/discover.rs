@@ -30,7 +30,7 @@ pub(crate) async fn discover(
     target_check::check(&addresses, requests, own_target)?;
     out::eprint("discovery: requests that find out what the target supports, before the load\n");
     let (began, mut requests, mut view) = (Instant::now(), 0, LiveView::default());
-    let mut rounds = Rounds::new(target.profile.discovery(target.seed));
+    let mut rounds = Rounds::new(target.profile.discovery(target.seed()));
     let mut connection = PooledConnection::default();
     let mut answers = Vec::new();
     let (mut answered, mut responded, mut failure) = (false, false, None);

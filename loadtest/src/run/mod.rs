@@ -48,14 +48,14 @@ pub async fn run(
 ) -> Result<RunSummary, CommandError> {
     let mut signal = pin!(signal);
     let RunSetup { settings: target, redactor, shown_target, .. } = setup;
-    let limit = target.rate;
+    let limit = target.args.rate;
     let (clock, mut model) = planned(options, &target)?;
     let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
     let (known, discovery) = tokio::select! {
         discovered = discover(&target, requested.or(limit), options.sending.i_own_this_target) => discovered?,
         () = signal.as_mut() => return Err(untested("interrupted before anything was measured")),
     };
-    let mut generator = RequestGenerator::new(&*known, target.seed, SEQUENCES);
+    let mut generator = RequestGenerator::new(&*known, target.seed(), SEQUENCES);
     let weights = options.weights.iter().cloned().collect();
     let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
     check_limit(options.rate.as_ref(), limit, &mix)?;
@@ -64,7 +64,7 @@ pub async fn run(
             let schedule = rate.schedule(clock.length);
             Pacing::Open(match options.arrivals {
                 Arrivals::Regular => schedule.into(),
-                Arrivals::Poisson => schedule.poisson(target.seed).into(),
+                Arrivals::Poisson => schedule.poisson(target.seed()).into(),
             })
         }
         (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, clock.length).into()),
@@ -130,7 +130,7 @@ pub(crate) fn facts(
         target: target.shown_target.clone(),
         scenarios: mix.names().into_iter().map(str::to_owned).collect(),
         left_out: mix.left_out.clone(),
-        seed: target.seed,
+        seed: target.seed(),
         model,
         judge_share: judging.judge.0,
         ..RunSummary::default()
@@ -222,7 +222,7 @@ fn planned(options: &RunOptions, target: &TargetSettings) -> Result<(RunClock, L
     if unmeasured >= length {
         return Err("the warm-up leaves no time to measure".to_owned());
     }
-    let model = model(options.rate.as_ref(), target.rate, options.arrivals);
+    let model = model(options.rate.as_ref(), target.args.rate, options.arrivals);
     Ok((RunClock::new(unmeasured, length), LoadModel { users, plan, ..model }))
 }
 

@@ -70,13 +70,13 @@ impl Load {
     ) -> std::io::Result<Self> {
         let (target, options) = (&worker.target, &worker.options);
         let is_open = asked.rate.is_some();
-        let divided = asked.rate.clone().or(target.rate.map(Rate::Constant));
+        let divided = asked.rate.clone().or(target.args.rate.map(Rate::Constant));
         let pacing = match (is_open, &divided) {
             (true, _) => Pacing::Open(Timetable::default()),
             (false, Some(_)) => Pacing::Capped(Timetable::default()),
             (false, None) => Pacing::Closed,
         };
-        let model = model(asked.rate.as_ref(), target.rate, asked.arrivals);
+        let model = model(asked.rate.as_ref(), target.args.rate, asked.arrivals);
         let model = LoadModel { plan: "by the Locust master".to_owned(), ..model };
         let began = epoch();
         let facts = RunSummary {

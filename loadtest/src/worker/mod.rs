@@ -94,7 +94,7 @@ pub async fn serve(
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
     let (known, _) = tokio::select! {
-        discovered = discover(&target, target.rate, options.sending.i_own_this_target) => discovered?,
+        discovered = discover(&target, target.args.rate, options.sending.i_own_this_target) => discovered?,
         () = signal.as_mut() => return Ok(()),
     };
     let mut worker = Worker {
@@ -181,7 +181,7 @@ impl Worker {
         if arrivals == Arrivals::Poisson && rate.is_none() {
             return Err("--arrivals poisson is for the arrivals of --rate: give a rate".to_owned());
         }
-        check_limit(rate.as_ref(), self.target.rate, &corpus.mix)?;
+        check_limit(rate.as_ref(), self.target.args.rate, &corpus.mix)?;
         let thresholds = options.paymaster_thresholds.iter().flatten().map(|text| text.parse());
         let asked = AskedLoad { rate, arrivals, thresholds: thresholds.collect::<Result<_, _>>()? };
         Load::new(self, name, asked, corpus).map_err(|cause| format!("the pacer: {cause}"))
@@ -196,7 +196,7 @@ impl Worker {
     /// What must be equal for all workers of a run, because it decides what their figures mean.
     fn setup(&self) -> BTreeMap<String, String> {
         // Headers may differ, and the URL is compared as reports show it.
-        let profile = (self.target.profile.saved(), self.target.rate);
+        let profile = (self.target.profile.saved(), self.target.args.rate);
         let mut sum = flate2::Crc::new();
         sum.update(serde_json::to_string(&profile).unwrap_or_default().as_bytes());
         let options = &self.options;

@@ -326,7 +326,7 @@ impl<'a> Session<'a> {
         };
         let shard = Shard::new(index).ok_or_else(too_many)?;
         let (known, scenario, seed) =
-            (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed);
+            (Arc::clone(&self.worker.known), self.worker.options.scenario.clone(), self.worker.target.seed());
         self.drawing =
             Some(tokio::task::spawn_blocking(move || Corpus::draw(&*known, &scenario, seed, shard)));
         Ok(())
@@ -353,7 +353,7 @@ impl<'a> Session<'a> {
         if let Some(load) = &mut self.load {
             let set = load.set_users(&spawn.user_classes_count);
             // The limit of a profile is divided at once; a rate that runs is divided when all users are up.
-            if load.is_started() && self.worker.target.rate.is_some() && options.rate().is_none() {
+            if load.is_started() && self.worker.target.args.rate.is_some() && options.rate().is_none() {
                 load.set_share(self.all_users);
             }
             if let Err(refusal) = set {

@@ -1,6 +1,6 @@
 //! The request headers of published HTTP clients, as they send them with a JSON-RPC request over plain HTTP.
 //!
-//! To add a client, add a row to [`CLIENTS`]. Names of headers are case-insensitive; they stand in lower case, as in HTTP/2.
+//! To add a client, add a row to `SETS`. Names of headers are case-insensitive; they stand in lower case, as in HTTP/2.
 
 use std::sync::{Arc, LazyLock};
 

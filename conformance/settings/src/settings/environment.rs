@@ -2,18 +2,18 @@
 
 pub use paymaster_client::environment::{Environment, VariableError};
 
-/// Every variable that is read, and what it sets. The help and the documentation show this table.
-pub const VARIABLES: &[(&str, &str)] = &[
+use crate::table;
+
+/// The variables of our own that are no settings of the table, and what each sets.
+const OWN: &[(&str, &str)] = &[
     ("PAYMASTER_URL", "the paymaster URL"),
     ("PAYMASTER_CONFIG", "the configuration file"),
     ("PAYMASTER_HEADERS", "request headers, one `Name: value` a line"),
-    ("PAYMASTER_CASES", "as --cases"),
-    ("PAYMASTER_SEED", "as --seed"),
     ("PAYMASTER_SPEC", "as --spec"),
-    ("PAYMASTER_JOBS", "as --jobs"),
-    ("PAYMASTER_RATE", "as --rate"),
-    ("PAYMASTER_TIMEOUT", "as --timeout"),
-    ("PAYMASTER_TIME_LIMIT", "as --time-limit"),
+];
+
+/// The variables that other programs read too.
+const STANDARD: &[(&str, &str)] = &[
     (
         "http_proxy",
         "the proxy for http:// targets, as http://host:3128 or socks5h://host:1080 (HTTP_PROXY too)",
@@ -29,13 +29,19 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("NO_COLOR", "when set and not empty: no colours"),
 ];
 
+/// Every variable that is read, and what it sets. The help and the documentation show this list.
+pub fn variables() -> impl Iterator<Item = (String, String)> {
+    let owned = |(name, meaning): &(&str, &str)| ((*name).to_owned(), (*meaning).to_owned());
+    OWN.iter().map(owned).chain(table::variables()).chain(STANDARD.iter().map(owned))
+}
+
 /// Whether the user does not want colours (`NO_COLOR`, or `TERM=dumb`).
 pub(crate) fn declines_colours(environment: &Environment) -> bool {
     environment.is_set("NO_COLOR") || environment.get("TERM") == Ok(Some("dumb"))
 }
 
-/// The table as text, for the help.
+/// The list as text, for the help.
 pub fn help() -> String {
-    let rows = VARIABLES.iter().map(|(name, meaning)| format!("  {name:<22} {meaning}")).collect::<Vec<_>>();
+    let rows: Vec<_> = variables().map(|(name, meaning)| format!("  {name:<26} {meaning}")).collect();
     format!("Environment:\n{}", rows.join("\n"))
 }

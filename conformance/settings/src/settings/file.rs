@@ -13,6 +13,7 @@ use toml::Spanned;
 use crate::{
     settings::environment::{Environment, VariableError},
     specifications::{DEFAULT_SPECIFICATION, SPECIFICATIONS, specification},
+    table::RunTable,
 };
 use paymaster_client::{files, network::tls::Trust};
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
@@ -75,35 +76,6 @@ impl Target {
     pub fn trust(&self) -> Trust {
         Trust { cacert: self.cacert.clone(), insecure: self.insecure.unwrap_or_default() }
     }
-}
-
-/// `[run]`: the settings of a run, as the flags of the same names.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct RunTable {
-    /// As `--cases`.
-    pub cases: Option<u32>,
-    /// As `--seed`.
-    pub seed: Option<u64>,
-    /// As `--timeout`.
-    pub timeout: Option<String>,
-    /// As `--time-limit`.
-    pub time_limit: Option<String>,
-    /// As `--max-requests`.
-    pub max_requests: Option<usize>,
-    /// As `--idle`.
-    pub idle: Option<String>,
-    /// As `--shrink-requests`.
-    pub shrink_requests: Option<u32>,
-    /// As `--strict`.
-    pub strict: bool,
-    /// As `--allow-incomplete`.
-    pub allow_incomplete: bool,
-    /// The list of known failures. A relative path starts at the folder of the configuration file.
-    pub known_failing: Option<PathBuf>,
-    /// `[load]`. In the file it stands beside `[run]`.
-    #[serde(skip)]
-    pub load: LoadTable,
 }
 
 /// `[load]`: the settings of the load generator.

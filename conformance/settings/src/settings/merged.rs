@@ -1,16 +1,12 @@
 //! Merges the settings of all sources. Flags take precedence over the environment, this over the configuration file, this over the
 //! defaults.
 
-use std::{fmt::Display, str::FromStr, time::Duration};
+use std::time::Duration;
 
-use super::setup::{DEFAULT_TIME_LIMIT, SetupError};
+use super::setup::SetupError;
 use crate::{
-    args::{CommonArgs, RunArgs, TrustArgs},
-    duration,
-    settings::{
-        environment::Environment,
-        file::{RunTable, Target},
-    },
+    args::{CommonArgs, RunArgs, RunTable, TrustArgs},
+    settings::{environment::Environment, file::Target},
 };
 use paymaster_client::http::transport::Limits;
 
@@ -23,104 +19,47 @@ impl RunArgs {
         target: &Target,
         run: &RunTable,
     ) -> Result<Self, SetupError> {
-        let Self { common, cases, jobs, rate, time_limit, .. } = self;
-        let url = or_variable(url.map(str::to_owned), environment, "PAYMASTER_URL", str::parse)?;
-        // cacert and insecure exclude each other: the first source that sets one of them decides about both.
-        let own_trust = Some(&common.trust).filter(|own| own.cacert.is_some() || own.insecure);
-        let merged = Self {
-            url: url.or_else(|| target.url.clone()),
-            common: CommonArgs {
-                trust: own_trust.cloned().unwrap_or_else(|| TrustArgs {
-                    cacert: target.cacert.clone(),
-                    insecure: target.insecure.unwrap_or_default(),
-                }),
-                timeout: or_variable(common.timeout, environment, "PAYMASTER_TIMEOUT", duration::parse)?
-                    .or(in_file("run.timeout", run.timeout.as_deref())?),
-                seed: or_variable(common.seed, environment, "PAYMASTER_SEED", whole_number)?.or(run.seed),
-                ..common.clone()
-            },
-            cases: or_variable(*cases, environment, "PAYMASTER_CASES", whole_number)?.or(run.cases),
-            jobs: or_variable(*jobs, environment, "PAYMASTER_JOBS", whole_number)?.or(target.concurrency),
-            rate: or_variable(*rate, environment, "PAYMASTER_RATE", number)?.or(target.requests_per_second),
-            time_limit: or_variable(*time_limit, environment, "PAYMASTER_TIME_LIMIT", duration::parse)?
-                .or(in_file("run.time-limit", run.time_limit.as_deref())?),
-            max_requests: self.max_requests.or(run.max_requests),
-            idle: self.idle.or(in_file("run.idle", run.idle.as_deref())?),
-            shrink_requests: self.no_shrink.then_some(0).or(self.shrink_requests).or(run.shrink_requests),
-            no_shrink: self.no_shrink,
-            strictness: self.strictness.or(run),
+        let url = match url {
+            None => environment.get("PAYMASTER_URL")?.or(target.url.as_deref()),
+            given => given,
         };
-        merged.check().map(|()| merged)
+        let of_target =
+            RunTable { jobs: target.concurrency, rate: target.requests_per_second, ..run.clone() };
+        let flags =
+            Self { shrink_requests: self.no_shrink.then_some(0).or(self.shrink_requests), ..self.clone() };
+        let merged = flags.or(environment, &of_target)?;
+        // cacert and insecure exclude each other: the first source that sets one of them decides about both.
+        let own_trust = Some(&self.common.trust).filter(|own| own.cacert.is_some() || own.insecure);
+        let trust = own_trust.cloned().unwrap_or_else(|| TrustArgs {
+            cacert: target.cacert.clone(),
+            insecure: target.insecure.unwrap_or_default(),
+        });
+        if trust.insecure && trust.cacert.is_some() {
+            return Err("cacert and insecure exclude each other".into());
+        }
+        Ok(Self {
+            url: url.map(str::to_owned),
+            common: CommonArgs { trust, ..self.common.or(environment, run)? },
+            strictness: self.strictness.or(run),
+            ..merged
+        })
     }
 
     /// The budget of a run: the time limit, where that or the number of cases is stated.
     pub fn budget(&self) -> Option<Duration> {
-        self.time_limit.or(self.cases.map(|_| DEFAULT_TIME_LIMIT))
+        self.time_limit.or(self.cases.map(|_| self.time_limit()))
     }
 
     /// The limits of an exchange.
     pub fn limits(&self) -> Limits {
-        Limits { timeout: self.common.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() }
+        Limits { timeout: self.common.timeout(), ..Limits::default() }
     }
-
-    /// Checks that each value makes sense, whatever its source.
-    fn check(&self) -> Result<(), SetupError> {
-        let jobs = format!("the number of jobs (concurrency) must be from 1 to {MAX_JOBS}");
-        let is_outside = |jobs| !(1..=MAX_JOBS).contains(&jobs);
-        let trust = &self.common.trust;
-        let checks = [
-            (self.cases == Some(0), "the number of cases must be at least 1"),
-            (self.jobs.is_some_and(is_outside), &jobs),
-            (
-                self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)),
-                "the rate must be from 0.001 to 1000000 requests a second",
-            ),
-            (trust.insecure && trust.cacert.is_some(), "cacert and insecure exclude each other"),
-            (self.max_requests == Some(0), "the request budget must be at least 1"),
-        ];
-        let refused = checks.into_iter().find(|(is_wrong, _)| *is_wrong);
-        refused.map_or(Ok(()), |(_, why)| Err(why.into()))
-    }
-}
-
-/// The highest number of exchanges at the same time. Each has its own connection.
-const MAX_JOBS: usize = 1024;
-
-/// A setting of the command line; else the one of a variable, which is read only then.
-fn or_variable<T, E: Display>(
-    given: Option<T>,
-    environment: &Environment,
-    name: &str,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<Option<T>, SetupError> {
-    match given {
-        Some(value) => Ok(Some(value)),
-        None => read(name, environment.get(name)?, parse),
-    }
-}
-
-fn in_file(key: &str, text: Option<&str>) -> Result<Option<Duration>, SetupError> {
-    read(key, text, duration::parse)
-}
-
-fn read<T, E: Display>(
-    name: &str,
-    text: Option<&str>,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<Option<T>, SetupError> {
-    text.map(parse).transpose().map_err(|cause| format!("{name}: {cause}").into())
-}
-
-fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("`{text}` is no whole number"))
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number"))
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
 
     fn merged(args: &RunArgs, target: &Target, run: &RunTable) -> Result<RunArgs, SetupError> {
@@ -152,16 +91,37 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
-        let refused = |args: RunArgs, target: Target| {
-            assert!(merged(&args, &target, &RunTable::default()).is_err(), "{args:?} {target:?}");
+    fn nonsense_is_refused_whatever_its_source() {
+        #[derive(Debug, clap::Parser)]
+        struct Cli {
+            #[command(flatten)]
+            run: RunArgs,
+        }
+        for (name, value, why) in [
+            ("cases", "0", "must be at least 1"),
+            ("cases", "many", "`many` is no whole number"),
+            ("jobs", "1025", "must be from 1 to 1024"),
+            ("rate", "NaN", "must be from 0.001 to 1000000"),
+            ("rate", "0", "must be from 0.001 to 1000000"),
+            ("max-requests", "0", "must be at least 1"),
+            ("time-limit", "1h", "`1h` is no duration: write 500ms, 10s or 5m"),
+        ] {
+            let flag = Cli::try_parse_from(["p".to_owned(), format!("--{name}={value}")]).unwrap_err();
+            assert!(flag.to_string().contains(&format!(": {why}")), "{flag}");
+            let variable = format!("PAYMASTER_{}", name.replace('-', "_").to_uppercase());
+            let environment = Environment::from_iter([(variable.as_str(), value)]);
+            let (nothing, target) = (RunTable::default(), Target::default());
+            let cause = RunArgs::default().merged(None, &environment, &target, &nothing).unwrap_err();
+            assert_eq!(cause.to_string(), format!("{variable}: {why}"));
+        }
+        let of_file = |target: Target, run: RunTable| {
+            merged(&RunArgs::default(), &target, &run).unwrap_err().to_string()
         };
-        refused(RunArgs { cases: Some(0), ..RunArgs::default() }, Target::default());
-        refused(RunArgs { jobs: Some(0), ..RunArgs::default() }, Target::default());
-        refused(RunArgs { rate: Some(f64::NAN), ..RunArgs::default() }, Target::default());
-        refused(RunArgs { rate: Some(0.0), ..RunArgs::default() }, Target::default());
-        refused(RunArgs { max_requests: Some(0), ..RunArgs::default() }, Target::default());
+        let none = RunTable { max_requests: Some(0), ..RunTable::default() };
+        assert_eq!(of_file(Target::default(), none), "run.max-requests: must be at least 1");
+        let none = Target { concurrency: Some(0), ..Target::default() };
+        assert_eq!(of_file(none, RunTable::default()), "target.concurrency: must be from 1 to 1024");
         let both = Target { cacert: Some("ca.pem".into()), insecure: Some(true), ..Target::default() };
-        refused(RunArgs::default(), both);
+        assert_eq!(of_file(both, RunTable::default()), "cacert and insecure exclude each other");
     }
 }

@@ -25,17 +25,8 @@ use paymaster_client::{
 };
 use paymaster_engine::{knowledge::Knowledge, specification::Specification};
 
-/// The default seed of a run.
-pub const DEFAULT_SEED: u64 = 1;
-/// The default number of exchanges at the same time. With it, 1,000 cases and their relations against a target that takes 200 ms for a
-/// response end within 10 seconds.
-pub const DEFAULT_JOBS: usize = 100;
-/// The default time limit of a run.
-pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
 /// The budget of a quick run.
 pub const QUICK: Duration = Duration::from_mins(1);
-/// The default number of requests for shrinking one failure.
-pub const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 
 /// Why the settings cannot be used: the error of what was read or built, as the user reads it.
 pub type SetupError = Box<dyn Error + Send + Sync>;
@@ -177,7 +168,7 @@ impl Setup {
             ..ShownTarget::default()
         };
         let shown = shown_target.shown.clone();
-        let settings = Settings::new(transport, shown, self.profile.known, &self.merged);
+        let settings = Settings::new(transport, shown, self.profile.known, self.merged);
         let settings = Settings { asked: self.asked, ..settings };
         Ok(RunSetup { settings, shown_target, redactor, load: self.load })
     }

@@ -4,18 +4,12 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
 use indexmap::IndexMap;
-use paymaster_engine::{
-    cases::{plan::DEFAULT_CASES, scope::Scope},
-    knowledge::Knowledge,
-};
+use paymaster_engine::{cases::scope::Scope, knowledge::Knowledge};
 use paymaster_reference_server::Config;
 use paymaster_schemas::Basis;
 use paymaster_settings::{
-    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules,
-    args::RunArgs,
-    embedded::profile_of,
-    settings::setup::{DEFAULT_SEED, DEFAULT_TIME_LIMIT, QUICK},
-    which,
+    EMBEDDED_WARNING, Embedded, Environment, RunSetup, Setup, all_rules, args::RunArgs, embedded::profile_of,
+    settings::setup::QUICK, which,
 };
 
 use crate::{
@@ -75,7 +69,7 @@ async fn check(
     let access = args.chain.transport(&setup)?;
     let RunSetup { mut settings, shown_target: mut place, mut redactor, .. } = setup.settings(&url)?;
     if args.quick {
-        settings.budget = Some(QUICK.min(settings.time_limit));
+        settings.budget = Some(QUICK.min(settings.args.time_limit()));
     }
     place.chain_options = args.chain.hide(&mut redactor);
     suite.chain = args.chain.connect(access).await.map_err(|cause| {
@@ -86,7 +80,7 @@ async fn check(
     let mut progress = Progress::default();
     let mut listeners = Reporters(vec![&mut progress, &mut reports]);
     let RunOutcome { summary, context } = run::check(&settings, &suite, &stop, &mut listeners).await;
-    let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
+    let finished = Finished { summary, context, strictness: settings.strictness(), place, redactor };
     Ok(reports.finish(&finished, &known, environment))
 }
 
@@ -97,8 +91,8 @@ fn dry_run(
     merged: &RunArgs,
     is_quick: bool,
 ) -> Result<u8, CommandError> {
-    let seed = merged.common.seed.unwrap_or(DEFAULT_SEED);
-    let cases = merged.cases.unwrap_or(DEFAULT_CASES);
+    let seed = merged.common.seed();
+    let cases = merged.cases();
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = profile.with_chain(on_chain);
     let mut relations = IndexMap::<&str, BTreeMap<&str, (usize, usize)>>::new();
@@ -130,7 +124,7 @@ fn dry_run(
     if let Some(rate) = merged.rate {
         let interval = Duration::from_secs_f64(rate.recip());
         let cost = Cost::of(suite, &*context.expected(), seed, cases, 0);
-        let limit = merged.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
+        let limit = merged.time_limit();
         let budget = if is_quick { Some(QUICK.min(limit)) } else { merged.budget() };
         let estimate = cost.estimate(merged.max_requests, interval, budget, limit);
         let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");

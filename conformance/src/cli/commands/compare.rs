@@ -73,7 +73,7 @@ impl Side {
         let stop = stop_at_interrupt();
         let RunOutcome { summary, context } =
             run::check(&settings, &suite, &stop, &mut Progress::default()).await;
-        let finished = Finished { summary, context, strictness: settings.strictness, place, redactor };
+        let finished = Finished { summary, context, strictness: settings.strictness(), place, redactor };
         Ok((finished.place.shown.clone(), Report::of(&finished)))
     }
 }

@@ -68,7 +68,7 @@ async fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment)
     let setup = which::read(&args.run, Some(url), environment).await?;
     let RunSetup { settings, shown_target: place, redactor, .. } = setup.settings(url)?;
     let specification = settings.profile.specification();
-    let given = Given { specification, place: &place, redactor: &redactor, rate: settings.rate };
+    let given = Given { specification, place: &place, redactor: &redactor, rate: settings.args.rate };
     let surveyed = run::survey(&settings, &redactor, &stop_at_interrupt()).await;
     let needs = surveyed.found.needs;
     if let Some(cause) = surveyed.ended.as_ref().filter(|_| needs.is_some()) {
@@ -115,7 +115,10 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_settings::{SPECIFICATIONS, settings::file};
+    use paymaster_settings::{
+        SPECIFICATIONS,
+        settings::{environment::variables, file},
+    };
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {
@@ -131,6 +134,11 @@ mod tests {
             assert_eq!(profile.known.specification(), specification);
             assert_ne!(*profile.known, *specification.unknown());
             assert!(run.cases.is_some());
+            let flags =
+                variables().filter_map(|(_, meaning)| Some(meaning.strip_prefix("as --")?.to_owned()));
+            for flag in flags.filter(|flag| !["jobs", "rate", "spec"].contains(&flag.as_str())) {
+                assert!(text.contains(&format!("\n#: {flag} = ")), "{flag} has no line in template.toml");
+            }
         }
     }
 }

@@ -79,15 +79,15 @@ pub(super) async fn with_causes(
     session: &Session,
     settings: &Settings,
 ) -> Vec<Finding> {
-    if findings.is_empty() || !settings.closer_look || settings.shrink_requests == 0 {
+    if findings.is_empty() || !settings.closer_look || settings.args.shrink_requests() == 0 {
         return findings;
     }
-    let drawn = drawn_calls(session.context(), settings.seed.wrapping_add(1), DRAWN_CALLS).await;
+    let drawn = drawn_calls(session.context(), settings.seed().wrapping_add(1), DRAWN_CALLS).await;
     let drawn = with_other_versions(drawn);
     let search = CauseSearch {
         sender,
         material: Material { session, drawn: &drawn },
-        limit: settings.shrink_requests * SEARCH_SHARE,
+        limit: settings.args.shrink_requests() * SEARCH_SHARE,
         left: AtomicU32::new(SEARCH_REQUESTS),
         ends: Instant::now() + SEARCH_TIME,
         waiting: WaitingBudget::new(SEARCH_WAITING),
@@ -260,7 +260,7 @@ impl CauseSearch<'_> {
             exchanges: unexplained.exchanges,
             times: finding.times,
         };
-        let budget = Some(settings.shrink_requests);
+        let budget = Some(settings.args.shrink_requests());
         let named = |finding: &Finding| -> Vec<String> {
             let members = finding.cause.iter().flat_map(Cause::members);
             members.map(|member| member.pointer.clone()).collect()

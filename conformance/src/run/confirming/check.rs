@@ -441,7 +441,7 @@ pub(super) async fn contradicted(
     let (numbers, claims): (Vec<usize>, Vec<Claim>) =
         numbered.filter_map(|(number, finding)| Some((number, Claim::of(finding, session)?))).unzip();
     let (suite, context) = (suite.clone(), Arc::clone(session.context()));
-    let key = suite.plan_key(&context, settings.seed, settings.cases);
+    let key = suite.plan_key(&context, settings.seed(), settings.args.cases());
     // A plan is not `Send`: it is made on a thread of its own.
     let reading = tokio::task::spawn_blocking(move || {
         let found = evidence(&claims, suite.cached_groups(&key).0, &*key.context);
@@ -474,7 +474,7 @@ pub(super) async fn contradicted(
         let mut trial = Trial {
             resender: Resender::new(sender, claim.finding.rule, &key, &*context, waiting),
             claim,
-            budget: RequestBudget::new(settings.shrink_requests),
+            budget: RequestBudget::new(settings.args.shrink_requests()),
         };
         let contradiction = match &found.contradicted {
             _ if stands[number] => trial.contradiction(found, &claims, &others).await,

@@ -56,7 +56,7 @@ impl<'a> Forecast<'a> {
 
     /// When the depth of the plan ends.
     pub(crate) fn depth_ends(&self) -> Instant {
-        let stated = self.settings.budget.unwrap_or(self.settings.time_limit);
+        let stated = self.settings.budget.unwrap_or(self.settings.args.time_limit());
         let budget =
             self.reported.as_ref().filter(|last| !last.too_long).map_or(stated, |last| last.time_limit);
         self.started + of_plan(budget)
@@ -81,7 +81,7 @@ impl<'a> Forecast<'a> {
     /// The estimate for a run with this time between two requests.
     pub(crate) async fn at(&mut self, interval: Duration) -> Option<Estimate> {
         let (settings, before) = (self.settings, self.before);
-        let (seed, cases) = (settings.seed, settings.cases);
+        let (seed, cases) = (settings.seed(), settings.args.cases());
         if self.cost.is_none() {
             let (context, suite) = (Arc::clone(&self.context), self.suite.clone());
             let building =
@@ -89,7 +89,7 @@ impl<'a> Forecast<'a> {
             self.cost = building.await.ok();
         }
         let cost = self.cost.as_ref()?;
-        Some(cost.estimate(settings.max_requests, interval, settings.budget, settings.time_limit))
+        Some(cost.estimate(settings.args.max_requests, interval, settings.budget, settings.args.time_limit()))
     }
 }
 

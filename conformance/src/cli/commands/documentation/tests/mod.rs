@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use indexmap::IndexSet;
 use paymaster_engine::{rules::Rule, specification::Specification};
 use paymaster_schemas::{Basis, Clause, Reading, Section, sections::anchor};
-use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, settings::environment::VARIABLES};
+use paymaster_settings::{DEFAULT_SPECIFICATION, SPECIFICATIONS, exit, settings::environment::variables};
 
 use super::{cost, how_judged};
 use crate::{
@@ -148,11 +148,11 @@ fn dialect(of: &Specification) -> String {
 
 fn codes() -> String {
     let codes = exit::TABLE.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
-    let row = |(name, meaning): &(&str, &str)| format!("| `{name}` | {} |", meaning.replace('|', "\\|"));
+    let row = |(name, meaning): (String, String)| format!("| `{name}` | {} |", meaning.replace('|', "\\|"));
     let formats = FORMATS.iter().map(|format| format!("| `{}` | {} |", format.name, format.about));
     include_str!("codes.md")
         .replace("{codes}", &lines(codes))
-        .replace("{variables}", &lines(VARIABLES.iter().map(row)))
+        .replace("{variables}", &lines(variables().map(row)))
         .replace("{formats}", &lines(formats))
 }
 
