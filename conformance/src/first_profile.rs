@@ -3,6 +3,7 @@
 use paymaster_client::redact::Redactor;
 use paymaster_engine::{first_profile::ProfileText, specification::Specification, verdict::line::count};
 use paymaster_settings::{DEFAULT_SPECIFICATION, ShownTarget, escape_controls};
+use toml_edit::Array;
 
 use crate::{
     report::text::words::{self, message_of_target},
@@ -75,35 +76,30 @@ fn head(text: &mut ProfileText, surveyed: &Surveyed, given: Given<'_>) {
 fn target(text: &mut ProfileText, surveyed: &Surveyed, given: Given<'_>) {
     text.table("target");
     match &given.place.literal {
-        Some(url) if !url.contains(['"', '\\']) && url.chars().all(|letter| letter.is_ascii_graphic()) => {
-            text.found("given", &[&format!("url = \"{url}\"")]);
-        }
-        _ => {
-            text.comment("The URL holds a secret and is not written here: set PAYMASTER_URL to it.");
-        }
+        Some(url) => text.found("given", "url", url.as_str()),
+        None => text.comment("The URL holds a secret and is not written here: set PAYMASTER_URL to it."),
     }
     let headers = &given.place.headers;
     if !headers.is_empty() {
-        text.comment("Headers were sent whose values are not written here: the environment variables hold them. They are sent to `url` alone.");
-        let lines: Vec<String> =
-            headers.iter().map(|(name, value)| format!("{:?}", format!("{name}: {value}"))).collect();
-        text.line(&format!("#: headers = [{}]", lines.join(", ")));
+        text.only_you(
+            "Headers were sent whose values are not written here: the environment variables hold them. They are sent to `url` alone.",
+            "headers",
+            headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Array>(),
+        );
     }
+    let rate = |rate: f64| (rate * 10.0).floor().max(1.0) / 10.0;
     match (given.rate, surveyed.rate_limit) {
-        (Some(rate), _) => text.found("given", &[&number(rate)]),
-        (None, Some(rate)) => {
-            text.found("found: it asked for pauses (429 or 503) when more were sent", &[&number(rate)]);
+        (Some(given), _) => text.found("given", RATE, rate(given)),
+        (None, Some(found)) => {
+            text.found("found: it asked for pauses when more were sent", RATE, rate(found));
         }
         (None, None) if surveyed.was_throttled => text.only_you(
-            "found: it asked for a pause (429 or 503). The most requests a second that it serves:",
-            &["requests-per-second = 10.0"],
+            "found: it asked for a pause. The most requests a second that it serves:",
+            RATE,
+            10.0,
         ),
         (None, None) => {}
     }
 }
 
-/// A rate, as the file states it.
-fn number(rate: f64) -> String {
-    let rounded = (rate * 10.0).floor().max(1.0) / 10.0;
-    format!("requests-per-second = {rounded:?}")
-}
+const RATE: &str = "requests-per-second";

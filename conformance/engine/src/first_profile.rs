@@ -3,7 +3,7 @@
 //! It promises nothing that the target did not show, and nothing that one answer cannot show: whether other operations get a result, or
 //! a larger size is always served. A lawful target is never accused with it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Kind;
@@ -82,20 +82,31 @@ impl ProfileText {
         self.line(&format!("# {text}"));
     }
 
-    /// Lines that only the vendor can write, under a comment.
-    pub fn only_you(&mut self, comment: &str, lines: &[&str]) {
-        self.under(comment, "#: ", lines);
-    }
-
-    /// What the target showed, under a comment.
-    pub fn found(&mut self, comment: &str, lines: &[&str]) {
-        self.under(comment, "", lines);
-    }
-
-    fn under(&mut self, comment: &str, before_each: &str, lines: &[&str]) {
+    /// An example of what only the vendor can write, under a comment.
+    pub fn example(&mut self, comment: &str, line: &str) {
         self.comment(comment);
-        for line in lines {
-            self.line(&format!("{before_each}{line}"));
+        self.line(&format!("#: {line}"));
+    }
+
+    /// A key that only the vendor can write, with the value that it may have, under a comment.
+    pub fn only_you(&mut self, comment: &str, key: &str, value: impl Into<toml_edit::Value>) {
+        self.example(comment, &entry(key, value.into()));
+    }
+
+    /// A key that the target showed, under a comment.
+    pub fn found(&mut self, comment: &str, key: &str, value: impl Into<toml_edit::Value>) {
+        self.comment(comment);
+        self.line(&entry(key, value.into()));
+    }
+
+    /// A table of an array of tables, under a comment: what the target showed, or only the vendor can say.
+    pub fn element(&mut self, comment: &str, is_found: bool, table: &str, entries: &[(&str, &str)]) {
+        self.line("");
+        self.comment(comment);
+        let head = format!("[[{table}]]");
+        let entries = entries.iter().map(|(key, value)| entry(key, (*value).into()));
+        for line in iter::once(head).chain(entries) {
+            self.line(&format!("{}{line}", if is_found { "" } else { "#: " }));
         }
     }
 
@@ -103,4 +114,20 @@ impl ProfileText {
     pub fn table(&mut self, name: &str) {
         self.line(&format!("\n[{name}]"));
     }
+}
+
+/// A key with its value, as a line of a file.
+pub fn entry(key: &str, value: toml_edit::Value) -> String {
+    format!("{key} = {}", value.decorated("", ""))
+}
+
+/// An array with a line for each value.
+pub fn list(values: impl IntoIterator<Item = toml_edit::InlineTable>) -> toml_edit::Array {
+    let mut list = toml_edit::Array::new();
+    for value in values {
+        list.push_formatted(toml_edit::Value::from(value).decorated("\n  ", ""));
+    }
+    list.set_trailing("\n");
+    list.set_trailing_comma(true);
+    list
 }

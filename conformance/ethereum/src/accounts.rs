@@ -510,6 +510,7 @@ mod tests {
     }
 
     /// The calls of call data, and whether they are wrapped. Every function is decoded strictly: what it encodes again is what was read.
+    #[expect(clippy::too_many_lines, reason = "the tests read one form after the other")]
     fn decode(bytes: &[u8]) -> Option<(Vec<Call>, bool)> {
         fn call<C: SolCall>(bytes: &[u8]) -> Option<C> {
             let call = C::abi_decode(bytes).ok()?;

@@ -201,10 +201,9 @@ fn at_least<T: PartialOrd + Display>(least: T) -> impl FnOnce(T) -> Result<T, St
     move |value| if value >= least { Ok(value) } else { Err(format!("must be at least {least}")) }
 }
 
-/// A value of a setting, as text and in the configuration file.
+/// A value of a setting.
 trait Value: Sized {
     fn read(text: &str) -> Result<Self, String>;
-    fn of_file<'de, D: Deserializer<'de>>(file: D) -> Result<Self, D::Error>;
 }
 
 macro_rules! numbers {
@@ -212,10 +211,6 @@ macro_rules! numbers {
         impl Value for $type {
             fn read(text: &str) -> Result<Self, String> {
                 text.parse().map_err(|_| format!("`{text}` is no {}", $kind))
-            }
-
-            fn of_file<'de, D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
-                Self::deserialize(file)
             }
         }
     )*};
@@ -232,12 +227,10 @@ impl Value for Duration {
     fn read(text: &str) -> Result<Self, String> {
         duration::parse(text)
     }
-
-    fn of_file<'de, D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
-        duration::parse(&String::deserialize(file)?).map_err(D::Error::custom)
-    }
 }
 
 fn in_file<'de, T: Value, D: Deserializer<'de>>(file: D) -> Result<Option<T>, D::Error> {
-    T::of_file(file).map(Some)
+    let value = toml::Value::deserialize(file)?;
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    T::read(&text).map(Some).map_err(D::Error::custom)
 }

@@ -126,6 +126,7 @@ mod tests {
     }
 
     /// The count of each state in the text of a report.
+    #[expect(clippy::too_many_lines, reason = "each format is read in its own way")]
     fn counts_in(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
         let json = || serde_json::from_str::<Value>(text).unwrap();
         let of = |count: &dyn Fn(RuleState) -> usize| {

@@ -47,6 +47,7 @@ impl Tool {
 
 impl Report {
     /// The report of a finished run, without replay files.
+    #[expect(clippy::too_many_lines, reason = "a list of the members of a report")]
     pub(crate) fn of(finished: &Finished) -> Self {
         let Finished { summary, context, strictness, place, redactor } = finished;
         let maker = finished.maker();
@@ -527,6 +528,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a list of what is hidden")]
     fn no_member_of_the_model_and_no_format_has_a_secret() {
         let mut sample = leaking();
         // The cURL line has the user's own headers as they are given to a shell: variables stand there in place of secrets.

@@ -128,6 +128,7 @@ fn with_cause(finding: Finding) -> Finding {
 }
 
 /// A run with a failure, a flake, a warning and an inconclusive rule.
+#[expect(clippy::too_many_lines, reason = "a list of findings")]
 pub(crate) fn violations() -> Sample {
     let mut redactor = Redactor::with_public_words(is_common);
     redactor.hide("s3cr3t-key");
@@ -345,6 +346,7 @@ pub(crate) fn unanswered() -> Sample {
     sample
 }
 
+#[expect(clippy::too_many_lines, reason = "the members of a finding")]
 fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> Finding {
     let rule = SPECIFICATION.find_rule(rule).unwrap();
     let violation = Violation {

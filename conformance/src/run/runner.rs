@@ -57,6 +57,7 @@ pub struct RunOutcome {
 }
 
 /// Runs a suite against a target and reports its events. It does not fail: what went wrong is in the summary.
+#[expect(clippy::too_many_lines, reason = "the steps of a run, in order")]
 pub async fn check(
     settings: &Settings,
     suite: &Suite,
@@ -304,6 +305,7 @@ fn answered_in_time<'a>(exchanges: impl Iterator<Item = &'a Exchange>, limit: Du
 
 /// Judges what discovery sent, and sends and judges every group of the plan. Returns why it was not completed, how many requests were sent as part of groups, and which ones
 /// were the last, in words.
+#[expect(clippy::too_many_lines, reason = "the steps of a plan, in order")]
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,

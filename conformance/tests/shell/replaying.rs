@@ -147,6 +147,7 @@ fn paste(folder: &Path, line: &str, variables: &[(&str, &str)]) -> (i32, String)
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, step by step")]
 fn the_printed_line_works_when_pasted() {
     const PATH: &str = "/key/Secret-Path-1?apikey=Secret-Query-2";
     const SENT: [&str; 4] = [

@@ -5,13 +5,36 @@ use std::{
     slice,
 };
 
-use super::{RunSummary, Threshold, WorkerShare, judge_all};
+use super::{RunSummary, Threshold, WorkerShare, judge_all, summary::LoadModel};
 use crate::text::count;
 
 /// Most reasons for an early end that are listed.
 const REASONS: usize = 10;
 /// Most command lines of merged runs that are kept.
 const COMMANDS: usize = 20;
+
+/// The load of all runs together.
+fn model_of(first: &RunSummary, runs: &[&RunSummary]) -> LoadModel {
+    let mut model = first.model.clone();
+    // Users that moved from one worker of a master to another are in the sum twice.
+    let sum: usize =
+        of_workers(runs).filter(|worker| worker.all_users.is_some()).map(|worker| worker.users).sum();
+    let most = of_workers(runs).filter_map(|worker| worker.all_users).max();
+    model.users =
+        runs.iter().map(|run| run.model.users).sum::<usize>() - sum.saturating_sub(most.unwrap_or(sum));
+    model.arrivals_asked = runs.iter().map(|run| run.model.arrivals_asked).sum();
+    let rates: Vec<&str> = runs.iter().filter_map(|run| run.model.rate.as_deref()).collect();
+    // Each worker of a distributed run names the rate of the whole run.
+    let is_whole =
+        runs.iter().all(|run| !run.workers.is_empty()) && rates.windows(2).all(|pair| pair[0] == pair[1]);
+    let shown_rates = if is_whole { &rates[..rates.len().min(1)] } else { &rates };
+    model.rate = (!rates.is_empty()).then(|| total_rate(shown_rates));
+    model
+}
+
+fn of_workers<'r>(runs: &[&'r RunSummary]) -> impl Iterator<Item = &'r WorkerShare> {
+    runs.iter().flat_map(|run| &run.workers)
+}
 
 /// Merges runs that took place at the same time and judges the result. Histograms and counts are added, so percentiles and rates
 /// are those of all requests. The thresholds are `thresholds`, or those of the runs if that is empty. `missing` names workers that
@@ -48,32 +71,17 @@ pub fn merge(
         let names: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
         names.into_iter().cloned()
     };
-    let mut model = first.model.clone();
-    let of_workers = || runs.iter().flat_map(|run| &run.workers);
-    // Users that moved from one worker of a master to another are in the sum twice.
-    let sum: usize =
-        of_workers().filter(|worker| worker.all_users.is_some()).map(|worker| worker.users).sum();
-    let most = of_workers().filter_map(|worker| worker.all_users).max();
-    model.users =
-        runs.iter().map(|run| run.model.users).sum::<usize>() - sum.saturating_sub(most.unwrap_or(sum));
-    model.arrivals_asked = runs.iter().map(|run| run.model.arrivals_asked).sum();
-    let rates: Vec<&str> = runs.iter().filter_map(|run| run.model.rate.as_deref()).collect();
-    // Each worker of a distributed run names the rate of the whole run.
-    let is_whole =
-        runs.iter().all(|run| !run.workers.is_empty()) && rates.windows(2).all(|pair| pair[0] == pair[1]);
-    let shown_rates = if is_whole { &rates[..rates.len().min(1)] } else { &rates };
-    model.rate = (!rates.is_empty()).then(|| total_rate(shown_rates));
     let without_figures = left_out.iter().flat_map(|run| &run.workers);
-    let mut workers: Vec<WorkerShare> = of_workers()
+    let workers = of_workers(runs)
         .cloned()
         .chain(without_figures.filter_map(|worker| Some(worker.left_out(usual?))))
-        .chain(missing.iter().map(|name| WorkerShare::missing(name)))
+        .chain(missing.iter().map(|name| WorkerShare::missing(name)));
+    // A thousand times the same setup would make the report twice as large.
+    let setup = |place| usual.filter(|_| place == 0).cloned().unwrap_or_default();
+    let workers: Vec<WorkerShare> = workers
+        .enumerate()
+        .map(|(place, worker)| WorkerShare { all_users: None, setup: setup(place), ..worker })
         .collect();
-    for (place, worker) in workers.iter_mut().enumerate() {
-        worker.all_users = None;
-        // A thousand times the same setup would make the report twice as large.
-        worker.setup = usual.filter(|_| place == 0).cloned().unwrap_or_default();
-    }
     let cut_short = cut_short(runs, &workers);
     let commands = unique(|run| slice::from_ref(&run.command)).filter(|command| !command.is_empty());
     let merged = RunSummary {
@@ -89,7 +97,7 @@ pub fn merge(
         },
         left_out: unique(|run| &run.left_out).collect(),
         seed: first.seed,
-        model,
+        model: model_of(first, runs),
         judge_share: runs.iter().map(|run| run.judge_share).fold(1.0, f64::min),
         cut_short,
         stopped_answering: runs.iter().any(|run| run.stopped_answering),

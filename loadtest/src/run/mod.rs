@@ -37,6 +37,21 @@ pub(crate) fn untested(cause: &str) -> CommandError {
     CommandError::could_not_test(format!("could not test: {cause}"))
 }
 
+/// When requests are sent. `limit` is the rate of the profile.
+fn pacing(options: &RunOptions, limit: Option<f64>, length: Duration, seed: u64) -> Pacing {
+    match (&options.rate, limit) {
+        (Some(rate), _) => {
+            let schedule = rate.schedule(length);
+            Pacing::Open(match options.arrivals {
+                Arrivals::Regular => schedule.into(),
+                Arrivals::Poisson => schedule.poisson(seed).into(),
+            })
+        }
+        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, length).into()),
+        (None, None) => Pacing::Closed,
+    }
+}
+
 /// Executes a load test and returns its summary. An error is why there is none: the target could not be tested, the usage or the
 /// configuration is wrong, or goose could not execute the run. `live` gets the figures while it goes on. If `signal` ends, the run ends
 /// with its figures so far.
@@ -59,17 +74,7 @@ pub async fn run(
     let weights = options.weights.iter().cloned().collect();
     let mix = Mix::new(&options.scenario, &weights, &mut generator)?;
     check_limit(options.rate.as_ref(), limit, &mix)?;
-    let pacing = match (&options.rate, limit) {
-        (Some(rate), _) => {
-            let schedule = rate.schedule(clock.length);
-            Pacing::Open(match options.arrivals {
-                Arrivals::Regular => schedule.into(),
-                Arrivals::Poisson => schedule.poisson(target.seed()).into(),
-            })
-        }
-        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, clock.length).into()),
-        (None, None) => Pacing::Closed,
-    };
+    let pacing = pacing(options, limit, clock.length, target.seed());
     model.arrivals_asked = pacing.open().map(|all| all.total() - all.due_before(clock.warm_up));
     let facts = facts(&target, &mix, options.judging, model);
     let run = Arc::new(RunState::new(

@@ -128,6 +128,7 @@ fn worker(folder: &Path, master: &str, arguments: &[&str]) -> Finished {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one run, step by step")]
 fn no_master_keeps_a_worker_longer_than_its_patience() {
     let scripts: [(Script, &str); 8] = [
         // It never acknowledges the worker.

@@ -370,11 +370,9 @@ impl Group {
 
     /// The group with these request headers in place of the plain ones.
     #[must_use]
-    pub fn sent_as(self, headers: Option<Arc<HeaderSet>>) -> Self {
-        Self {
-            members: self.members.into_iter().map(|member| member.sent_as(headers.clone())).collect(),
-            ..self
-        }
+    pub fn sent_as(self, headers: Option<&Arc<HeaderSet>>) -> Self {
+        let members = self.members.into_iter().map(|member| member.sent_as(headers.cloned()));
+        Self { members: members.collect(), ..self }
     }
 
     /// The group that its relation builds from another base, with the request headers that it has; none when the relation cannot be built from it.

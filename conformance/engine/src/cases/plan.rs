@@ -136,7 +136,8 @@ pub fn numbered(group: Group, number: usize, seed: u64, context: &dyn Knowledge)
         return group;
     }
     let client = client_of_group(seed, number);
-    group.sent_as(client.filter(|client| !context.refused_clients().contains(client.name)))
+    let client = client.filter(|client| !context.refused_clients().contains(client.name));
+    group.sent_as(client.as_ref())
 }
 
 /// One group and the id after its last.

@@ -374,6 +374,7 @@ impl Session {
     }
 
     /// The summary of the run.
+    #[expect(clippy::too_many_lines, reason = "a list of the members of a summary")]
     pub fn conclude(self, ending: Ending<'_>) -> Summary {
         let places = self.places().into_iter().cloned().collect();
         let is_recorded = ending.recorded.is_some();

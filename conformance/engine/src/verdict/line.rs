@@ -173,6 +173,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn a_verdict_names_what_limits_it() {
         use RuleState::{
             Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing, Warned,

@@ -7,7 +7,7 @@ use paymaster_engine::{
         case::{Base, Group},
         plan::{FIRST_ID, single_requests},
     },
-    first_profile::{self, FirstProfile, ProfileText, ReachedKinds},
+    first_profile::{self, FirstProfile, ProfileText, ReachedKinds, list},
     knowledge::Discover as _,
     message::{answer::Answer, request::ParsedRequest},
     session::{access::Access, judge},
@@ -16,6 +16,7 @@ use paymaster_engine::{
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::Exchange;
 use serde_json::Value;
+use toml_edit::{Array, InlineTable};
 
 use crate::{
     SPECIFICATION,
@@ -86,61 +87,62 @@ impl Survey {
     fn tables(&self) -> String {
         let mut text = ProfileText::default();
         text.table("service");
-        let served = self.target.served_versions().map(|version| format!("{:?}", version.to_string()));
-        let served: Vec<String> = served.collect();
+        let served: Vec<String> = self.target.served_versions().map(|version| version.to_string()).collect();
         if served.is_empty() {
-            text.only_you("The versions of EntryPoint that are served.", &[r#"entry-points = ["0.7"]"#]);
+            text.example("The versions of EntryPoint that are served.", r#"entry-points = ["0.7"]"#);
         } else if served.len() == 1 || self.target.serves_several() {
-            text.found("Found: these got results.", &[&format!("entry-points = [{}]", served.join(", "))]);
+            text.found("Found: these got results.", "entry-points", Array::from_iter(served));
         } else {
             let comment = format!(
                 "Found: {} got results, and a service of one version that ignores the EntryPoint answers so too. List each that is served.",
                 served.join(", ")
             );
-            text.found(&comment, &[&format!("entry-points = [{}]", served[0])]);
+            text.found(&comment, "entry-points", Array::from_iter([served[0].as_str()]));
         }
-        match self.target.found.chain_id {
+        // TOML has no larger numbers.
+        match self.target.found.chain_id.and_then(|chain| i64::try_from(chain).ok()) {
             Some(chain) if self.target.found.chain_is_sure => {
-                text.found("Found: the chain that the target serves.", &[&format!("chain-id = {chain}")]);
+                text.found("Found: the chain that the target serves.", "chain-id", chain);
             }
             Some(chain) => text.only_you(
                 "The chain. Requests for this one got results, and so may those for others: correct it.",
-                &[&format!("chain-id = {chain}")],
+                "chain-id",
+                chain,
             ),
-            None => text.only_you("The chain that the target serves.", &["chain-id = 8453"]),
+            None => text.example("The chain that the target serves.", "chain-id = 8453"),
         }
-        text.only_you("The context that requests have.", &[r#"context = { policyId = "..." }"#]);
+        text.example("The context that requests have.", r#"context = { policyId = "..." }"#);
         text.table("operations");
-        text.only_you("Where every well-formed operation gets a result.", &[r#"accepts = "any""#]);
+        text.example("Where every well-formed operation gets a result.", r#"accepts = "any""#);
         // One of each version.
         let served = EntryPointVersion::ALL.into_iter().filter_map(|version| {
             self.operations.values().find(|(own, _, served, sent)| *own == version && served == sent)
         });
-        let lines: Vec<String> = served
+        let sponsored: Vec<InlineTable> = served
             .map(|(version, own, ..)| {
-                let member = |name: &str| format!("{name} = {}", own[name]);
-                let members = ["sender", "nonce", "callData"].map(member).join(", ");
-                format!(r#"    {{ entry-point = "{version}", operation = {{ {members} }} }},"#)
+                let members = ["sender", "nonce", "callData"];
+                let operation = members.map(|name| (name, own[name].as_str().unwrap_or_default()));
+                let mut entry = InlineTable::from_iter([("entry-point", version.to_string())]);
+                entry.insert("operation", InlineTable::from_iter(operation).into());
+                entry
             })
             .collect();
-        if lines.is_empty() {
+        if sponsored.is_empty() {
             let line = r#"sponsorable = [{ entry-point = "0.7", operation = { sender = "0x...", nonce = "0x0", callData = "0x..." } }]"#;
-            text.only_you("An operation that the target sponsors: it makes most rules conclusive.", &[line]);
+            text.example("An operation that the target sponsors: it makes most rules conclusive.", line);
         } else {
-            let mut all = vec!["sponsorable = ["];
-            all.extend(lines.iter().map(String::as_str));
-            all.push("]");
-            text.found("Found: these made-up operations got results.", &all);
+            text.found("Found: these made-up operations got results.", "sponsorable", list(sponsored));
         }
-        text.only_you(
+        text.example(
             "A sender whose operations are refused.",
-            &[r#"refused = [{ sender = "0x00000000000000000000000000000000deadbeef" }]"#],
+            r#"refused = [{ sender = "0x00000000000000000000000000000000deadbeef" }]"#,
         );
         text.table("contract");
-        text.only_you(
+        text.example(
             "The contract and its signer: signatures are then checked without a node.",
-            &[r#"kind = { "0.7" = "verifying-0.7" }"#, r#"signer = "0x...""#],
+            r#"kind = { "0.7" = "verifying-0.7" }"#,
         );
+        text.line(r#"#: signer = "0x...""#);
         text.0
     }
 }

@@ -1,9 +1,9 @@
 //! The text of a first profile: what a survey found, each line marked as found, and comments for what only the vendor can say.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
 
 use paymaster_engine::{
-    first_profile::{FirstProfile, ProfileText},
+    first_profile::{FirstProfile, ProfileText, entry, list},
     verdict::{
         line::count,
         profile_line::{MissingLine, missing_line},
@@ -12,6 +12,7 @@ use paymaster_engine::{
 use paymaster_schemas::{Kind, Mode, kinds};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use toml_edit::{Array, InlineTable};
 
 use crate::{
     SPECIFICATION, lines,
@@ -101,54 +102,56 @@ impl Tables<'_> {
         if !found.serves_anything() {
             let waiting = waiting(&found.context, &lines::SPONSORABLE)
                 + waiting(&found.context, &lines::SUPPORTED_TOKENS);
-            self.text.only_you(
+            self.text.example(
                 &format!("The one key to write: an operation that it sponsors. {waiting} rules wait for it."),
-                &[ONE_KEY],
+                ONE_KEY,
             );
-            self.text.only_you(
+            self.text.example(
                 "Members of these operations that may have any other value: rules about them then apply.",
-                &[r#"vary = ["nonce"]"#],
+                r#"vary = ["nonce"]"#,
             );
             return;
         }
         let only_sponsored = BTreeSet::from([Decision::Sponsored]);
         let sponsored = found.operations.iter().filter(|(_, decisions)| *decisions == only_sponsored);
-        match sponsored.map(|(operation, _)| inline_table(operation)).min_by_key(String::len) {
+        let sponsored = sponsored.map(|(operation, _)| inline_table(operation));
+        match sponsored.min_by_key(|operation| operation.to_string().len()) {
             Some(operation) => self.text.only_you(
                 "Operations that it always sponsors. found: it sponsored this one twice.",
-                &[&format!("sponsorable = [{operation}]")],
+                "sponsorable",
+                Array::from_iter([operation]),
             ),
-            None => self.text.only_you("Operations that it always sponsors.", &[ONE_KEY]),
+            None => self.text.example("Operations that it always sponsors.", ONE_KEY),
         }
         let with = |decision| found.operations.iter().filter(|(_, all)| all.contains(&decision)).count();
         if let Some((times, message)) = found.refused_token_mode() {
             let message =
                 if (self.is_public)(message) { format!(" with {message:?}") } else { String::new() };
-            self.text.only_you(
+            self.text.example(
                 &format!(
                     "The modes that it serves, where it serves one only. found: {times} of {times} requests in mode ERC20 were refused{message}."
                 ),
-                &[r#"modes = ["SPONSORED"]"#],
+                r#"modes = ["SPONSORED"]"#,
             );
         }
         let (tried, denied) = (found.operations.len(), with(Decision::NotSponsored));
         let served = tried - with(Decision::Refused);
-        self.text.only_you(
+        self.text.example(
             "Operations that it does not sponsor: two rules wait for one.",
-            &[r#"refused = [{ sender = "0x...", nonce = "0", callData = "0x..." }]"#],
+            r#"refused = [{ sender = "0x...", nonce = "0", callData = "0x..." }]"#,
         );
-        self.text.only_you(
+        self.text.example(
             &format!(
                 "Whether every well-formed operation gets a result (\"any\"), or listed ones alone (\"listed\"). found: {served} of {tried} \
                  made-up operations got one."
             ),
-            &[r#"accepts = "any""#],
+            r#"accepts = "any""#,
         );
-        self.text.only_you(
+        self.text.example(
             &format!(
                 "Whether each of them is sponsored (\"any\") or none is (\"none\"). found: {denied} of {tried} were not sponsored."
             ),
-            &[r#"sponsors = "any""#],
+            r#"sponsors = "any""#,
         );
     }
 
@@ -157,52 +160,47 @@ impl Tables<'_> {
         let context = &self.found.context;
         let addresses =
             |support| context.tokens_with(support).take(MOST_TOKENS).filter(|token| is_address(token));
-        let known: Vec<String> =
-            addresses(Support::Supported).map(|token| format!("  {},", self.token(token))).collect();
-        let unsupported: Vec<String> =
-            addresses(Support::Unsupported).map(|token| format!("\"{token}\"")).collect();
+        let known: Vec<InlineTable> = addresses(Support::Supported).map(|token| self.token(token)).collect();
+        let unsupported: Array = addresses(Support::Unsupported).collect();
         if known.is_empty() {
-            self.text.only_you(
+            self.text.example(
                 &format!(
                     "Tokens that it supports: {} rules wait for one. found: none of the well-known tokens was quoted.",
                     waiting(context, &lines::SUPPORTED_TOKENS)
                 ),
-                &[r#"supported = [{ address = "0x..." }]"#],
+                r#"supported = [{ address = "0x..." }]"#,
             );
         } else {
-            self.text.found("found: quoted", &["supported = [", &known.join("\n"), "]"]);
+            self.text.found("found: quoted", "supported", list(known));
         }
         if !unsupported.is_empty() {
-            let line = format!("unsupported = [{}]", unsupported.join(", "));
-            self.text.found("found: in unsupportedTokens of a quote", &[&line]);
+            self.text.found("found: in unsupportedTokens of a quote", "unsupported", unsupported);
         }
-        self.text.only_you(
+        self.text.example(
             "Whether the list above is complete: every other token is then unsupported.",
-            &["complete = true"],
+            "complete = true",
         );
     }
 
     /// An entry of `tokens.supported`.
-    fn token(&self, address: &str) -> String {
+    fn token(&self, address: &str) -> InlineTable {
         let facts = self.found.context.facts.of(address);
-        let mut entry = format!("{{ address = \"{address}\"");
+        let mut entry = InlineTable::from_iter([("address", address)]);
         let symbol = facts.and_then(|facts| facts.symbol.as_deref());
         if let Some(symbol) = symbol.filter(|symbol| self.is_plain(symbol)) {
-            // Writing to a String cannot fail.
-            let _ = write!(entry, ", symbol = \"{symbol}\"");
+            entry.insert("symbol", symbol.into());
         }
         if let Some(decimals) = facts.and_then(|facts| facts.decimals) {
-            let _ = write!(entry, ", decimals = {decimals}");
+            entry.insert("decimals", i64::from(decimals).into());
         }
-        entry + " }"
+        entry
     }
 
-    /// Whether a text of the target can stand between quotes as it is, and holds no secret.
+    /// Whether a text of the target is worth writing, and holds no secret.
     fn is_plain(&self, text: &str) -> bool {
-        let is_plain = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '"' | '\\');
         !text.is_empty()
             && text.len() <= LONGEST_SYMBOL
-            && text.chars().all(is_plain)
+            && text.chars().all(|letter| letter.is_ascii_graphic())
             && (self.is_public)(text)
     }
 
@@ -216,7 +214,7 @@ impl Tables<'_> {
             let Some(largest) = served.last() else {
                 continue;
             };
-            let line = format!("{key} = {}", largest.size);
+            let line = (key, i64::try_from(largest.size).unwrap_or(i64::MAX));
             if refused.is_some() && largest.size < ordinary {
                 smaller.push(line);
             } else if largest.size > ordinary {
@@ -227,13 +225,14 @@ impl Tables<'_> {
             return;
         }
         self.text.table("limits");
-        for line in smaller {
-            self.text.found("found: a larger request was refused", &[&line]);
+        for (key, size) in smaller {
+            self.text.found("found: a larger request was refused", key, size);
         }
-        for line in larger {
+        for (key, size) in larger {
             self.text.only_you(
                 "found: the target served a request of this size, larger than those that wallets send. A run with this line fails when such a request is refused.",
-                &[&line],
+                key,
+                size,
             );
         }
     }
@@ -245,21 +244,24 @@ impl Tables<'_> {
         let dialect = &self.found.context.dialect;
         let reached = |pair| self.found.reached.serves_any(&[pair]);
         let sponsored = kinds::ALL.into_iter().any(|pair| Mode::of(pair) == Mode::Sponsored && reached(pair));
-        let mut lines = vec![format!("amount-notation = \"{}\"", name_of(&dialect.amount_notation))];
-        if self.is_plain(&dialect.jsonrpc_version) {
-            lines.push(format!("jsonrpc-version = \"{}\"", dialect.jsonrpc_version));
-        }
-        if sponsored && self.is_plain(&dialect.sponsored_name) {
-            lines.push(format!("sponsored-name = \"{}\"", dialect.sponsored_name));
-        }
-        if reached(kinds::SPONSOR_ERC20) {
-            lines.push(format!("fee-token-member = \"{}\"", dialect.fee_token_member));
-        }
-        if dialect.quoted_tokens != QuotedTokens::Unknown {
-            lines.push(format!("quoted-tokens = \"{}\"", name_of(&dialect.quoted_tokens)));
-        }
+        let is_plain = |text: &String| self.is_plain(text);
+        let sponsored_name = Some(&dialect.sponsored_name).filter(|_| sponsored);
+        let quoted =
+            (dialect.quoted_tokens != QuotedTokens::Unknown).then(|| name_of(&dialect.quoted_tokens));
+        let entries = [
+            ("amount-notation", Some(name_of(&dialect.amount_notation))),
+            ("jsonrpc-version", Some(&dialect.jsonrpc_version).filter(|text| is_plain(text)).cloned()),
+            ("sponsored-name", sponsored_name.filter(|text| is_plain(text)).cloned()),
+            ("fee-token-member", reached(kinds::SPONSOR_ERC20).then(|| dialect.fee_token_member.clone())),
+            ("quoted-tokens", quoted),
+        ];
         self.text.table("dialect");
-        self.text.found("found: served", &[&lines.join("\n")]);
+        self.text.comment("found: served");
+        for (key, value) in entries {
+            if let Some(value) = value {
+                self.text.line(&entry(key, value.into()));
+            }
+        }
     }
 
     fn accounts(&mut self) {
@@ -276,22 +278,14 @@ impl Tables<'_> {
             |account: &SmartAccount| self.is_plain(&account.name) && self.is_plain(&account.version);
         let writable: Vec<SmartAccount> = accounts.into_iter().filter(is_writable).collect();
         for account in &writable {
-            self.text.line("");
-            let (name, version) =
-                (format!("name = \"{}\"", account.name), format!("version = \"{}\"", account.version));
-            let lines = ["[[accounts]]", &name, &version];
-            if is_full(account) {
-                self.text.found("found: served", &lines);
-            } else {
-                self.text.only_you("found: served, but not as well as others", &lines);
-            }
+            let entries = [("name", account.name.as_str()), ("version", account.version.as_str())];
+            let (is_full, how) = (is_full(account), "found: served, but not as well as others");
+            self.text.element(if is_full { "found: served" } else { how }, is_full, "accounts", &entries);
         }
         if writable.is_empty() {
-            self.text.line("");
-            self.text.only_you(
-                "A smart account implementation that it serves; repeat the block for more.",
-                &["[[accounts]]", "name = \"BICONOMY\"", "version = \"2.0.0\""],
-            );
+            let about = "A smart account implementation that it serves; repeat the block for more.";
+            let example = [("name", "BICONOMY"), ("version", "2.0.0")];
+            self.text.element(about, false, "accounts", &example);
         }
     }
 }
@@ -302,13 +296,9 @@ fn waiting(context: &Context, line: &'static MissingLine) -> usize {
     SPECIFICATION.rules().filter(waits).count()
 }
 
-/// The members of section 2.2 as an inline table of TOML.
-fn inline_table(operation: &Map<String, Value>) -> String {
-    let members: Vec<String> = operation
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name} = \"{}\"", value.as_str()?)))
-        .collect();
-    format!("{{ {} }}", members.join(", "))
+/// The members of section 2.2 as an inline table.
+fn inline_table(operation: &Map<String, Value>) -> InlineTable {
+    operation.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect()
 }
 
 /// The name of a value in a configuration file.

@@ -31,7 +31,7 @@ use paymaster_client::{
     throttling::{Retries, RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::spending::SpendingLimits;
-use paymaster_exchange::{Exchange, Failure, KEPT, RequestBody};
+use paymaster_exchange::{Exchange, Failure, KEPT, RequestBody, Response};
 
 use crate::run::sending::{
     comparison::Comparison,
@@ -345,6 +345,18 @@ impl Attempts {
             }
             None => excuse,
         };
+        self.after_excuse(target, exchange, response, &excuse, now)
+    }
+
+    /// Decides what to do after a response, by the excuse that it has.
+    fn after_excuse(
+        &mut self,
+        target: &mut TargetState,
+        exchange: &Exchange,
+        response: &Response,
+        excuse: &Excuse,
+        now: SystemTime,
+    ) -> Next {
         let decision = match excuse.limit {
             Some(Limit::InBody) => self.throttled.throttled_without_time(),
             Some(_) => self.throttled.decide(response, || now),
@@ -687,11 +699,9 @@ fn status(exchange: &Exchange) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-    use paymaster_exchange::Response;
-
     use super::*;
     use crate::run::sending::own_words::OwnWords;
+    use bytes::Bytes;
 
     const RESULT: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
     const BUSY: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"server busy"}}"#;

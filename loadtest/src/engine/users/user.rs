@@ -129,6 +129,10 @@ fn take_state(run: &RunState, index: usize) -> Option<UserState> {
 }
 
 /// Sends the requests of an iteration, one after the other. Gives the time of the last answer.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the way of one request, in order, on the path that decides the speed"
+)]
 async fn execute(
     run: &RunState,
     state: &mut UserState,

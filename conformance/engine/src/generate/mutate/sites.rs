@@ -57,6 +57,7 @@ struct List {
 }
 
 impl Finder {
+    #[expect(clippy::too_many_lines, reason = "a list of keywords, each with what breaks it")]
     fn walk(&mut self, place: &Place, location: &str) -> Result<(), Unsupported> {
         let keywords = place.keywords()?;
         if keywords.contains_key("$ref") {

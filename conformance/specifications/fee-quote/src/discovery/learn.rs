@@ -2,7 +2,7 @@
 
 use crate::{
     SPECIFICATION,
-    call::{CallParts, quoted_tokens, unsupported_tokens},
+    call::{CallParts, RequestedTokens, quoted_tokens, unsupported_tokens},
     generate::tokens::NATIVE_COIN,
     target::{
         context::{Support, shown_support},
@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::kinds;
+use serde_json::Value;
 
 use super::{
     Discovery,
@@ -65,25 +66,8 @@ impl Discovery {
                 self.context.served_forms.learn_named(trial.pair, form);
             }
             if trial.pair == kinds::QUOTE_ERC20 {
-                let quoted = quoted_tokens(result);
                 self.context.quoted.learn(result, exchange.received);
-                if self.round == 4 {
-                    self.context.facts.learn(result);
-                }
-                unknown.count(&call.tokens().quoted(), &quoted, self.seed);
-                if let (Some(preferred), Some(list)) = (&call.tokens().preferred, &call.tokens().list) {
-                    let supported = |token: &str| self.context.support(token) == Support::Supported;
-                    readings.count(preferred, list, [&quoted, &unsupported_tokens(result)], supported);
-                }
-                for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
-                    self.context.learn_token(coin, Support::Supported);
-                }
-                if self.round == 3 {
-                    let unsupported = unsupported_tokens(result);
-                    for (token, support) in shown_support(&call.tokens().quoted(), &quoted, &unsupported) {
-                        self.context.learn_token(token, support);
-                    }
-                }
+                self.learn_tokens(&call.tokens(), result, &mut unknown, &mut readings);
             }
         }
         if unknown.requested > 0 {
@@ -96,6 +80,34 @@ impl Discovery {
         let reading = readings.most();
         if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Unknown {
             self.context.dialect.quoted_tokens = reading;
+        }
+    }
+
+    /// Learns of the tokens of one request from its quotes.
+    fn learn_tokens(
+        &mut self,
+        tokens: &RequestedTokens<'_>,
+        result: &Value,
+        unknown: &mut Tally,
+        readings: &mut ReadingCounts,
+    ) {
+        let quoted = quoted_tokens(result);
+        if self.round == 4 {
+            self.context.facts.learn(result);
+        }
+        unknown.count(&tokens.quoted(), &quoted, self.seed);
+        if let (Some(preferred), Some(list)) = (&tokens.preferred, &tokens.list) {
+            let supported = |token: &str| self.context.support(token) == Support::Supported;
+            readings.count(preferred, list, [&quoted, &unsupported_tokens(result)], supported);
+        }
+        for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
+            self.context.learn_token(coin, Support::Supported);
+        }
+        if self.round == 3 {
+            let unsupported = unsupported_tokens(result);
+            for (token, support) in shown_support(&tokens.quoted(), &quoted, &unsupported) {
+                self.context.learn_token(token, support);
+            }
         }
     }
 }

@@ -235,6 +235,7 @@ fn drawn_tokens_are_supported_as_requested() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn quotes_show_every_mix_of_tokens() {
     let context = Context::new(profile());
     let mut source = Source::new(5, &context);

@@ -227,7 +227,11 @@ impl Search<'_> {
     }
 
     /// For a rule that compares a request with the same request later: whether the requests between them decide.
-    pub(super) async fn request_between(&mut self) -> Option<EarlierRequest> {
+    pub(super) async fn request_between(&mut self) -> Option<Diagnosis> {
+        self.earlier_request_between().await.map(|earlier| Diagnosis::of(Cause::Earlier(earlier)))
+    }
+
+    async fn earlier_request_between(&mut self) -> Option<EarlierRequest> {
         let group = self.finding.group.clone();
         let wrong = self.finding.violation.member;
         let baseline = group.members.iter().position(|member| member.role == Role::Baseline)?;
@@ -272,7 +276,7 @@ impl Search<'_> {
             let mut group = group.clone();
             match wrong {
                 Some(wrong) => group.members[wrong].sent_as = set,
-                None => group = group.sent_as(set),
+                None => group = group.sent_as(set.as_ref()),
             }
             group
         };

@@ -78,18 +78,8 @@ fn with_the_members_of(group: &Group, mut rebuilt: Group) -> Option<Group> {
 }
 
 impl Search<'_> {
-    /// The members that decide, or that every answer is wrong.
+    /// For a rule about single requests: the members that decide.
     pub(super) async fn members(&mut self) -> Option<Diagnosis> {
-        if let Some(diagnosis) = self.writing().await {
-            return Some(diagnosis);
-        }
-        if self.judges_groups() {
-            let change = self.change_that_decides().await;
-            return match change {
-                Some(change) => Some(change),
-                None => self.base_that_decides().await,
-            };
-        }
         let wrong = Subject::Member(self.finding.violation.member);
         let mut found: Option<Diagnosis> = None;
         let plain = self.plain_request(wrong).await;
@@ -224,7 +214,7 @@ impl Search<'_> {
     }
 
     /// For a rule over a group: the members of the base on which it depends.
-    async fn base_that_decides(&mut self) -> Option<Diagnosis> {
+    pub(super) async fn base_that_decides(&mut self) -> Option<Diagnosis> {
         let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
         let mut bases: Vec<Value> = Vec::new();
         for example in &examples {
@@ -252,7 +242,7 @@ impl Search<'_> {
     }
 
     /// For a rule over a group: the members in which the request that breaks the rule differs from the one it is compared with.
-    async fn change_that_decides(&mut self) -> Option<Diagnosis> {
+    pub(super) async fn change_that_decides(&mut self) -> Option<Diagnosis> {
         let group = &self.finding.group;
         let subject = Subject::Member(self.finding.violation.member);
         let baseline = self.baseline()?;

@@ -9,6 +9,11 @@ mod left_behind;
 pub(super) mod members;
 mod writing;
 
+use std::{
+    future::{Future, ready},
+    pin::Pin,
+};
+
 use left_behind::in_no_order;
 use serde_json::Value;
 
@@ -48,6 +53,56 @@ impl Diagnosis {
         Self { contrast: Some(contrast), ..Self::of(cause) }
     }
 }
+
+/// What a rule judges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    Requests,
+    Groups,
+}
+
+/// One way to find a cause.
+struct Strategy {
+    /// The fewest requests of the budget with which it finds a cause. With less left, it is not tried.
+    price: u32,
+    /// What is judged by the rules that it is for; none where it is for all.
+    judged: Option<Judged>,
+    /// Whether what it finds can be chance, and is sent again.
+    by_chance: bool,
+    search: for<'s> fn(&'s mut Search<'_>, &'s [Finding]) -> Found<'s>,
+}
+
+type Found<'s> = Pin<Box<dyn Future<Output = Option<Diagnosis>> + 's>>;
+
+impl Strategy {
+    const fn new(price: u32, search: for<'s> fn(&'s mut Search<'_>, &'s [Finding]) -> Found<'s>) -> Self {
+        Self { price, judged: None, by_chance: false, search }
+    }
+
+    const fn by_chance(self) -> Self {
+        Self { by_chance: true, ..self }
+    }
+
+    const fn of(self, judged: Judged) -> Self {
+        Self { judged: Some(judged), ..self }
+    }
+}
+
+/// Every way to find the cause of what is wrong whenever its requests are sent, in the order in which they are tried: what an earlier request
+/// or the circumstances decide looks as if any member of the request did.
+const STRATEGIES: &[Strategy] = &[
+    Strategy::new(1, |search, known| Box::pin(search.known_cause(known))),
+    Strategy::new(0, |search, _| Box::pin(ready(search.refused_value()))),
+    Strategy::new(0, |search, _| Box::pin(search.left_behind())),
+    Strategy::new(0, |search, _| Box::pin(search.concurrent_group())),
+    Strategy::new(1, |search, _| Box::pin(search.request_before())).of(Judged::Requests),
+    Strategy::new(1, |search, _| Box::pin(search.headers())).by_chance(),
+    Strategy::new(1, |search, _| Box::pin(search.writing())).by_chance(),
+    Strategy::new(2, |search, _| Box::pin(search.change_that_decides())).of(Judged::Groups).by_chance(),
+    Strategy::new(2, |search, _| Box::pin(search.base_that_decides())).of(Judged::Groups).by_chance(),
+    Strategy::new(1, |search, _| Box::pin(search.members())).of(Judged::Requests).by_chance(),
+    Strategy::new(1, |search, _| Box::pin(search.request_between())),
+];
 
 /// What a search compares with.
 pub(crate) struct Material<'a> {
@@ -90,32 +145,16 @@ impl<'a> Search<'a> {
         {
             return self.chance_or_concurrency(known).await;
         }
-        if let Some(diagnosis) = self.known_cause(known).await {
-            return Some(diagnosis);
+        for Strategy { price, judged, by_chance, search } in STRATEGIES {
+            if judged.is_some_and(|judged| judged != self.judged()) || self.budget.left() < *price {
+                continue;
+            }
+            if let Some(diagnosis) = search(self, known).await {
+                let holds = !by_chance || self.is_no_chance(&diagnosis).await;
+                return holds.then_some(diagnosis);
+            }
         }
-        if let Some(diagnosis) = self.refused_value() {
-            return Some(diagnosis);
-        }
-        if let Some(diagnosis) = self.left_behind().await {
-            return Some(diagnosis);
-        }
-        if let Some(diagnosis) = self.concurrent_group().await {
-            return Some(diagnosis);
-        }
-        if !self.judges_groups()
-            && let Some(diagnosis) = self.request_before().await
-        {
-            return Some(diagnosis);
-        }
-        let mut diagnosis = self.headers().await;
-        if diagnosis.is_none() {
-            diagnosis = self.members().await;
-        }
-        match diagnosis {
-            Some(diagnosis) if self.is_no_chance(&diagnosis).await => Some(diagnosis),
-            Some(_) => None,
-            None => self.request_between().await.map(|earlier| Diagnosis::of(Cause::Earlier(earlier))),
-        }
+        None
     }
 
     /// Whether the requests of a cause break the rule each time, and those of its contrast never do.
@@ -174,6 +213,10 @@ impl<'a> Search<'a> {
             }
         }
         None
+    }
+
+    fn judged(&self) -> Judged {
+        if self.judges_groups() { Judged::Groups } else { Judged::Requests }
     }
 
     /// Whether the rule judges a group as a whole.

@@ -14,6 +14,7 @@ pub(in crate::injection::samples) const ENTRY_POINTS: [&str; 4] = [
 ];
 
 /// The bodies of sample requests of ERC-7677: what clients send, in both methods.
+#[expect(clippy::too_many_lines, reason = "a list of requests")]
 pub(crate) fn paymaster_bodies() -> Vec<Vec<u8>> {
     let [v06, v07, v08, v09] = ENTRY_POINTS;
     let dummy = json!(format!("0x{}", "ab".repeat(65)));

@@ -249,6 +249,7 @@ fn in_capitals() -> Vec<Value> {
 }
 
 /// Requests with calls, sizes and look-alike tokens as wallets send them.
+#[expect(clippy::too_many_lines, reason = "a list of requests")]
 fn of_wallets() -> Vec<Value> {
     let word = |text: &str| format!("{text:0>64}");
     let calling = |data: String| with(operation(), &[("callData", format!("0x{data}").into())]);
