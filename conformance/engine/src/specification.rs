@@ -83,6 +83,8 @@ pub struct Specification {
     pub settled: fn(&Value) -> Option<Value>,
     /// A call of another kind with the same operation; none where too little is known of the target.
     pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
+    /// The base with an operation that the profile lists as refused; none where it lists none.
+    pub refused: fn(&BuildInput<'_>) -> Option<Value>,
     /// What a target may decide by: names, as people read them, and values.
     pub deciding: fn(&Call) -> Vec<(&'static str, String)>,
     /// An answer to the call that is right in form, at a time since 1970.
@@ -289,6 +291,7 @@ pub(crate) static SAMPLE: Specification = Specification {
     sort_of_result: |_| None,
     settled: |_| None,
     sibling: |_| None,
+    refused: |_| None,
     deciding: |_| Vec::new(),
     right_answer: |_, _| Value::Null,
     may_change: |_| Change::Free,

@@ -163,16 +163,19 @@ pub fn keeps_idle(relation: &Relation) -> bool {
 /// Two calls in a batch, and then each alone: a service that takes only so many operations of a sender refuses the later ones alone too.
 pub static BATCH_ELEMENTS: Relation = Relation::new(
     "batch-elements",
-    "two calls in a batch and then each alone: of two kinds, one that is an error, ids alike, twelve at once",
+    "two calls in a batch and then each alone: of two kinds, one that is an error, one that is refused, ids alike, twelve at once",
     Bases::EveryKind,
-    Rounds::scaled(4),
+    Rounds::scaled(5),
     |input, ids| {
-        let (base, round) = (input.base, input.round % 4);
+        let (base, round) = (input.base, input.round % 5);
         let specification = input.context.specification();
         let unknown = || Some(with(base, "", "method", "pm_noSuchMethod"));
-        let Some(other) = (if round == 1 { (specification.sibling)(input) } else { unknown() }) else {
-            return Vec::new();
+        let other = match round {
+            1 => (specification.sibling)(input),
+            3 => (specification.refused)(input),
+            _ => unknown(),
         };
+        let Some(other) = other else { return Vec::new() };
         let mut next = |request: &Value| with(request, "", "id", ids.next_id());
         let alone = [next(base), next(&other)];
         let (label, batch) = match round {
@@ -181,6 +184,10 @@ pub static BATCH_ELEMENTS: Relation = Relation::new(
             2 => (
                 "a batch of twelve",
                 (0..12).map(|place| next(if place == 5 { &other } else { base })).collect(),
+            ),
+            3 => (
+                "a batch with an operation in the middle that is refused",
+                vec![next(base), next(&other), next(base)],
             ),
             _ => {
                 let first = next(base);

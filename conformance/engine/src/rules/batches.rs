@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     cases::{case::Role, protocol::BATCH_ELEMENTS},
-    knowledge::Knowledge,
+    knowledge::{Expectation, Knowledge},
     message::{
         answer::{error_of, result_of},
         request::ParsedRequest,
@@ -54,15 +54,25 @@ fn batch_elements(views: &[View<'_>], _: &dyn Knowledge, report: &mut Report) {
     report.set_member(place_of_batch);
     for call in calls {
         let same = |view: &&View<'_>| is_same(&view.request, call);
-        let Some(expected) = views.iter().find(same).and_then(expected) else {
-            continue;
-        };
+        let Some(alone) = views.iter().find(same) else { continue };
         let own = answers.iter().enumerate().filter(|(_, answer)| {
             answer.get("id").zip(call.id()).is_some_and(|(own, sent)| same_id(own, sent))
         });
         let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else {
             continue;
         };
+        let grants = |answer| result_of(answer).is_some_and(batch.specification.grants);
+        let is_refused = matches!(alone.expectation, Expectation::Refused | Expectation::NotSponsored);
+        if is_refused && alone.answer.object().is_some_and(|answer| !grants(answer)) {
+            report.expect(
+                !grants(actual),
+                format_args!("/{place}"),
+                "a refusal, which the profile asks for and the call gets alone",
+                || shown(&Value::Object(actual.clone())),
+            );
+            continue;
+        }
+        let Some(expected) = expected(alone) else { continue };
         report.expect(
             sort_of(actual, batch.specification) == Some(expected),
             format_args!("/{place}"),

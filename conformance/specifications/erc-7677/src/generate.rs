@@ -2,7 +2,7 @@
 
 use alloy_primitives::Address;
 use paymaster_engine::{
-    cases::case::{Base, Draw},
+    cases::case::{Base, BuildInput, Draw},
     generate::random::{RngExt, runner},
     knowledge::Knowledge,
 };
@@ -113,6 +113,16 @@ impl Source {
             }
         }
     }
+}
+
+/// The base with an operation that the profile lists as refused, where it lists one.
+pub(crate) fn refused(input: &BuildInput<'_>) -> Option<Value> {
+    let (target, version) = (Target::of(input.context), version(input.pair));
+    let mut listed = target.profile.operations.refused.iter();
+    let listed = listed.find(|listed| listed.sender.is_some() || listed.version() == Some(version))?;
+    let mut request = input.base.clone();
+    complete(request["params"][0].as_object_mut()?, listed);
+    Some(request)
 }
 
 /// A number in the shortest hex.

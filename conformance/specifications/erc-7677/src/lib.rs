@@ -118,6 +118,7 @@ pub static SPECIFICATION: Specification = Specification {
         _ => sort_of_result(result).map(Value::from),
     },
     sibling: |input| Some(sibling(input)),
+    refused: generate::refused,
     deciding,
     right_answer,
     may_change,

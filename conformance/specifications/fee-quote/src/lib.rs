@@ -109,6 +109,7 @@ pub static SPECIFICATION: Specification = Specification {
     sort_of_result: call::sort_of_result,
     settled: requests::notation::settled,
     sibling: call::in_other_mode,
+    refused: |input| relations::refused_call(input.base, Context::of(input.context)),
     deciding: call::deciding,
     right_answer: right_answer::right_answer,
     may_change,

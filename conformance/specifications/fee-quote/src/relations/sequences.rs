@@ -164,6 +164,14 @@ fn others(base: &Value, context: &Context) -> Vec<Value> {
     found
 }
 
+/// The base with an operation or a sender that the profile lists as refused, where it lists one.
+pub(crate) fn refused_call(base: &Value, context: &Context) -> Option<Value> {
+    let sender = context.profile.operations.refused_senders.first();
+    sender
+        .map(|sender| with(base, OPERATION, "sender", sender.as_str()))
+        .or_else(|| refused_operation(base, context))
+}
+
 /// The base with an operation that the profile lists as refused, where it lists one.
 fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
     let refused = context.profile.operations.refused.first()?;

@@ -4,20 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use paymaster_engine::{
-    cases::case::{Group, Order, Role},
+    cases::case::{Group, Order},
     diagnosis::{
-        cause::{Cause, Contrast, EarlierRequest},
+        cause::{Cause, Contrast},
         fewest::Fewest,
     },
     session::recheck::Outcome,
-    specification::Places,
     verdict::finding::Finding,
 };
 use paymaster_exchange::{HeaderLine, HeaderSet, PLAIN_HEADERS};
-use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{CONTROLS, Diagnosis, Search, parsed};
+use super::{Diagnosis, Search};
 use crate::run::confirming::{
     resend::Reproduction,
     shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
@@ -183,89 +181,6 @@ impl Search<'_> {
         true
     }
 
-    /// For requests that were sent at the same time: whether that decides.
-    pub(super) async fn concurrent_group(&mut self) -> Option<Diagnosis> {
-        let group = self.finding.group.clone();
-        let is_concurrent = group.members.len() > 1 && group.relation.order == Order::Concurrent;
-        if !is_concurrent {
-            return None;
-        }
-        let mut exchanges = Vec::new();
-        for _ in 0..CONTROLS {
-            self.budget.add(&group);
-            let (in_order, outcome) = self.resender.send_as(&group, Order::Sequential).await.ok()?;
-            if outcome != Outcome::Held {
-                return None;
-            }
-            exchanges = in_order;
-        }
-        let contrast = Contrast { group, exchanges, member: self.finding.violation.member };
-        Some(Diagnosis::with(Cause::Concurrency, contrast))
-    }
-
-    /// For a rule about single requests that is not broken when the request is sent alone: the earlier request that makes it break.
-    pub(super) async fn request_before(&mut self) -> Option<Diagnosis> {
-        let group = self.finding.group.clone();
-        let wrong = self.finding.violation.member;
-        if group.members.len() < 2 {
-            return None;
-        }
-        let alone = with_members(&group, &[wrong])?;
-        if !self.holds(&alone).await {
-            return None;
-        }
-        for earlier in 0..wrong {
-            // The violation has another place in the smaller group; the place within the answer is the same.
-            let both = with_members(&group, &[earlier, wrong])?;
-            // The earlier request may break the rule too: then it does not decide how the later one is answered.
-            if self.breaks(&both).await.is_some() && self.decides(&both, &alone, Some(1)).await {
-                return Some(Diagnosis::of(Cause::Earlier(shared(&group, earlier, wrong, self.places()))));
-            }
-        }
-        let decides = self.decides(&group, &alone, Some(wrong)).await;
-        decides.then(|| Diagnosis::of(Cause::Earlier(EarlierRequest::Other)))
-    }
-
-    /// For a rule that compares a request with the same request later: whether the requests between them decide.
-    pub(super) async fn request_between(&mut self) -> Option<Diagnosis> {
-        self.earlier_request_between().await.map(|earlier| Diagnosis::of(Cause::Earlier(earlier)))
-    }
-
-    async fn earlier_request_between(&mut self) -> Option<EarlierRequest> {
-        let group = self.finding.group.clone();
-        let wrong = self.finding.violation.member;
-        let baseline = group.members.iter().position(|member| member.role == Role::Baseline)?;
-        if baseline == wrong || !is_same_request(&group, baseline, wrong) {
-            return None;
-        }
-        let others: Vec<usize> =
-            (0..group.members.len()).filter(|index| group.members[*index].role == Role::Other).collect();
-        let rest: Vec<usize> = (0..group.members.len()).filter(|index| !others.contains(index)).collect();
-        let without = with_members(&group, &rest)?;
-        if others.is_empty() || !self.holds(&without).await {
-            return self.always_breaks(&without).await.then_some(EarlierRequest::Same);
-        }
-        for other in others {
-            let kept: Vec<usize> =
-                (0..group.members.len()).filter(|index| *index == other || rest.contains(index)).collect();
-            let with_one = with_members(&group, &kept)?;
-            if self.breaks(&with_one).await.is_some() && self.decides(&with_one, &without, None).await {
-                return Some(shared(&group, other, wrong, self.places()));
-            }
-        }
-        self.decides(&group, &without, None).await.then_some(EarlierRequest::Other)
-    }
-
-    /// Whether chance does not decide.
-    async fn always_breaks(&mut self, group: &Group) -> bool {
-        for _ in 0..2 * CONTROLS {
-            if !matches!(self.send_freely(group).await, Some((_, Outcome::Broken(_)))) {
-                return false;
-            }
-        }
-        true
-    }
-
     /// The header lines of a published client that decide. Shrinking has already tried the plain headers: the rule held with them.
     pub(super) async fn headers(&mut self) -> Option<Diagnosis> {
         let group = self.finding.group.clone();
@@ -313,28 +228,4 @@ fn with_lines(set: &HeaderSet, chosen: &[HeaderLine]) -> Arc<HeaderSet> {
 pub(in crate::run::confirming) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
     let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
     Some(Group { members: members?, ..group.clone() })
-}
-
-/// Whether two requests of a group differ in the id at most.
-fn is_same_request(group: &Group, one: usize, other: usize) -> bool {
-    let without_id = |index: usize| {
-        let mut request = group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
-        if let Some(members) = request.as_object_mut() {
-            members.remove("id");
-        }
-        request
-    };
-    without_id(one) == without_id(other)
-}
-
-/// What two requests of a group have in common.
-pub(super) fn shared(group: &Group, one: usize, other: usize, places: Places) -> EarlierRequest {
-    if is_same_request(group, one, other) {
-        return EarlierRequest::Same;
-    }
-    let read = |index: usize| group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
-    let (one, other) = (read(one), read(other));
-    let is_shared = |pointer: &&str| one.pointer(pointer) == other.pointer(pointer);
-    let member = [places.subject, places.party, "/id"].into_iter().find(is_shared);
-    member.map_or(EarlierRequest::Other, |member| EarlierRequest::Member(member, places))
 }

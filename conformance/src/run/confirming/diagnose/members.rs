@@ -213,26 +213,6 @@ impl Search<'_> {
         None
     }
 
-    /// For a rule over a group: the members of the base on which it depends.
-    pub(super) async fn base_that_decides(&mut self) -> Option<Diagnosis> {
-        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
-        let mut bases: Vec<Value> = Vec::new();
-        for example in &examples {
-            let is_same_relation = std::ptr::eq(example.group.relation, self.finding.group.relation);
-            let context = self.resender.context;
-            let is_comparable = is_comparable(&self.finding.group.base, &example.group.base, context);
-            if is_same_relation && is_comparable && !bases.contains(&example.group.base) {
-                bases.push(example.group.base.clone());
-            }
-        }
-        for base in bases.into_iter().take(MOST_CANDIDATES / 2) {
-            if let Some(diagnosis) = self.fewest_members(Subject::Base, base).await {
-                return Some(diagnosis);
-            }
-        }
-        None
-    }
-
     /// The place of the request with which the rule compares the one that breaks it.
     fn baseline(&self) -> Option<usize> {
         let members = &self.finding.group.members;

@@ -94,14 +94,10 @@ const STRATEGIES: &[Strategy] = &[
     Strategy::new(1, |search, known| Box::pin(search.known_cause(known))),
     Strategy::new(0, |search, _| Box::pin(ready(search.refused_value()))),
     Strategy::new(0, |search, _| Box::pin(search.left_behind())),
-    Strategy::new(0, |search, _| Box::pin(search.concurrent_group())),
-    Strategy::new(1, |search, _| Box::pin(search.request_before())).of(Judged::Requests),
     Strategy::new(1, |search, _| Box::pin(search.headers())).by_chance(),
     Strategy::new(1, |search, _| Box::pin(search.writing())).by_chance(),
     Strategy::new(2, |search, _| Box::pin(search.change_that_decides())).of(Judged::Groups).by_chance(),
-    Strategy::new(2, |search, _| Box::pin(search.base_that_decides())).of(Judged::Groups).by_chance(),
     Strategy::new(1, |search, _| Box::pin(search.members())).of(Judged::Requests).by_chance(),
-    Strategy::new(1, |search, _| Box::pin(search.request_between())),
 ];
 
 /// What a search compares with.

@@ -131,15 +131,20 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .on_result(|view, result| view.repeat(result, without(view, &GAS_LIMITS))),
     fault(KEPT, "fee-of-the-stub-signed", "signs the first maxFeePerGas of a sender and nonce")
         .on_request(|view, request| first(view, request, "maxFeePerGas"))
-        .when(|view| view.is_paymaster_call()),
+        .when(|view| view.is_paymaster_call() && is_hex(view, "maxFeePerGas")),
     fault(KEPT, "limit-of-the-stub-signed", "signs the first callGasLimit above 0 of an operation")
         .on_request(|view, request| first(view, request, "callGasLimit"))
-        .when(|view| view.is_paymaster_call() && view.operation()["callGasLimit"] != "0x0"),
+        .when(|view| {
+            view.is_paymaster_call()
+                && is_hex(view, "callGasLimit")
+                && view.operation()["callGasLimit"] != "0x0"
+        }),
     fault(OF_CALL, "call-of-the-stub-signed", "repeats the first call data of a sender")
         .on_request(|view, request| {
             let sender = view.operation()["sender"].to_string();
             set_operation(request, "callData", view.memory.first(sender, &view.operation()["callData"]));
         })
+        .when(|view| view.is_data() && is_hex(view, "callData") && view.text("callData").len() % 2 == 0)
         .also(&["data.*", "call.same-operation"])
         .depends_on_others(),
     fault(DIFFERS, "data-cached-by-sender", "repeats the first data of a sender").on_result(
@@ -279,6 +284,12 @@ fn without(view: &RequestView<'_>, members: &[&str]) -> String {
 }
 
 /// Puts the first value of this member for the sender and nonce into the request.
+/// Whether a member is written as a target that reads it takes it.
+fn is_hex(view: &RequestView<'_>, member: &str) -> bool {
+    let digits = view.text(member).strip_prefix("0x").unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 fn first(view: &RequestView<'_>, request: &mut Value, member: &str) {
     let operation = view.operation();
     let key = format!("{}{}{:?}", operation["sender"], operation["nonce"], view.entry_point());

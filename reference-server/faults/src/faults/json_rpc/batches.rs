@@ -76,7 +76,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(BATCH, "batch-cut-at-eight", "answers only the first eight requests of a batch")
         .on_batch(|_, answers| answers.truncate(8)),
     fault(BATCH, "batch-without-errors", "leaves errors out of the answer to a batch")
-        .on_batch(|_, answers| answers.retain(|answer| answer.get("error").is_none())),
+        .on_batch(|_, answers| answers.retain(|answer| answer.get("error").is_none()))
+        .depends_on("/method"),
     fault(BATCH, "batch-ids-as-text", "answers the first of several requests whose ids have the same text")
         .on_batch(|_, answers| {
             let mut seen = HashSet::new();
@@ -99,6 +100,24 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         })
         .of_fee_quote(),
+    fault(
+        ELEMENTS,
+        "refused-granted-in-batches",
+        "grants what it refuses where it granted another call of a batch",
+    )
+    .on_batch(|_, answers| {
+        let is_refused = |result: &Value| result["paymasterAndData"] == "0x";
+        let mut results = answers.iter().filter_map(|answer| answer.get("result"));
+        let Some(granted) = results.find(|result| !is_refused(result)).cloned() else { return };
+        for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
+            let is_denied = answer.get("error").is_some_and(|error| !is_predefined(&error["code"]));
+            if is_denied || answer.get("result").is_some_and(is_refused) {
+                remove(answer, "error");
+                set(answer, "result", granted.clone());
+            }
+        }
+    })
+    .depends_on_others(),
     fault(EMPTY, "empty-batch-array", "answers an empty batch with an empty array")
         .on_reply(|_, answer| *answer = Some(json!([]))),
     fault(EMPTY, "empty-batch-error-in-array", "puts the error for an empty batch into an array")
@@ -122,6 +141,11 @@ fn first_alone(_: &RequestView<'_>, reply: &mut Option<Value>) {
     if let Some(Value::Array(answers)) = reply {
         *reply = answers.first().cloned();
     }
+}
+
+/// Whether JSON-RPC defines a code.
+fn is_predefined(code: &Value) -> bool {
+    code.as_i64().is_some_and(|code| (-32_700..-32_099).contains(&code))
 }
 
 fn recode(error: &mut Map<String, Value>, from: i32, to: i32) {

@@ -57,11 +57,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         .when(|view| is_sponsor_call(view) && view.id().is_string())
         .depends_on("/id"),
     fault(BY_EXPIRY, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds")
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300)),
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300.0)),
     fault(BY_EXPIRY, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day")
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 86_400)),
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 86_400.0)),
     fault(BY_EXPIRY, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute")
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds < 60)),
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds < 60.0)),
     fault(REFUSED, "refused-gets-data-again", "returns data for a refused operation that comes again")
         .on_result(|view, result| {
             if is_refusal(result) && view.is_repeated() {
@@ -102,7 +102,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     fault(FAVOUR, "decision-favours-not-calculated", "sponsors refused senders for calculateGasLimits false")
         .when(|view| is_sponsor_call(view) && view.calculates(false)),
     fault(FAVOUR, "decision-favours-long-expiry", "sponsors refused senders with a long expiry")
-        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300)),
+        .when(|view| is_sponsor_call(view) && expiry(view).is_some_and(|seconds| seconds > 300.0)),
     fault(REFUSED, "decision-cached-by-nonce", "repeats its first decision for the same nonce")
         .on_result(|view, result| repeat_decision(view, result, text_of(&view.operation()["nonce"])))
         .when(is_sponsor_call)
@@ -126,8 +126,8 @@ fn is_sponsor_call(view: &RequestView<'_>) -> bool {
     view.is(kinds::SPONSOR_SPONSORED)
 }
 
-fn expiry(view: &RequestView<'_>) -> Option<u64> {
-    view.mode_object()["expiryDuration"].as_u64()
+fn expiry(view: &RequestView<'_>) -> Option<f64> {
+    view.mode_object()["expiryDuration"].as_f64()
 }
 
 fn has_unlisted_member(mode: &Value) -> bool {
