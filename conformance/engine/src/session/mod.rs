@@ -248,7 +248,7 @@ impl Session {
             let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
             let more = times(&judgement).saturating_sub(before.map_or(0, times));
             if more > 0 {
-                self.tally.cover(judgement.rule, more, &entries);
+                self.tally.cover(judgement.number, more, &entries);
             }
         }
     }
