@@ -73,7 +73,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Counts a group that was sent, or could not be.
-    fn note(&mut self, group: &Group, delivered: &Result<Vec<Exchange>, DeliveryError>) {
+    fn note(&mut self, group: &Arc<Group>, delivered: &Result<Vec<Exchange>, DeliveryError>) {
         self.done += 1;
         self.judged += delivered.as_ref().map_or(0, Vec::len);
         self.took += delivered.iter().flatten().map(|exchange| exchange.took).sum::<Duration>();
@@ -125,29 +125,31 @@ fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// Two requests, in words. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
+/// The groups of two requests. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
 #[derive(Debug, Default)]
 pub(crate) struct LastRequests {
-    answered: String,
-    unanswered: Option<String>,
+    answered: Option<Arc<Group>>,
+    unanswered: Option<Arc<Group>>,
 }
 
 impl LastRequests {
-    fn note(&mut self, group: &Group, is_answered: bool) {
-        let label = group.members.last().map_or("", |member| &*member.label);
-        let label = if label.is_empty() { group.relation.about } else { label };
-        let request = format!("{} ({label})", group.relation.id);
+    fn note(&mut self, group: &Arc<Group>, is_answered: bool) {
         if is_answered {
-            *self = Self { answered: request, unanswered: None };
+            *self = Self { answered: Some(Arc::clone(group)), unanswered: None };
         } else {
-            self.unanswered.get_or_insert(request);
+            self.unanswered.get_or_insert_with(|| Arc::clone(group));
         }
     }
 
     /// Both in a line; none where every request so far was answered, or none was.
     pub(crate) fn in_words(&self) -> Option<String> {
-        let Self { answered, unanswered } = self;
-        let unanswered = unanswered.as_ref().filter(|_| !answered.is_empty())?;
+        let described = |group: &Group| {
+            let label = group.members.last().map_or("", |member| &*member.label);
+            let label = if label.is_empty() { group.relation.about } else { label };
+            format!("{} ({label})", group.relation.id)
+        };
+        let (answered, unanswered) =
+            (described(self.answered.as_ref()?), described(self.unanswered.as_ref()?));
         Some(format!(
             "the last request that it answered was of {answered}, and the first without an answer of {unanswered}"
         ))
