@@ -1,6 +1,7 @@
 //! A specification as the engine sees it: what is sent, what is judged, and what its members mean.
 
 use std::{
+    borrow::Cow,
     fmt, ptr,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -84,7 +85,7 @@ pub struct Specification {
     /// A call of another kind with the same operation; none where too little is known of the target.
     pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
     /// What a target may decide by: names, as people read them, and values.
-    pub deciding: fn(&Call) -> Vec<(&'static str, String)>,
+    pub deciding: fn(&Call) -> Vec<(&'static str, Cow<'_, str>)>,
     /// An answer to the call that is right in form, at a time since 1970.
     pub right_answer: fn(&Call, Duration) -> Value,
     /// What shrinking may do at a place of a request.

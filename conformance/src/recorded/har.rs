@@ -109,7 +109,7 @@ fn entry(row: Row, place: String) -> Result<Entry, String> {
         }
         None => Bytes::new(),
     };
-    let response = Response { status, headers: pairs(row.response.headers), body };
+    let response = Response { status, headers: pairs(row.response.headers), body: body.into() };
     let took = duration(row.time);
     let ended = moment(row.started.as_deref()).map(|started| started + took);
     let exchange = Exchange::new(request.unwrap_or_default(), Ok(response), took);
