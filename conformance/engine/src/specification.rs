@@ -21,6 +21,9 @@ use crate::{
     spending::Wei,
 };
 
+/// Names, as people read them, and values.
+pub type DecidingValues<'a> = Vec<(&'static str, Cow<'a, str>)>;
+
 /// A specification that plugs into the engine. What is known of one target is in its [`Knowledge`].
 pub struct Specification {
     /// Its name in commands and reports.
@@ -84,8 +87,8 @@ pub struct Specification {
     pub settled: fn(&Value) -> Option<Value>,
     /// A call of another kind with the same operation; none where too little is known of the target.
     pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
-    /// What a target may decide by: names, as people read them, and values.
-    pub deciding: fn(&Call) -> Vec<(&'static str, Cow<'_, str>)>,
+    /// What a target may decide by.
+    pub deciding: fn(&Call) -> DecidingValues<'_>,
     /// An answer to the call that is right in form, at a time since 1970.
     pub right_answer: fn(&Call, Duration) -> Value,
     /// What shrinking may do at a place of a request.

@@ -1,16 +1,13 @@
 //! Valid requests by outcome: a result, or what stood in its place, and what these requests have in common.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Kind;
 
 use crate::{
     message::request::Call,
     rules::{Rule, View},
-    specification::Specification,
+    specification::{DecidingValues, Specification},
 };
 
 /// The most outcomes that are kept: a target may word every error differently.
@@ -102,7 +99,7 @@ impl Outcomes {
     }
 
     /// Counts one request. Its values are written as text only where they are the first ones of their key.
-    fn count(&mut self, key: Key, deciding: &[(&str, Cow<'_, str>)], message: String) {
+    fn count(&mut self, key: Key, deciding: &DecidingValues<'_>, message: String) {
         if let Some(own) = self.0.get_mut(&key) {
             own.times += 1;
             own.in_common.retain(|known| {

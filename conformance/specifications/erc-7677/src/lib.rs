@@ -24,7 +24,7 @@ use paymaster_engine::{
     generate::shrink::Change,
     message::request::Call,
     rules::{answer_form, batches, errors, http, json_rpc},
-    specification::{Page, Places, Specification},
+    specification::{DecidingValues, Page, Places, Specification},
     spending::Wei,
 };
 use paymaster_ethereum::{EntryPointVersion, most_cost};
@@ -176,7 +176,7 @@ fn sibling(input: &BuildInput<'_>) -> Value {
 }
 
 /// What a target may decide by.
-fn deciding(call: &Call) -> Vec<(&'static str, Cow<'_, str>)> {
+fn deciding(call: &Call) -> DecidingValues<'_> {
     fn text(value: &Value) -> Cow<'_, str> {
         value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
     }

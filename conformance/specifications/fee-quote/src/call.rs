@@ -1,11 +1,12 @@
 //! What calls and results of the fee-quote specification name.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use paymaster_engine::{
     cases::{case::BuildInput, edit::with},
     message::request::{Call, Called},
     rules::View,
+    specification::DecidingValues,
     spending::Wei,
 };
 use paymaster_ethereum::most_cost;
@@ -139,7 +140,7 @@ pub(crate) fn asks_for(request: &Value) -> Option<Wei> {
 }
 
 /// What a target may decide by: the sender, the tokens, the account.
-pub(crate) fn deciding(call: &Call) -> Vec<(&'static str, Cow<'_, str>)> {
+pub(crate) fn deciding(call: &Call) -> DecidingValues<'_> {
     let operation = call.operation();
     let init_code = operation["initCode"].as_str();
     let tokens = call.tokens();

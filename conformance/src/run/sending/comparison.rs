@@ -3,7 +3,6 @@
 //! service's answer, and judged.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap},
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash},
     sync::Arc,
@@ -14,6 +13,7 @@ use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     rules::is_of_gateway,
     session::unserved::without_values,
+    specification::DecidingValues,
 };
 use paymaster_exchange::{Body, Exchange, RefusedValue};
 use paymaster_schemas::Kind;
@@ -131,7 +131,7 @@ impl Comparison {
         if sign.is_some() && exchange.sent_as.is_some() {
             return;
         }
-        let hashed = |kind, values: Vec<(&str, Cow<'_, str>)>| {
+        let hashed = |kind, values: DecidingValues<'_>| {
             let values = values.iter().flat_map(|(name, value)| at_its_member_and_any(name, value));
             (kind, values.collect::<Vec<u64>>())
         };
@@ -280,7 +280,7 @@ impl Comparison {
         &self,
         body: &Body,
         which: Read,
-        form: impl FnOnce(Kind, Vec<(&'static str, Cow<'_, str>)>) -> T,
+        form: impl FnOnce(Kind, DecidingValues<'_>) -> T,
     ) -> Option<T> {
         let knowledge = self.knowledge.as_ref()?;
         let specification = knowledge.specification();
