@@ -169,25 +169,31 @@ impl Work {
                     self.sender.deliver_within(&group, group.relation.order, Patience::Usual, share).await
                 };
                 let mut delivered = deliver(&mut share).await;
+                let mut is_judged = false;
                 if let Ok(exchanges) = &delivered
-                    && self.may_be_wrong_for_a_limit(&group, exchanges)
+                    && self.may_state_limit(exchanges)
                 {
-                    // The groups that this one waits for may need its memory.
-                    share = self.sender.share();
-                    if self.sender.states_limit(&group, exchanges).await {
-                        delivered = deliver(&mut share).await;
+                    is_judged = exchanges.iter().all(is_answered)
+                        && self.sessions.with(|session| session.judge_if_unbroken(&group, exchanges));
+                    if !is_judged && self.sessions.with(|session| session.is_broken_by(&group, exchanges)) {
+                        // The groups that this one waits for may need its memory.
+                        share = self.sender.share();
+                        if self.sender.states_limit(&group, exchanges).await {
+                            delivered = deliver(&mut share).await;
+                        }
                     }
                 }
-                Some((group, delivered, share))
+                Some((group, delivered, share, is_judged))
             };
             let Some(next) = self.sender.stop.or_stopped(next).await else { return unanswered };
             // The share is held until the answers are judged.
-            let Some((group, delivered, share)) = next else {
+            let Some((group, delivered, share, is_judged)) = next else {
                 self.progress.lock().is_over = true;
                 return unanswered;
             };
             self.progress.lock().note(&group, &delivered);
             match delivered {
+                Ok(_) if is_judged => {}
                 Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
                     Ok(new) => {
                         drop(share);
@@ -212,12 +218,10 @@ impl Work {
         unanswered
     }
 
-    /// Whether exchanges break a rule, maybe because of a limit that the target states in words of its own.
-    fn may_be_wrong_for_a_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+    /// Whether exchanges may have an error that states a limit in words of the target's own: a rule may be broken for that reason.
+    fn may_state_limit(&self, exchanges: &[Exchange]) -> bool {
         let target = self.sender.target.lock();
-        let may_be = target.has_own_limit(exchanges) || !target.open_words(exchanges).is_empty();
-        drop(target);
-        may_be && self.sessions.with(|session| session.is_broken_by(group, exchanges))
+        target.has_own_limit(exchanges) || !target.open_words(exchanges).is_empty()
     }
 
     /// Judges a group that was sent, and gives the places that are newly broken; an error where it is judged at the end of the run.
