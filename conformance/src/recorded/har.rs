@@ -161,7 +161,7 @@ mod tests {
         let recording = read(&text).unwrap();
         let entry = &recording.exchanges[0];
         let answer = entry.exchange.outcome.as_ref().unwrap();
-        assert_eq!(answer.body, "{}");
+        assert_eq!(answer.body, "{}".into());
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(entry.exchange.took, std::time::Duration::from_micros(12_500));
         assert_eq!(entry.secrets, ["Bearer k"]);

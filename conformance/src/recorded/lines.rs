@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(entry.place, "line 2");
         assert_eq!(entry.exchange.request, r#"{"method": "pm_getFeeQuoteOrData",  "id": 1.0}"#.into());
         let answer = entry.exchange.outcome.as_ref().unwrap();
-        assert_eq!(answer.body, "{} ");
+        assert_eq!(answer.body, "{} ".into());
         assert_eq!(answer.header("x-a"), Some("b"));
     }
 

@@ -379,7 +379,7 @@ mod tests {
             let response = Response {
                 status,
                 headers: waits.then(|| ("retry-after".to_owned(), "10".to_owned())).into_iter().collect(),
-                body: if status == 200 { Bytes::from_static(result.as_bytes()) } else { Bytes::new() },
+                body: if status == 200 { result } else { "" }.into(),
             };
             Exchange::new(body.clone(), Ok(response), Duration::ZERO)
         }
