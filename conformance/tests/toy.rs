@@ -180,7 +180,7 @@ static TOY: Specification = Specification {
     settled: |result| Some(result.clone()),
     sibling: |_| None,
     refused: |_| None,
-    deciding: |call| vec![("price", call.envelope["params"][0]["price"].to_string())],
+    deciding: |call| vec![("price", call.envelope["params"][0]["price"].to_string().into())],
     right_answer: |call, _| json!({ "jsonrpc": "2.0", "id": call.id, "result": right(&call.envelope) }),
     may_change: |pointer| if pointer.starts_with("/params/0/") { Change::Free } else { Change::Stays },
     check_row: |_, _, _, _| (),

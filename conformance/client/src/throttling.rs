@@ -128,7 +128,7 @@ mod tests {
         Response {
             status,
             headers: value.map(|value| ("retry-after".to_owned(), value.to_owned())).into_iter().collect(),
-            body: bytes::Bytes::new(),
+            body: bytes::Bytes::new().into(),
         }
     }
 

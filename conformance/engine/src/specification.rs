@@ -1,6 +1,7 @@
 //! A specification as the engine sees it: what is sent, what is judged, and what its members mean.
 
 use std::{
+    borrow::Cow,
     fmt, ptr,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -19,6 +20,9 @@ use crate::{
     rules::{RowCheck, Rule, observers::Observer},
     spending::Wei,
 };
+
+/// Names, as people read them, and values.
+pub type DecidingValues<'a> = Vec<(&'static str, Cow<'a, str>)>;
 
 /// A specification that plugs into the engine. What is known of one target is in its [`Knowledge`].
 pub struct Specification {
@@ -85,8 +89,8 @@ pub struct Specification {
     pub sibling: fn(&BuildInput<'_>) -> Option<Value>,
     /// The base with an operation that the profile lists as refused; none where it lists none.
     pub refused: fn(&BuildInput<'_>) -> Option<Value>,
-    /// What a target may decide by: names, as people read them, and values.
-    pub deciding: fn(&Call) -> Vec<(&'static str, String)>,
+    /// What a target may decide by.
+    pub deciding: fn(&Call) -> DecidingValues<'_>,
     /// An answer to the call that is right in form, at a time since 1970.
     pub right_answer: fn(&Call, Duration) -> Value,
     /// What shrinking may do at a place of a request.

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use paymaster_exchange::RequestBody;
+use paymaster_exchange::Body;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ impl Spending {
     }
 
     /// What a request body asks for.
-    pub fn of_body(body: &RequestBody, specification: &Specification) -> Self {
+    pub fn of_body(body: &Body, specification: &Specification) -> Self {
         match ReadRequest::kept(body, specification) {
             Some(kept) => kept.asked,
             None => ReadRequest::of(body, specification).asked,

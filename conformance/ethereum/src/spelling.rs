@@ -8,7 +8,7 @@ pub fn checksummed(bytes: &[u8], addresses: &[Address]) -> String {
     for address in addresses {
         let spelled = address.to_checksum(None);
         for (place, part) in bytes.windows(Address::len_bytes()).enumerate() {
-            if part == address.as_slice() {
+            if part[0] == address[0] && part == address.as_slice() {
                 let start = 2 + 2 * place;
                 text.replace_range(start..start + spelled.len() - 2, &spelled[2..]);
             }

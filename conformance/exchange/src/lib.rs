@@ -19,7 +19,7 @@ pub struct Response {
     /// Header names (lower case) and values, in the order received.
     pub headers: Vec<(String, String)>,
     /// The whole body.
-    pub body: Bytes,
+    pub body: Body,
 }
 
 impl Response {
@@ -177,14 +177,14 @@ pub static PLAIN_HEADERS: HeaderSet = HeaderSet::new(
     ],
 );
 
-/// The body of a request, byte for byte. What a reader makes of it is kept with it and with later copies, so that it is read once.
+/// The body of a request or a response, byte for byte. What a reader makes of it is kept with it and with later copies, so that it is read once.
 #[derive(Clone, Default)]
-pub struct RequestBody {
+pub struct Body {
     bytes: Bytes,
     read: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
-impl RequestBody {
+impl Body {
     /// Its bytes.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
@@ -196,13 +196,13 @@ impl RequestBody {
     }
 }
 
-impl<T: Into<Bytes>> From<T> for RequestBody {
+impl<T: Into<Bytes>> From<T> for Body {
     fn from(bytes: T) -> Self {
         Self { bytes: bytes.into(), read: OnceLock::new() }
     }
 }
 
-impl Deref for RequestBody {
+impl Deref for Body {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -210,25 +210,25 @@ impl Deref for RequestBody {
     }
 }
 
-impl fmt::Debug for RequestBody {
+impl fmt::Debug for Body {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes.fmt(formatter)
     }
 }
 
-impl PartialEq for RequestBody {
+impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes
     }
 }
 
-impl Eq for RequestBody {}
+impl Eq for Body {}
 
 /// The body of a request, and the response or the reason why there is none.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The body of the request.
-    pub request: RequestBody,
+    pub request: Body,
     /// The headers that replaced the plain ones; none where the request had the plain headers.
     pub sent_as: Option<Arc<HeaderSet>>,
     /// What came back.
@@ -258,7 +258,7 @@ pub const KEPT: usize = 16 * 1024;
 
 impl Exchange {
     /// An exchange with the plain request headers, and without a simulation on a chain.
-    pub fn new(request: impl Into<RequestBody>, outcome: Result<Response, Failure>, took: Duration) -> Self {
+    pub fn new(request: impl Into<Body>, outcome: Result<Response, Failure>, took: Duration) -> Self {
         let request = request.into();
         Self { request, sent_as: None, outcome, took, received: None, on_chain: None, refused_value: None }
     }
@@ -270,7 +270,7 @@ impl Exchange {
         if let Ok(response) = &mut kept.outcome
             && response.body.len() > KEPT
         {
-            response.body = Bytes::copy_from_slice(&response.body[..KEPT]);
+            response.body = Bytes::copy_from_slice(&response.body[..KEPT]).into();
         }
         kept
     }

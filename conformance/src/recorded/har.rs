@@ -109,7 +109,7 @@ fn entry(row: Row, place: String) -> Result<Entry, String> {
         }
         None => Bytes::new(),
     };
-    let response = Response { status, headers: pairs(row.response.headers), body };
+    let response = Response { status, headers: pairs(row.response.headers), body: body.into() };
     let took = duration(row.time);
     let ended = moment(row.started.as_deref()).map(|started| started + took);
     let exchange = Exchange::new(request.unwrap_or_default(), Ok(response), took);
@@ -161,7 +161,7 @@ mod tests {
         let recording = read(&text).unwrap();
         let entry = &recording.exchanges[0];
         let answer = entry.exchange.outcome.as_ref().unwrap();
-        assert_eq!(answer.body, "{}");
+        assert_eq!(answer.body.bytes(), &b"{}"[..]);
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(entry.exchange.took, std::time::Duration::from_micros(12_500));
         assert_eq!(entry.secrets, ["Bearer k"]);

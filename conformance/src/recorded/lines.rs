@@ -126,7 +126,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, St
         return Err(format!("response.status is {status}, which is not an HTTP status"));
     }
     let body = bytes(received.body.as_deref(), received.body_base64.as_deref(), "response")?;
-    let response = Response { status, headers: received.headers.pairs(), body };
+    let response = Response { status, headers: received.headers.pairs(), body: body.into() };
     let exchange = Exchange::new(request, Ok(response), duration(line.took_ms));
     let url = line.url.or_else(|| target.cloned());
     Ok(Entry::exchange((place, url), &sent.headers.pairs(), moment(line.ended.as_deref()), exchange))
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(entry.place, "line 2");
         assert_eq!(entry.exchange.request, r#"{"method": "pm_getFeeQuoteOrData",  "id": 1.0}"#.into());
         let answer = entry.exchange.outcome.as_ref().unwrap();
-        assert_eq!(answer.body, "{} ");
+        assert_eq!(answer.body.bytes(), &b"{} "[..]);
         assert_eq!(answer.header("x-a"), Some("b"));
     }
 

@@ -271,8 +271,11 @@ mod tests {
             (503, "", None),
             (503, "retry-after", Some("the target asked to come again later")),
         ] {
-            let response =
-                Response { status, headers: vec![(header.to_owned(), "1".to_owned())], body: Bytes::new() };
+            let response = Response {
+                status,
+                headers: vec![(header.to_owned(), "1".to_owned())],
+                body: Bytes::new().into(),
+            };
             assert_eq!(response_skip_reason(&response), expected, "{status} {header}");
         }
     }

@@ -129,7 +129,8 @@ async fn relay(request: Request<Incoming>, upstream: &Upstream) -> Response<Full
             let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
             let headers = answer.headers().iter();
             let headers = headers.map(|(name, value)| (name.to_string(), text(value.as_bytes()))).collect();
-            let outcome = Ok(Answer { status: answer.status().as_u16(), headers, body: answer.into_body() });
+            let outcome =
+                Ok(Answer { status: answer.status().as_u16(), headers, body: answer.into_body().into() });
             (response, outcome)
         }
         Err(failure) => (unanswered(&body, &failure), Err(failure)),

@@ -29,7 +29,7 @@ use paymaster_engine::{
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
 };
-use paymaster_exchange::{Exchange, Failure, RequestBody, Response};
+use paymaster_exchange::{Body, Exchange, Failure, Response};
 use paymaster_fee_quote::{
     SPECIFICATION,
     target::{context::Context, profile::Token},
@@ -364,7 +364,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             {"mode": "ERC20", "tokenInfo": {"preferredToken": "it's", "tokenList": ["it's"]}},
         ],
     });
-    let body = RequestBody::from(request.to_string());
+    let body = Body::from(request.to_string());
     let member = |role| Member { role, label: "as it is".to_owned(), body: body.clone(), sent_as: None };
     let answered = Exchange {
         request: body.clone(),
@@ -373,7 +373,8 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             headers: Vec::new(),
             body: Bytes::from_static(
                 br#"{"jsonrpc":"2.0","id":7,"result":{"feeQuotes":null,"note":"s3cr3t-key"}}"#,
-            ),
+            )
+            .into(),
         }),
         took: Duration::from_millis(1),
         on_chain: None,

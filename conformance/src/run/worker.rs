@@ -73,7 +73,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Counts a group that was sent, or could not be.
-    fn note(&mut self, group: &Group, delivered: &Result<Vec<Exchange>, DeliveryError>) {
+    fn note(&mut self, group: &Arc<Group>, delivered: &Result<Vec<Exchange>, DeliveryError>) {
         self.done += 1;
         self.judged += delivered.as_ref().map_or(0, Vec::len);
         self.took += delivered.iter().flatten().map(|exchange| exchange.took).sum::<Duration>();
@@ -125,29 +125,31 @@ fn waited(exchanges: &[Exchange]) -> impl Iterator<Item = Duration> {
     })
 }
 
-/// Two requests, in words. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
+/// The groups of two requests. Where the target stops answering, one of them may have ended it: it may answer such a request before it ends.
 #[derive(Debug, Default)]
 pub(crate) struct LastRequests {
-    answered: String,
-    unanswered: Option<String>,
+    answered: Option<Arc<Group>>,
+    unanswered: Option<Arc<Group>>,
 }
 
 impl LastRequests {
-    fn note(&mut self, group: &Group, is_answered: bool) {
-        let label = group.members.last().map_or("", |member| &*member.label);
-        let label = if label.is_empty() { group.relation.about } else { label };
-        let request = format!("{} ({label})", group.relation.id);
+    fn note(&mut self, group: &Arc<Group>, is_answered: bool) {
         if is_answered {
-            *self = Self { answered: request, unanswered: None };
+            *self = Self { answered: Some(Arc::clone(group)), unanswered: None };
         } else {
-            self.unanswered.get_or_insert(request);
+            self.unanswered.get_or_insert_with(|| Arc::clone(group));
         }
     }
 
     /// Both in a line; none where every request so far was answered, or none was.
     pub(crate) fn in_words(&self) -> Option<String> {
-        let Self { answered, unanswered } = self;
-        let unanswered = unanswered.as_ref().filter(|_| !answered.is_empty())?;
+        let described = |group: &Group| {
+            let label = group.members.last().map_or("", |member| &*member.label);
+            let label = if label.is_empty() { group.relation.about } else { label };
+            format!("{} ({label})", group.relation.id)
+        };
+        let (answered, unanswered) =
+            (described(self.answered.as_ref()?), described(self.unanswered.as_ref()?));
         Some(format!(
             "the last request that it answered was of {answered}, and the first without an answer of {unanswered}"
         ))
@@ -167,25 +169,31 @@ impl Work {
                     self.sender.deliver_within(&group, group.relation.order, Patience::Usual, share).await
                 };
                 let mut delivered = deliver(&mut share).await;
+                let mut is_judged = false;
                 if let Ok(exchanges) = &delivered
-                    && self.may_be_wrong_for_a_limit(&group, exchanges)
+                    && self.may_state_limit(exchanges)
                 {
-                    // The groups that this one waits for may need its memory.
-                    share = self.sender.share();
-                    if self.sender.states_limit(&group, exchanges).await {
-                        delivered = deliver(&mut share).await;
+                    is_judged = exchanges.iter().all(is_answered)
+                        && self.sessions.with(|session| session.judge_if_unbroken(&group, exchanges));
+                    if !is_judged && self.sessions.with(|session| session.is_broken_by(&group, exchanges)) {
+                        // The groups that this one waits for may need its memory.
+                        share = self.sender.share();
+                        if self.sender.states_limit(&group, exchanges).await {
+                            delivered = deliver(&mut share).await;
+                        }
                     }
                 }
-                Some((group, delivered, share))
+                Some((group, delivered, share, is_judged))
             };
             let Some(next) = self.sender.stop.or_stopped(next).await else { return unanswered };
             // The share is held until the answers are judged.
-            let Some((group, delivered, share)) = next else {
+            let Some((group, delivered, share, is_judged)) = next else {
                 self.progress.lock().is_over = true;
                 return unanswered;
             };
             self.progress.lock().note(&group, &delivered);
             match delivered {
+                Ok(_) if is_judged => {}
                 Ok(exchanges) => match self.receive(Arc::clone(&group), exchanges) {
                     Ok(new) => {
                         drop(share);
@@ -210,12 +218,10 @@ impl Work {
         unanswered
     }
 
-    /// Whether exchanges break a rule, maybe because of a limit that the target states in words of its own.
-    fn may_be_wrong_for_a_limit(&self, group: &Group, exchanges: &[Exchange]) -> bool {
+    /// Whether exchanges may have an error that states a limit in words of the target's own: a rule may be broken for that reason.
+    fn may_state_limit(&self, exchanges: &[Exchange]) -> bool {
         let target = self.sender.target.lock();
-        let may_be = target.has_own_limit(exchanges) || !target.open_words(exchanges).is_empty();
-        drop(target);
-        may_be && self.sessions.with(|session| session.is_broken_by(group, exchanges))
+        target.has_own_limit(exchanges) || !target.open_words(exchanges).is_empty()
     }
 
     /// Judges a group that was sent, and gives the places that are newly broken; an error where it is judged at the end of the run.

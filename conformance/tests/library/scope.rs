@@ -65,7 +65,7 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
                 headers: lines
                     .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
                     .collect(),
-                body,
+                body: body.into(),
             }),
             took: Duration::ZERO,
             on_chain: None,

@@ -10,7 +10,7 @@ use paymaster_client::{
     throttling::{RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::{knowledge::Knowledge, message::answer::Answer, session::discovery::Rounds};
-use paymaster_exchange::{Exchange, RequestBody};
+use paymaster_exchange::{Body, Exchange};
 use paymaster_settings::{Settings as TargetSettings, output as out, process::CommandError};
 
 use super::{target_check, untested};
@@ -74,7 +74,7 @@ pub(crate) async fn discover(
 async fn send(
     connection: &mut PooledConnection,
     target: &TargetSettings,
-    body: &RequestBody,
+    body: &Body,
     requests: &mut u64,
 ) -> Exchange {
     let mut retries = RetryPolicy::BEFORE_LOAD.start();

@@ -34,10 +34,10 @@ pub(crate) async fn decoded(
     if codings.len() > MOST_CODINGS {
         return Err(Failure::Cut(format!("the body has {} content codings", codings.len())));
     }
-    let body = match decode_all(&codings, &response.body, limit.min(SMALL)) {
+    let body = match decode_all(&codings, response.body.bytes(), limit.min(SMALL)) {
         Err(Failure::TooLarge { .. }) if limit > SMALL => {
             permit.acquire(limit).await;
-            decode_all(&codings, &response.body, limit)?
+            decode_all(&codings, response.body.bytes(), limit)?
         }
         decoded => decoded?,
     };
@@ -189,7 +189,7 @@ mod tests {
         };
         let limit = 100_000;
         let decoded = decoded(response, accepted, limit, &MemoryPermit::default()).await;
-        decoded.map(|response| response.body)
+        decoded.map(|response| response.body.bytes().clone())
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use futures_util::{StreamExt, stream};
 use http_body_util::{BodyExt, Either, Full, StreamBody};
 use hyper::{
     HeaderMap, Method, Request, StatusCode, Uri,
-    body::{Body, Frame, Incoming},
+    body::{Body as _, Frame, Incoming},
     header::{
         ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName,
         HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
@@ -26,7 +26,7 @@ use crate::{
     memory::{MemoryPermit, SMALL},
     network::{Connector, Protocol, Target},
 };
-use paymaster_exchange::{Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, RequestBody, Response, Stage};
+use paymaster_exchange::{Body, Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, Response, Stage};
 
 /// The limits of an exchange.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +209,7 @@ impl PooledConnection {
     }
 
     /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
-    pub async fn exchange(&mut self, transport: &Transport, body: impl Into<RequestBody>) -> Exchange {
+    pub async fn exchange(&mut self, transport: &Transport, body: impl Into<Body>) -> Exchange {
         self.exchange_as(transport, body, None, &MemoryPermit::default()).await
     }
 
@@ -218,7 +218,7 @@ impl PooledConnection {
     pub async fn exchange_as(
         &mut self,
         transport: &Transport,
-        body: impl Into<RequestBody>,
+        body: impl Into<Body>,
         sent_as: Option<Arc<HeaderSet>>,
         permit: &MemoryPermit,
     ) -> Exchange {
@@ -229,7 +229,7 @@ impl PooledConnection {
     pub(crate) async fn exchange_since(
         &mut self,
         transport: &Transport,
-        body: RequestBody,
+        body: Body,
         sent_as: Option<Arc<HeaderSet>>,
         permit: &MemoryPermit,
         started: Instant,
@@ -395,7 +395,7 @@ impl Reading {
     }
 
     fn response(self) -> Response {
-        Response { body: self.bytes.freeze(), ..self.head }
+        Response { body: self.bytes.freeze().into(), ..self.head }
     }
 }
 
@@ -429,7 +429,7 @@ async fn read(
     let (head, body) = response.into_parts();
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
-    let head = Response { status: head.status.as_u16(), headers: headers.collect(), body: Bytes::new() };
+    let head = Response { status: head.status.as_u16(), headers: headers.collect(), body: Body::default() };
     let mut reading = Reading { head, body, bytes: BytesMut::new(), is_whole: false };
     reading.read(connection, SMALL.min(limit), limit).await?;
     Ok(reading)

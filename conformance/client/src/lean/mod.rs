@@ -95,7 +95,7 @@ impl PlainReply<'_> {
         let response = Response {
             status: self.status,
             headers: head::lines(self.head),
-            body: Bytes::copy_from_slice(self.body),
+            body: Bytes::copy_from_slice(self.body).into(),
         };
         Exchange {
             received: Some(std::time::SystemTime::now()),

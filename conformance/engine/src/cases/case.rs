@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use paymaster_exchange::{HeaderSet, RequestBody};
+use paymaster_exchange::{Body, HeaderSet};
 use paymaster_schemas::Kind;
 use serde_json::Value;
 
@@ -132,14 +132,14 @@ pub struct Member {
     /// What is different about it, for people: `id ""`, `without callGasLimit`.
     pub label: String,
     /// The body to send, byte for byte.
-    pub body: RequestBody,
+    pub body: Body,
     /// The published HTTP client whose request headers are sent; none for the plain headers.
     pub sent_as: Option<Arc<HeaderSet>>,
 }
 
 impl Member {
     /// A member that is sent with the plain headers.
-    pub fn plain(role: Role, label: impl Into<String>, body: impl Into<RequestBody>) -> Self {
+    pub fn plain(role: Role, label: impl Into<String>, body: impl Into<Body>) -> Self {
         Self { role, label: label.into(), body: body.into(), sent_as: None }
     }
 

@@ -117,7 +117,7 @@ fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {
             return Some(WholeAnswer::Status(response.status));
         }
         Answer::NotJson(..) => return Some(WholeAnswer::NotJson),
-        Answer::Json(response, document) => (response, &document.value),
+        Answer::Json(response, document, _) => (response, &document.value),
     };
     if response.status != 200 && !answer.is_json_rpc() {
         return Some(WholeAnswer::Status(response.status));

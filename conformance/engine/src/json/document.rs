@@ -2,8 +2,9 @@
 
 use std::{cell::Cell, collections::BTreeMap, fmt};
 
+use paymaster_exchange::Body;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Number, Value, map::Entry};
 
 use super::pointer::escaped;
 
@@ -54,6 +55,13 @@ impl fmt::Display for NotJson {
 }
 
 impl Document {
+    /// Reads the JSON text of a body once: what was read of it is kept with it.
+    pub fn read(body: &Body) -> Result<&Self, NotJson> {
+        // Nothing else reads the body of an answer.
+        let kept = body.read(Self::parse).ok_or_else(|| NotJson::new("the body of a request"))?;
+        kept.as_ref().map_err(Clone::clone)
+    }
+
     /// Reads one JSON text that fills all of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, NotJson> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -191,11 +199,16 @@ impl<'de> Visitor<'de> for Node<'_> {
                 duplicates: &mut *self.duplicates,
                 left: self.left,
             })?;
-            if let Some(earlier) = object.get(&name) {
-                let conflicting = *earlier != value;
-                *repeated.entry(name.clone()).or_default() |= conflicting;
+            match object.entry(name) {
+                Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                Entry::Occupied(mut entry) => {
+                    let conflicting = *entry.get() != value;
+                    *repeated.entry(entry.key().clone()).or_default() |= conflicting;
+                    entry.insert(value);
+                }
             }
-            object.insert(name, value);
         }
         for (name, conflicting) in repeated {
             let pointer = Path::Member(self.path, &name).to_string();

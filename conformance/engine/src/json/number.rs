@@ -52,13 +52,13 @@ impl Exact {
 
 /// Whether two JSON numbers have the same value, in any notation. Numbers that are too long to read are compared as text.
 pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> bool {
-    let (left, right) = (left.to_string(), right.to_string());
-    left == right || Exact::parse(&left).is_some_and(|exact| Some(exact) == Exact::parse(&right))
+    left == right
+        || Exact::parse(left.as_str()).is_some_and(|exact| Some(exact) == Exact::parse(right.as_str()))
 }
 
 /// Whether a number has an integer value, in any notation: `1.0` and `1e3` have. False for a number that is too long to be read.
 pub fn is_integer(number: &serde_json::Number) -> bool {
-    Exact::parse(&number.to_string()).is_some_and(|exact| exact.is_integer())
+    number.is_u64() || Exact::parse(number.as_str()).is_some_and(|exact| exact.is_integer())
 }
 
 /// An amount of section 2.2 in any notation that clients use: hex quantity, decimal string or JSON integer, which `1.0` and `1e18` are too.
@@ -68,7 +68,10 @@ pub fn amount(value: &Value) -> Option<BigUint> {
             Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16),
             None => BigUint::parse_bytes(text.as_bytes(), 10),
         },
-        Value::Number(number) => Exact::parse(&number.to_string())?.whole(),
+        Value::Number(number) => match number.as_u64() {
+            Some(small) => Some(small.into()),
+            None => Exact::parse(number.as_str())?.whole(),
+        },
         _ => None,
     }
 }
@@ -78,15 +81,16 @@ pub const LARGEST_EXACT_INTEGER: u64 = (1 << 53) - 1;
 
 /// Whether a number is an integer that every JSON parser reads exactly: at most 2^53 - 1, negative or not.
 pub fn is_exact_integer(id: &Value) -> bool {
-    let text = id.to_string();
-    let magnitude = text.strip_prefix('-').unwrap_or(&text);
-    magnitude.parse::<u64>().is_ok_and(|magnitude| magnitude <= LARGEST_EXACT_INTEGER)
+    id.as_number().is_some_and(|number| {
+        let text = number.as_str();
+        let magnitude = text.strip_prefix('-').unwrap_or(text);
+        magnitude.parse::<u64>().is_ok_and(|magnitude| magnitude <= LARGEST_EXACT_INTEGER)
+    })
 }
 
 /// Whether an id is an integer that JSON parsers with 64-bit floating-point numbers may round.
 pub fn is_large_integer(id: &Value) -> bool {
-    let exact = id.is_number().then(|| Exact::parse(&id.to_string())).flatten();
-    exact.is_some_and(|exact| exact.is_integer()) && !is_exact_integer(id)
+    id.as_number().is_some_and(|number| !is_exact_integer(id) && is_integer(number))
 }
 
 /// Whether an id came back rounded: another integer that is the same 64-bit floating-point number.

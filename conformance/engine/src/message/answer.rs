@@ -13,7 +13,20 @@ pub enum Answer<'a> {
     /// A response whose body is not a JSON text.
     NotJson(&'a Response, NotJson),
     /// A response whose body is a JSON text.
-    Json(&'a Response, Document),
+    Json(&'a Response, &'a Document, Outcome<'a>),
+}
+
+/// The result or the error of an answer that is an object; neither where it has both. Most rules ask for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome<'a> {
+    result: Option<&'a Value>,
+    error: Option<&'a Value>,
+}
+
+impl<'a> Outcome<'a> {
+    fn of(object: &'a Map<String, Value>) -> Self {
+        Self { result: result_of(object), error: error_of(object) }
+    }
 }
 
 impl<'a> Answer<'a> {
@@ -21,8 +34,11 @@ impl<'a> Answer<'a> {
     pub fn of(exchange: &'a Exchange) -> Self {
         match &exchange.outcome {
             Err(failure) => Self::None(failure),
-            Ok(response) => match Document::parse(&response.body) {
-                Ok(document) => Self::Json(response, document),
+            Ok(response) => match Document::read(&response.body) {
+                Ok(document) => {
+                    let outcome = document.value.as_object().map(Outcome::of).unwrap_or_default();
+                    Self::Json(response, document, outcome)
+                }
                 Err(cause) => Self::NotJson(response, coded(exchange, response).unwrap_or(cause)),
             },
         }
@@ -42,20 +58,20 @@ impl<'a> Answer<'a> {
     pub fn response(&self) -> Option<&'a Response> {
         match self {
             Self::None(_) => None,
-            Self::NotJson(response, _) | Self::Json(response, _) => Some(response),
+            Self::NotJson(response, _) | Self::Json(response, ..) => Some(response),
         }
     }
 
     /// The JSON text.
-    pub fn document(&self) -> Option<&Document> {
+    pub fn document(&self) -> Option<&'a Document> {
         match self {
-            Self::Json(_, document) => Some(document),
+            Self::Json(_, document, _) => Some(document),
             _ => None,
         }
     }
 
     /// The answer as an object.
-    pub fn object(&self) -> Option<&Map<String, Value>> {
+    pub fn object(&self) -> Option<&'a Map<String, Value>> {
         self.document().and_then(|document| document.value.as_object())
     }
 
@@ -93,18 +109,25 @@ impl<'a> Answer<'a> {
     }
 
     /// The answers to a batch.
-    pub fn array(&self) -> Option<&Vec<Value>> {
+    pub fn array(&self) -> Option<&'a Vec<Value>> {
         self.document().and_then(|document| document.value.as_array())
     }
 
     /// The result, when the answer has one and no error.
-    pub fn result(&self) -> Option<&Value> {
-        result_of(self.object()?)
+    pub fn result(&self) -> Option<&'a Value> {
+        self.outcome().result
     }
 
     /// The error, when the answer has one and no result.
-    pub fn error(&self) -> Option<&Value> {
-        error_of(self.object()?)
+    pub fn error(&self) -> Option<&'a Value> {
+        self.outcome().error
+    }
+
+    fn outcome(&self) -> Outcome<'a> {
+        match self {
+            Self::Json(.., outcome) => *outcome,
+            _ => Outcome::default(),
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use paymaster_exchange::RequestBody;
+use paymaster_exchange::Body;
 use paymaster_schemas::Kind;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::{json::number::Exact, specification::Specification, spending::Spending};
 
@@ -75,7 +75,9 @@ pub struct Call {
 impl Call {
     /// Whether the id is a number with a fraction. JSON-RPC discourages such ids, so a target may refuse the request.
     pub fn has_fractional_id(&self) -> bool {
-        self.id.is_number() && Exact::parse(&self.id.to_string()).is_some_and(|id| !id.is_integer())
+        let is_fraction =
+            |id: &Number| !id.is_u64() && Exact::parse(id.as_str()).is_some_and(|id| !id.is_integer());
+        self.id.as_number().is_some_and(is_fraction)
     }
 }
 
@@ -104,7 +106,7 @@ impl ReadRequest {
     }
 
     /// What was read of a body by this specification; none where it was read by another one.
-    pub(crate) fn kept<'a>(body: &'a RequestBody, specification: &Specification) -> Option<&'a Self> {
+    pub(crate) fn kept<'a>(body: &'a Body, specification: &Specification) -> Option<&'a Self> {
         let kept: Option<&Self> = body.read(|body| Self::of(body, specification));
         kept.filter(|kept| kept.specification == specification.name)
     }
@@ -117,7 +119,7 @@ impl ParsedRequest {
     }
 
     /// Reads a request body once: what was read of it is kept with it.
-    pub fn read<'a>(body: &'a RequestBody, specification: &Specification) -> Cow<'a, Self> {
+    pub fn read<'a>(body: &'a Body, specification: &Specification) -> Cow<'a, Self> {
         match ReadRequest::kept(body, specification) {
             Some(kept) => Cow::Borrowed(&kept.request),
             None => Cow::Owned(Self::of(body, specification)),

@@ -1,5 +1,7 @@
 //! What JSON-RPC 2.0 recommends beyond the specification: reserved codes, batches, notifications. These rules warn.
 
+use std::fmt::from_fn;
+
 use serde_json::Value;
 
 use crate::{
@@ -57,8 +59,11 @@ fn has_code(codes: &[i64], view: &View<'_>, report: &mut Report) {
     let actual = view.answer.error().and_then(|error| error.get("code"));
     let holds =
         view.answer.error().is_some_and(|error| codes.iter().any(|code| has_error_code(error, *code)));
-    let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
-    report.expect(holds, "/error/code", expected.join(" or "), || match actual {
+    let expected = from_fn(|f| {
+        let codes: Vec<String> = codes.iter().map(i64::to_string).collect();
+        f.write_str(&codes.join(" or "))
+    });
+    report.expect(holds, "/error/code", expected, || match actual {
         Some(_) => shown_member(actual),
         None => describe_answer(&view.answer),
     });

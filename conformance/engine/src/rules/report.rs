@@ -28,7 +28,9 @@ impl Members {
 
     /// The members, in order.
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..64).filter(move |member| self.0 >> member & 1 == 1)
+        // Each step takes the last bit away.
+        let places = std::iter::successors(Some(self.0), |left| Some(left & left.wrapping_sub(1)));
+        places.take_while(|left| *left != 0).map(|left| left.trailing_zeros() as usize)
     }
 }
 

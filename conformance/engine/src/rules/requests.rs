@@ -1,7 +1,7 @@
 //! What every specification obliges a server to accept: ids of both types, and the request headers of published HTTP clients. Also what
 //! rules of several specifications judge alike.
 
-use std::fmt::Display;
+use std::fmt::{Display, from_fn};
 
 use serde_json::Value;
 
@@ -99,7 +99,8 @@ pub fn method_is_served(view: &View<'_>, report: &mut Report) {
 
 /// The variant, which is the second request of the group, has the answer of the baseline.
 pub fn as_without_change(holds: bool, baseline: &View<'_>, variant: &View<'_>, report: &mut Report) {
-    let expected = format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label);
+    let expected =
+        from_fn(|f| write!(f, "{}, as without {}", describe_answer(&baseline.answer), variant.label));
     report.set_member(1);
     report.expect(holds, "", expected, || describe_answer(&variant.answer));
 }

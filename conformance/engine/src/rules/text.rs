@@ -24,7 +24,7 @@ pub fn describe_answer(answer: &Answer<'_>) -> String {
     match answer {
         Answer::None(failure) => failure.to_string(),
         Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),
-        Answer::Json(response, document) => {
+        Answer::Json(response, document, _) => {
             if let Some(error) = answer.error().filter(|error| !error.is_object()) {
                 format!("error {}", shown(error))
             } else if let Some(error) = answer.error() {

@@ -29,7 +29,7 @@ pub(super) fn mended(
         outcome: Ok(Response {
             status: 200,
             headers: response.map_or_else(Vec::new, |response| response.headers.clone()),
-            body: Bytes::from(answer.to_string()),
+            body: Bytes::from(answer.to_string()).into(),
         }),
         ..exchange.clone()
     })

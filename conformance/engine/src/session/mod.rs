@@ -203,9 +203,30 @@ impl Session {
         }
         let mut judgements = self.judge.views(&views, Some(group), &*self.context);
         judgements.retain(|judgement| !left_out(judgement.rule));
-        observe(&views, &*self.context, &mut self.tally.observations);
-        self.note_covered(group, exchanges, &views, &judgements);
-        self.tally.add(group, exchanges, &views, judgements, &*self.context)
+        self.add(group, exchanges, &views, judgements)
+    }
+
+    /// Judges a group if no rule is broken by its exchanges. Gives whether it did; otherwise nothing is counted.
+    pub fn judge_if_unbroken(&mut self, group: &Group, exchanges: &[Exchange]) -> bool {
+        let views = judge::read(group, exchanges, &*self.context);
+        let judgements = self.judge.views(&views, Some(group), &*self.context);
+        let is_unbroken = judgements.iter().all(|judgement| judgement.report.violations.is_empty());
+        if is_unbroken && !self.rules().is_empty() && self.unjudged_answers.can_judge(&views) {
+            self.add(group, exchanges, &views, judgements);
+        }
+        is_unbroken
+    }
+
+    fn add(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        views: &[View<'_>],
+        judgements: Vec<Judgement>,
+    ) -> Vec<NewlyBroken> {
+        observe(views, &*self.context, &mut self.tally.observations);
+        self.note_covered(group, exchanges, views, &judgements);
+        self.tally.add(group, exchanges, views, judgements, &*self.context)
     }
 
     /// Whether a group breaks a rule by its exchanges. Nothing is counted.
@@ -248,7 +269,7 @@ impl Session {
             let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
             let more = times(&judgement).saturating_sub(before.map_or(0, times));
             if more > 0 {
-                self.tally.cover(judgement.rule, more, &entries);
+                self.tally.cover(judgement.number, more, &entries);
             }
         }
     }

@@ -36,7 +36,8 @@ const OFTEN: u64 = 3;
 /// The counts of a run or a part of it.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    rules: BTreeMap<&'static str, Count>,
+    /// The counts of each rule, by its number.
+    rules: Vec<(&'static str, Count)>,
     seen: BTreeMap<Key, FirstViolation>,
     /// How far the valid requests of each pair got.
     pub reached: BTreeMap<&'static str, Reached>,
@@ -89,7 +90,12 @@ pub struct FirstViolation {
 impl Tally {
     /// The tally of a run with these rules.
     pub fn of(rules: &[&Rule]) -> Self {
-        Self { outcomes: Outcomes::of(rules), ..Self::default() }
+        let counts = rules.iter().map(|rule| (rule.id, Count::default())).collect();
+        Self { rules: counts, outcomes: Outcomes::of(rules), ..Self::default() }
+    }
+
+    fn count(&self, rule: &str) -> Option<&Count> {
+        self.rules.iter().find(|(id, _)| *id == rule).map(|(_, count)| count)
     }
 
     /// Adds the judgements on one group; gives the places at which this tally had not seen a rule broken before.
@@ -113,7 +119,7 @@ impl Tally {
             for member in judgement.report.held_at.iter() {
                 requests.judged(member, judgement.number);
             }
-            let count = self.rules.entry(rule.id).or_default();
+            let (_, count) = &mut self.rules[judgement.number];
             count.held += judgement.report.held;
             if !self.without_examples
                 && group.is_planned()
@@ -135,7 +141,7 @@ impl Tally {
                 let times = u64::from(requests.broken(violation.member, &key));
                 new.extend(self.see(rule, group, exchanges, key, violation, times));
             }
-            self.rules.entry(rule.id).or_default().broken += answers.len() as u64;
+            self.rules[judgement.number].1.broken += answers.len() as u64;
         }
         // A cause is checked against requests that are made again from the seed: those of the plan.
         if group.is_planned() {
@@ -144,17 +150,16 @@ impl Tally {
         new
     }
 
-    /// Counts how often more a rule would be judged without the known failures of these rules.
-    pub(super) fn cover(&mut self, rule: &Rule, times: u64, by: &BTreeSet<&'static str>) {
-        let count = self.rules.entry(rule.id).or_default();
+    /// Counts how often more the rule of this number would be judged without the known failures of these rules.
+    pub(super) fn cover(&mut self, rule: usize, times: u64, by: &BTreeSet<&'static str>) {
+        let (_, count) = &mut self.rules[rule];
         count.covered += times;
         count.covered_by.extend(by);
     }
 
-    /// Adds the counts of another tally.
+    /// Adds the counts of another tally of the same rules.
     pub fn merge(&mut self, other: Self) {
-        for (rule, count) in other.rules {
-            let own = self.rules.entry(rule).or_default();
+        for ((_, own), (_, count)) in self.rules.iter_mut().zip(other.rules) {
             own.held += count.held;
             own.broken += count.broken;
             own.examples.merge(count.examples);
@@ -180,16 +185,18 @@ impl Tally {
 
     /// Requests of a method and mode for which a rule held, in the order of the plan.
     pub fn examples(&self, rule: &Rule, pair: Option<Kind>) -> Vec<Example> {
-        let count = self.rules.get(rule.id);
+        let count = self.count(rule.id);
         count.into_iter().flat_map(|count| count.examples.of(pair).cloned()).collect()
     }
 
     /// Requests for which some rule held, each once.
     pub fn examples_of_any_rule(&self) -> Vec<Example> {
         let mut known = BTreeSet::new();
-        self.rules
-            .values()
-            .flat_map(|count| count.examples.all())
+        let mut rules: Vec<_> = self.rules.iter().collect();
+        rules.sort_by_key(|(id, _)| *id);
+        rules
+            .into_iter()
+            .flat_map(|(_, count)| count.examples.all())
             .filter(|example| known.insert((example.group.number, example.member)))
             .cloned()
             .collect()
@@ -239,14 +246,14 @@ impl Tally {
 
     /// Whether a rule was broken so often that more cases would add nothing.
     pub fn is_broken_often(&self, rule: &Rule) -> bool {
-        self.rules.get(rule.id).is_some_and(|count| count.broken >= OFTEN)
+        self.count(rule.id).is_some_and(|count| count.broken >= OFTEN)
     }
 
     /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped: they are
     /// not about answers of the service.
     pub fn denied(&mut self) -> Option<String> {
         let cause = self.access.denied()?;
-        self.rules.clear();
+        self.rules.iter_mut().for_each(|(_, count)| *count = Count::default());
         self.seen.clear();
         self.outcomes.clear();
         self.observations.clear();
@@ -258,7 +265,7 @@ impl Tally {
         let answered = |reached: &Reached| reached.results + reached.errors > 0;
         !self.reached.is_empty()
             && !self.reached.values().any(answered)
-            && self.rules.values().all(|count| count.held + count.broken == 0)
+            && self.rules.iter().all(|(_, count)| count.held + count.broken == 0)
     }
 
     /// Whether valid requests were sent and none of them got a result.
@@ -274,7 +281,7 @@ impl Tally {
         context: &dyn Knowledge,
         known: &KnownFailureList,
     ) -> RuleOutcome {
-        let count = self.rules.get(rule.id).cloned().unwrap_or_default();
+        let count = self.count(rule.id).cloned().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
             let mut entries = self.seen.keys().filter(|key| key.rule == rule.id).map(|key| known.covers(key));
             // The rule fails when one of its broken places is not listed as known.

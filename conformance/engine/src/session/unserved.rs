@@ -7,7 +7,7 @@ use paymaster_schemas::Kind;
 use crate::{
     message::request::Call,
     rules::{Rule, View},
-    specification::Specification,
+    specification::{DecidingValues, Specification},
 };
 
 /// The most outcomes that are kept: a target may word every error differently.
@@ -76,7 +76,7 @@ impl Outcomes {
             _ => Outcome::Unanswered("no complete answer".to_owned()),
         };
         let deciding = (view.specification.deciding)(call);
-        self.add((relation, call.pair, outcome), Requests::one(&deciding, message));
+        self.count((relation, call.pair, outcome), &deciding, message.unwrap_or_default());
     }
 
     /// Counts a request that has no answer to judge, for this reason.
@@ -88,7 +88,7 @@ impl Outcomes {
         specification: &Specification,
     ) {
         let outcome = Outcome::Unanswered(reason.to_owned());
-        self.add((relation, call.pair, outcome), Requests::one(&(specification.deciding)(call), None));
+        self.count((relation, call.pair, outcome), &(specification.deciding)(call), String::new());
     }
 
     /// Adds the counts of another part of the run.
@@ -96,6 +96,21 @@ impl Outcomes {
         for (key, requests) in other.0 {
             self.add(key, requests);
         }
+    }
+
+    /// Counts one request. Its values are written as text only where they are the first ones of their key.
+    fn count(&mut self, key: Key, deciding: &DecidingValues<'_>, message: String) {
+        if let Some(own) = self.0.get_mut(&key) {
+            own.times += 1;
+            own.in_common.retain(|known| {
+                let value_of = |member| known.strip_prefix(member)?.strip_prefix(' ');
+                deciding.iter().any(|(member, value)| value_of(*member) == Some(&**value))
+            });
+            own.message = message.min(std::mem::take(&mut own.message));
+            return;
+        }
+        let in_common = deciding.iter().map(|(member, value)| format!("{member} {value}")).collect();
+        self.add(key, Requests { times: 1, message, in_common });
     }
 
     fn add(&mut self, key: Key, requests: Requests) {
@@ -178,16 +193,6 @@ impl Outcomes {
 /// The reason for which a request with this HTTP status and without a JSON-RPC answer is not judged.
 pub(crate) fn without_answer(status: u16) -> String {
     format!("HTTP {status}, and no answer of the service")
-}
-
-impl Requests {
-    fn one(deciding: &[(&str, String)], message: Option<String>) -> Self {
-        Self {
-            times: 1,
-            message: message.unwrap_or_default(),
-            in_common: deciding.iter().map(|(member, value)| format!("{member} {value}")).collect(),
-        }
-    }
 }
 
 /// A message without the words that hold a digit: addresses, amounts, ids.

@@ -294,7 +294,7 @@ pub(crate) fn learn(found: &mut Found, call: &Call, exchange: &Exchange) {
     else {
         return;
     };
-    if !Shape::of(&Value::Object(result.clone())).completes(version) {
+    if !Shape::of_members(result).completes(version) {
         return;
     }
     if found.chain_id.is_none() {

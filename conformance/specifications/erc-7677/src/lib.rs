@@ -14,7 +14,7 @@ mod rules;
 mod survey;
 pub mod target;
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use paymaster_engine::{
     cases::{
@@ -24,7 +24,7 @@ use paymaster_engine::{
     generate::shrink::Change,
     message::request::Call,
     rules::{answer_form, batches, errors, http, json_rpc},
-    specification::{Page, Places, Specification},
+    specification::{DecidingValues, Page, Places, Specification},
     spending::Wei,
 };
 use paymaster_ethereum::{EntryPointVersion, most_cost};
@@ -177,18 +177,20 @@ fn sibling(input: &BuildInput<'_>) -> Value {
 }
 
 /// What a target may decide by.
-fn deciding(call: &Call) -> Vec<(&'static str, String)> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+fn deciding(call: &Call) -> DecidingValues<'_> {
+    fn text(value: &Value) -> Cow<'_, str> {
+        value.as_str().map_or_else(|| value.to_string().into(), Cow::Borrowed)
+    }
     let operation = call.operation();
     let is_new = |member: &str| operation[member].as_str().is_some_and(|code| code != "0x");
     let account = if is_new("initCode") || is_new("factory") { "new" } else { "existing" };
     vec![
-        ("method", call.pair.method.to_owned()),
+        ("method", call.pair.method.into()),
         ("EntryPoint", text(&call.envelope["params"][1])),
         ("chain id", text(&call.envelope["params"][2])),
         ("context", text(call.context())),
         ("sender", text(&operation["sender"])),
-        ("account", account.to_owned()),
+        ("account", account.into()),
     ]
 }
 

@@ -149,14 +149,13 @@ impl Target {
     /// Whether the target serves this version: the profile lists it or, where it lists none, says that an operation of it is sponsored, or the
     /// target returned a result that fits.
     pub fn serves(&self, version: EntryPointVersion) -> bool {
-        let listed = &self.profile.service.entry_points;
-        let name = version.to_string();
+        let (listed, name) = (&self.profile.service.entry_points, version.name());
         if !listed.is_empty() {
-            return listed.contains(&name);
+            return listed.iter().any(|listed| listed == name);
         }
         let mut sponsorable = self.profile.operations.sponsorable.iter();
-        self.found.served.contains(&name)
-            || sponsorable.any(|listed| listed.entry_point.as_ref() == Some(&name))
+        self.found.served.contains(name)
+            || sponsorable.any(|listed| listed.entry_point.as_deref() == Some(name))
     }
 
     /// The versions that the target serves.
@@ -252,7 +251,7 @@ impl Target {
     /// Whether a call is one that every client could send: of the target's chain and context, with the EntryPoint of a served version.
     fn is_usual(&self, call: &Call) -> bool {
         let is_chain = self.chain_id().is_none_or(|chain| call.chain_id() == Some(chain));
-        let is_context = *call.context() == self.context();
+        let is_context = call.context().as_object() == Some(&self.profile.service.context);
         call.known_version().is_some_and(|version| self.sends(version)) && is_chain && is_context
     }
 

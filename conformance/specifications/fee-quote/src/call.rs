@@ -6,6 +6,7 @@ use paymaster_engine::{
     cases::{case::BuildInput, edit::with},
     message::request::{Call, Called},
     rules::View,
+    specification::DecidingValues,
     spending::Wei,
 };
 use paymaster_ethereum::most_cost;
@@ -139,7 +140,7 @@ pub(crate) fn asks_for(request: &Value) -> Option<Wei> {
 }
 
 /// What a target may decide by: the sender, the tokens, the account.
-pub(crate) fn deciding(call: &Call) -> Vec<(&'static str, String)> {
+pub(crate) fn deciding(call: &Call) -> DecidingValues<'_> {
     let operation = call.operation();
     let init_code = operation["initCode"].as_str();
     let tokens = call.tokens();
@@ -154,7 +155,7 @@ pub(crate) fn deciding(call: &Call) -> Vec<(&'static str, String)> {
     ];
     let one = one.into_iter().filter_map(|(member, value)| Some((member, value?)));
     let all = one.chain(tokens.list.into_iter().flatten().map(|token| ("tokenList with", token)));
-    all.map(|(member, value)| (member, value.to_owned())).collect()
+    all.map(|(member, value)| (member, value.into())).collect()
 }
 
 /// Every quote of a result in token mode, with its index.

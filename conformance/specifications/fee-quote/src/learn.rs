@@ -258,7 +258,11 @@ mod tests {
             sent_as: None,
             refused_value: None,
             request: Bytes::from(request.to_string()).into(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from(answer.to_string()).into(),
+            }),
             took: std::time::Duration::ZERO,
         }
     }
@@ -303,7 +307,11 @@ mod tests {
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": result});
         Exchange {
             request: Bytes::from(request.to_string()).into(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from(answer.to_string()).into(),
+            }),
             ..quote(&json!({}), &[], &[])
         }
     }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use bytes::Bytes;
 use serde_json::{Value, json};
 
 use paymaster_client::http::transport::{PooledConnection, Transport};
 use paymaster_engine::simulation::{NodeFacts, NodeStep, SimulationOf};
-use paymaster_exchange::{Exchange, Simulation};
+use paymaster_exchange::{Body, Exchange, Simulation};
 
 /// A node of a chain. Clones share one node.
 #[derive(Clone, Debug)]
@@ -82,7 +81,7 @@ impl Node {
         connection: &mut PooledConnection,
         method: &str,
         params: &Value,
-    ) -> Result<Bytes, String> {
+    ) -> Result<Body, String> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let exchange = connection.exchange(&self.transport, body.to_string()).await;
         exchange.outcome.map(|response| response.body).map_err(|failure| failure.to_string())

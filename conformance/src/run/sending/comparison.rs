@@ -13,8 +13,9 @@ use paymaster_engine::{
     message::{answer::Answer, request::ParsedRequest},
     rules::is_of_gateway,
     session::unserved::without_values,
+    specification::DecidingValues,
 };
-use paymaster_exchange::{Exchange, RefusedValue, RequestBody};
+use paymaster_exchange::{Body, Exchange, RefusedValue};
 use paymaster_schemas::Kind;
 
 use crate::run::sending::{excuse::Excuse, own_words::OwnWords};
@@ -130,9 +131,11 @@ impl Comparison {
         if sign.is_some() && exchange.sent_as.is_some() {
             return;
         }
-        if let Some((kind, values)) = self.read(&exchange.request, which) {
+        let hashed = |kind, values: DecidingValues<'_>| {
             let values = values.iter().flat_map(|(name, value)| at_its_member_and_any(name, value));
-            let mut values: Vec<u64> = values.collect();
+            (kind, values.collect::<Vec<u64>>())
+        };
+        if let Some((kind, mut values)) = self.read_as(&exchange.request, which, hashed) {
             values.sort_unstable();
             values.dedup();
             let refused =
@@ -267,7 +270,18 @@ impl Comparison {
     }
 
     /// The kind and the values of a request of this sort.
-    fn read(&self, body: &RequestBody, which: Read) -> Option<(Kind, Values)> {
+    fn read(&self, body: &Body, which: Read) -> Option<(Kind, Values)> {
+        self.read_as(body, which, |kind, values| {
+            (kind, values.into_iter().map(|(name, value)| (name, value.into_owned())).collect())
+        })
+    }
+
+    fn read_as<T>(
+        &self,
+        body: &Body,
+        which: Read,
+        form: impl FnOnce(Kind, DecidingValues<'_>) -> T,
+    ) -> Option<T> {
         let knowledge = self.knowledge.as_ref()?;
         let specification = knowledge.specification();
         let request = ParsedRequest::read(body, specification);
@@ -282,7 +296,7 @@ impl Comparison {
             Read::Valid => call.valid || is_shown(),
             Read::Ordinary => call.valid && is_ordinary() || is_shown(),
         };
-        is_read.then(|| (call.pair, (specification.deciding)(call)))
+        is_read.then(|| form(call.pair, (specification.deciding)(call)))
     }
 }
 
@@ -365,7 +379,7 @@ mod tests {
             let response = Response {
                 status,
                 headers: waits.then(|| ("retry-after".to_owned(), "10".to_owned())).into_iter().collect(),
-                body: if status == 200 { Bytes::from_static(result.as_bytes()) } else { Bytes::new() },
+                body: if status == 200 { result.to_owned().into() } else { Body::default() },
             };
             Exchange::new(body.clone(), Ok(response), Duration::ZERO)
         }

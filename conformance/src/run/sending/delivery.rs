@@ -31,7 +31,7 @@ use paymaster_client::{
     throttling::{Retries, RetryPolicy, ThrottleDecision},
 };
 use paymaster_engine::spending::SpendingLimits;
-use paymaster_exchange::{Exchange, Failure, KEPT, RequestBody, Response};
+use paymaster_exchange::{Body, Exchange, Failure, KEPT, Response};
 
 use crate::run::sending::{
     comparison::Comparison,
@@ -196,14 +196,14 @@ impl TargetState {
     /// Whether an error states a limit in words that were found out since.
     pub(crate) fn has_own_limit(&self, exchanges: &[Exchange]) -> bool {
         let own_words = &self.comparison.own_words;
-        exchanges.iter().flat_map(errors).any(|error| own_words.has_limit(&words_of(&error)))
+        exchanges.iter().flat_map(errors).any(|error| own_words.states_limit(error))
     }
 
     /// The words of errors of which it is open whether they state a limit, each with a request that got it.
-    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> BTreeMap<String, RequestBody> {
+    pub(crate) fn open_words(&self, exchanges: &[Exchange]) -> BTreeMap<String, Body> {
         let is_plain = |exchange: &&Exchange| self.excuse(exchange) == Excuse::default();
         let each = exchanges.iter().filter(is_plain).flat_map(|exchange| {
-            errors(exchange).into_iter().map(|error| (words_of(&error), exchange.request.clone()))
+            errors(exchange).into_iter().map(|error| (words_of(error), exchange.request.clone()))
         });
         each.filter(|(words, _)| self.comparison.own_words.is_open(words)).collect()
     }
@@ -272,7 +272,7 @@ pub(super) enum Next {
     /// Connect again after this pause.
     Reconnect(Duration),
     /// Send this body, which was served before, and ask again.
-    Probe(RequestBody),
+    Probe(Body),
     /// The request has no answer.
     Fail(DeliveryError),
 }
@@ -447,7 +447,7 @@ pub(super) enum Step {
     /// Wait until no other request is in flight. None is until the group is sent among others, or is done.
     Quiet,
     /// Send this body after this pause.
-    Probe(RequestBody, Duration),
+    Probe(Body, Duration),
     Done(Delivered),
 }
 
@@ -711,7 +711,7 @@ mod tests {
         let outcome = outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),
-            body: Bytes::copy_from_slice(body.as_bytes()),
+            body: Bytes::copy_from_slice(body.as_bytes()).into(),
         });
         Exchange::new(Bytes::from_static(b"{}"), outcome, Duration::ZERO)
     }

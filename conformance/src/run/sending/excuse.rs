@@ -6,7 +6,7 @@ use paymaster_engine::message::answer::{Answer, error_of};
 use paymaster_exchange::{Exchange, Failure};
 use serde_json::Value;
 
-use crate::run::sending::own_words::{OwnWords, words_of};
+use crate::run::sending::own_words::OwnWords;
 
 /// What in an exchange may have another reason than its request. The default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Excuse {
 fn error_of_load(exchange: &Exchange, own_words: &OwnWords) -> Option<(String, bool)> {
     errors(exchange).iter().find_map(|error| {
         let message = error.get("message")?.as_str()?;
-        let is_rate_limit = speaks_of_rate(error, message) || own_words.has_limit(&words_of(error));
+        let is_rate_limit = speaks_of_rate(error, message) || own_words.states_limit(error);
         let is_overload =
             has_one_of(message, &["busy", "overload", "too many concurrent", "try again later"]);
         (is_rate_limit || is_overload).then(|| (format!("the error \"{message}\""), is_rate_limit))
@@ -88,14 +88,13 @@ fn error_of_load(exchange: &Exchange, own_words: &OwnWords) -> Option<(String, b
 }
 
 /// The JSON-RPC errors of an answer, or of the elements of a batch.
-pub(super) fn errors(exchange: &Exchange) -> Vec<Value> {
-    let body = exchange.outcome.as_ref().map_or(&[][..], |response| &response.body);
-    if body.len() > LONGEST_ERROR || !std::str::from_utf8(body).is_ok_and(|body| body.contains("\"error\"")) {
+pub(super) fn errors(exchange: &Exchange) -> Vec<&Value> {
+    if exchange.outcome.as_ref().is_ok_and(|response| response.body.len() > LONGEST_ERROR) {
         return Vec::new();
     }
     let answer = Answer::of(exchange);
     let elements = answer.array().into_iter().flatten().filter_map(Value::as_object);
-    elements.chain(answer.object()).filter_map(error_of).cloned().collect()
+    elements.chain(answer.object()).filter_map(error_of).collect()
 }
 
 /// Longer answers are not looked at, in bytes.
@@ -134,7 +133,7 @@ mod tests {
         let outcome = outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),
-            body: Bytes::copy_from_slice(body.as_bytes()),
+            body: Bytes::copy_from_slice(body.as_bytes()).into(),
         });
         Exchange::new(Bytes::new(), outcome, Duration::ZERO)
     }

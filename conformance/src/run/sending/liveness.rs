@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use paymaster_engine::message::answer::Answer;
-use paymaster_exchange::{Exchange, Failure, RequestBody};
+use paymaster_exchange::{Body, Exchange, Failure};
 
 /// After this many unanswered exchanges in a row at the start of a run, the target counts as unreachable.
 const UNANSWERED_AT_START: u64 = 3;
@@ -39,7 +39,7 @@ pub(crate) struct Liveness {
     timeouts: u32,
     answers: u32,
     took: Duration,
-    known_good: Option<(Served, RequestBody)>,
+    known_good: Option<(Served, Body)>,
     /// Whether a JSON-RPC answer ever came.
     is_json_rpc: bool,
     /// How many answers were something else before the first one of JSON-RPC, how many of them when the plan began, and what the first was.
@@ -64,7 +64,7 @@ pub(crate) enum NextStep {
     /// End the run: the target has never answered.
     Unreachable,
     /// Send this body, which was answered before, to find out whether the target still answers.
-    Probe(RequestBody),
+    Probe(Body),
 }
 
 impl Liveness {
@@ -126,18 +126,18 @@ impl Liveness {
     }
 
     /// A request that was answered.
-    pub(crate) fn known_good(&self) -> Option<RequestBody> {
+    pub(crate) fn known_good(&self) -> Option<Body> {
         self.known_good.as_ref().map(|(_, body)| body.clone())
     }
 
     /// A request in plain headers that was served.
-    pub(crate) fn served(&self) -> Option<RequestBody> {
+    pub(crate) fn served(&self) -> Option<Body> {
         let served = self.known_good.as_ref().filter(|(served, _)| *served > Served::No);
         served.map(|(_, body)| body.clone())
     }
 
     /// A request in plain headers that got a result.
-    pub(crate) fn served_with_result(&self) -> Option<RequestBody> {
+    pub(crate) fn served_with_result(&self) -> Option<Body> {
         let served = self.known_good.as_ref().filter(|(served, _)| *served == Served::WithResult);
         served.map(|(_, body)| body.clone())
     }
@@ -202,7 +202,7 @@ mod tests {
         Exchange {
             request: Bytes::from_static(b"{}").into(),
             outcome: if answered {
-                Ok(Response { status: 500, headers: Vec::new(), body: Bytes::new() })
+                Ok(Response { status: 500, headers: Vec::new(), body: Bytes::new().into() })
             } else {
                 Err(Failure::Broken("gone".to_owned()))
             },
@@ -235,7 +235,7 @@ mod tests {
         exchange.request = Bytes::from_static(request.as_bytes()).into();
         exchange.outcome = exchange.outcome.map(|response| Response {
             status,
-            body: Bytes::from_static(body.as_bytes()),
+            body: Bytes::from_static(body.as_bytes()).into(),
             ..response
         });
         exchange

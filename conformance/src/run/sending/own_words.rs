@@ -59,6 +59,11 @@ impl OwnWords {
         self.limits.contains(words)
     }
 
+    /// Whether the words of an error state a limit.
+    pub(super) fn states_limit(&self, error: &Value) -> bool {
+        !self.limits.is_empty() && self.has_limit(&words_of(error))
+    }
+
     /// Whether it is still to be found out whether these words state a limit.
     pub(super) fn is_open(&self, words: &str) -> bool {
         !self.has_limit(words)

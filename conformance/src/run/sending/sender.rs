@@ -17,11 +17,15 @@ use paymaster_client::{
     pace::Pace,
     stop::Stop,
 };
-use paymaster_engine::cases::{
-    case::{Group, Member, Order, Role},
-    protocol::keeps_idle,
+use paymaster_engine::{
+    cases::{
+        case::{Group, Member, Order, Role},
+        protocol::keeps_idle,
+    },
+    message::{answer::Answer, request::ParsedRequest},
+    specification::Specification,
 };
-use paymaster_exchange::{Exchange, Failure, RequestBody, Stage};
+use paymaster_exchange::{Body, Exchange, Failure, Stage};
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::{
@@ -87,6 +91,7 @@ pub(crate) struct Sender {
     pub(crate) reports_exchanges: bool,
     /// Where returned operations are simulated.
     pub(crate) chain: Option<Chain>,
+    specification: &'static Specification,
     /// What the target was asked to pay for.
     pub(crate) sponsorships: Mutex<Sponsorships>,
     /// How many requests are in flight, and the most that there were.
@@ -122,6 +127,7 @@ impl Sender {
             chain: None,
             in_flight: AtomicUsize::default(),
             most_in_flight: AtomicUsize::default(),
+            specification: sponsorships.specification,
             sponsorships: Mutex::new(sponsorships),
         };
         (sender, receiver)
@@ -185,13 +191,7 @@ impl Sender {
 
     /// Finds out whether these words state a limit. Where the run ends first, that is not known, and they do not. Gives whether the error did
     /// not come again when the same request was sent again.
-    async fn find_out(
-        &self,
-        words: String,
-        group: &Group,
-        refused: &RequestBody,
-        served: Option<&RequestBody>,
-    ) -> bool {
+    async fn find_out(&self, words: String, group: &Group, refused: &Body, served: Option<&Body>) -> bool {
         let mut check = WordsCheck::new(words, served.is_some());
         let (mut quiet, mut came, mut served) = (None, Vec::new(), served.unwrap_or(refused));
         loop {
@@ -219,7 +219,7 @@ impl Sender {
             };
             let probes = join_all((0..copies).map(probe)).await;
             let Ok(probes) = probes.into_iter().collect::<Result<Vec<_>, _>>() else { break };
-            came = probes.iter().map(errors).collect();
+            came = probes.iter().map(|probe| errors(probe).into_iter().cloned().collect()).collect();
             if step == WordsStep::Again && probes.iter().all(gives_result) {
                 // The limit may be one for requests of this kind alone.
                 served = refused;
@@ -392,6 +392,8 @@ impl Sender {
             self.in_flight.fetch_sub(1, Ordering::Relaxed);
             // A pause counts from the answer that asks for it: the probe below may have waited for the pause of another one.
             let came = tokio::time::Instant::now();
+            // What is read of both is kept with them: nobody waits for that at the lock below.
+            let _ = (ParsedRequest::read(&exchange.request, self.specification), Answer::of(&exchange));
             self.report(&exchange, outgoing.group, number);
             if let Some(protocol) = connection.protocol().filter(|_| exchange.outcome.is_ok()) {
                 self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
@@ -474,7 +476,7 @@ impl Sender {
     }
 
     /// Sends a body that was served before over a new connection, because of what a group got.
-    async fn probe(&self, group: &Group, body: RequestBody) -> Result<Exchange, DeliveryError> {
+    async fn probe(&self, group: &Group, body: Body) -> Result<Exchange, DeliveryError> {
         self.turns(1).await?;
         let exchange = PooledConnection::default().exchange(&self.transport, body).await;
         let probe = Member::plain(Role::Other, "what was served before, again", exchange.request.clone());

@@ -12,7 +12,7 @@ use paymaster_engine::{
     cases::case::Group,
     knowledge::{Expectation, Knowledge, Requirement},
     message::{
-        answer::result_of,
+        answer::{Answer, result_of},
         request::{Call, ParsedRequest},
     },
     specification::Specification,
@@ -42,7 +42,7 @@ pub(crate) fn limits_of(settings: &Settings) -> SpendingLimits {
 /// The sponsorships of one run.
 #[derive(Debug)]
 pub(crate) struct Sponsorships {
-    specification: &'static Specification,
+    pub(super) specification: &'static Specification,
     limits: SpendingLimits,
     /// Granted, or asked for by requests that are not answered.
     spent: Spending,
@@ -178,9 +178,9 @@ impl Sponsorships {
         if spending.sponsorships == 0 {
             return Vec::new();
         }
-        let body = exchange.outcome.as_ref().map(|answer| &*answer.body).unwrap_or_default();
-        let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-        let answers = answer.as_array().map_or(std::slice::from_ref(&answer), Vec::as_slice);
+        let answer = Answer::of(exchange);
+        let answer = answer.document().map_or(&Value::Null, |document| &document.value);
+        let answers = answer.as_array().map_or(std::slice::from_ref(answer), Vec::as_slice);
         let is_refused = exchange.outcome.as_ref().is_ok_and(|answer| (400..500).contains(&answer.status));
         match &*ParsedRequest::read(&exchange.request, self.specification) {
             ParsedRequest::Batch(each) => {
@@ -207,9 +207,9 @@ impl Sponsorships {
         let request = ParsedRequest::read(&exchange.request, self.specification);
         let call =
             request.valid_call().filter(|call| (self.specification.asks_for)(&call.envelope).is_none())?;
-        let body = &exchange.outcome.as_ref().ok()?.body;
-        let answer: Value = serde_json::from_slice(body).ok()?;
-        let asked = self.asked(Spending::default(), Some(call), iter::once(&answer), false);
+        let answer = Answer::of(exchange);
+        let answer = &answer.document()?.value;
+        let asked = self.asked(Spending::default(), Some(call), iter::once(answer), false);
         Some(Asked { operation: None, ..asked }).filter(|asked| asked.is_refused() && asked.has_error)
     }
 

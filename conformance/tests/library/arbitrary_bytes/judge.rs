@@ -68,7 +68,8 @@ impl Bench {
                 outcome: Ok(Response {
                     status: if place == last { status } else { 200 },
                     headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                    body: if place == last { Bytes::copy_from_slice(answer) } else { right[place].clone() },
+                    body: if place == last { Bytes::copy_from_slice(answer) } else { right[place].clone() }
+                        .into(),
                 }),
                 took: Duration::ZERO,
                 on_chain: None,

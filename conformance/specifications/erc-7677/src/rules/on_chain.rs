@@ -6,7 +6,6 @@ use paymaster_engine::{
 };
 use paymaster_ethereum::EntryPointVersion;
 use paymaster_exchange::{ContractFunctions, Refusal, Simulation};
-use serde_json::Value;
 
 use crate::{
     kinds::{is_stub, version},
@@ -66,7 +65,7 @@ pub(crate) const RULES: &[Rule] = &[
 /// What the node shows of a result, as far as it can only come from the service.
 fn outcome<'a>(view: &'a View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), (Refusal, &'a str)>> {
     let (kind, result) = judged(view, knowledge)?;
-    let has_own_shape = Shape::of(&Value::Object(result.clone())).completes(version(kind));
+    let has_own_shape = Shape::of_members(result).completes(version(kind));
     if !has_own_shape || view.expectation == Expectation::NotSponsored {
         return None;
     }

@@ -31,6 +31,11 @@ pub(crate) enum Shape {
 impl Shape {
     /// The shape of a result.
     pub(crate) fn of(result: &Value) -> Self {
+        result.as_object().map_or(Self::Neither, Self::of_members)
+    }
+
+    /// The shape of a result with these members.
+    pub(crate) fn of_members(result: &Map<String, Value>) -> Self {
         let has = |name: &str| result.get(name).is_some_and(|value| !value.is_null());
         match (has("paymasterAndData"), has("paymaster") || has("paymasterData")) {
             (true, false) => Self::Of06,
@@ -76,7 +81,7 @@ pub(crate) const RULES: &[Rule] = &[
     .unless(|knowledge| without(knowledge, |version| version >= EntryPointVersion::V08)),
     rule("result.one-shape", |view, knowledge, report| {
         if let Some((_, result)) = judged(view, knowledge) {
-            let is_both = Shape::of(&Value::Object(result.clone())) == Shape::Both;
+            let is_both = Shape::of_members(result) == Shape::Both;
             report.expect(!is_both, "/result", "the members of one EntryPoint version", || {
                 "both paymasterAndData and paymaster or paymasterData".to_owned()
             });

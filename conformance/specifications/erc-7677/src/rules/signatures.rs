@@ -11,7 +11,7 @@ use paymaster_engine::{
 };
 use paymaster_ethereum::{ContractKind, EntryPointVersion, Operation, Window};
 use paymaster_exchange::Simulation;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     kinds::{CallParts, is_stub, paymaster_members, version},
@@ -103,10 +103,10 @@ pub(crate) fn completed(call: &Call, result: &Map<String, Value>) -> Option<Oper
 /// of null chooses nothing.
 fn is_of_the_signer(view: &View<'_>, knowledge: &dyn Knowledge) -> bool {
     let target = Target::of(knowledge);
-    let own = target.context();
+    let own = &target.profile.service.context;
     view.valid_call().is_some_and(|call| {
-        let is_none = call.context().is_null() && own == json!({});
-        call.chain_id() == target.chain_id() && (is_none || *call.context() == own)
+        let is_none = call.context().is_null() && own.is_empty();
+        call.chain_id() == target.chain_id() && (is_none || call.context().as_object() == Some(own))
     })
 }
 
@@ -137,7 +137,7 @@ fn by_profile(view: &View<'_>, knowledge: &dyn Knowledge) -> Option<Result<(), S
     let (kind_of_call, result) = judged(view, knowledge)?;
     let call = view.valid_call()?;
     // Other rules report a result of another shape, and one for an operation that is refused.
-    let has_own_shape = Shape::of(&Value::Object(result.clone())).completes(version(kind_of_call));
+    let has_own_shape = Shape::of_members(result).completes(version(kind_of_call));
     if !has_own_shape || view.expectation == Expectation::NotSponsored {
         return None;
     }

@@ -28,7 +28,7 @@ pub struct QuotedFacts {
 }
 
 /// The units of a time since 1970, and how many nanoseconds each has. Section 2.8 does not show the unit.
-const UNITS: [(&str, u64); 7] = [
+const UNITS: [(&str, u128); 7] = [
     ("nanoseconds", 1),
     ("microseconds", 1_000),
     ("milliseconds", 1_000_000),
@@ -40,12 +40,14 @@ const UNITS: [(&str, u64); 7] = [
 
 /// The unit in which a time since 1970 lies between a day before `now` and a year after it, and the end of the time in seconds: a minute
 /// ends with its last second. None for other values, such as 0 or the largest number that a clock can show, which prove no unit.
-pub fn unit_of(time: &BigUint, now: SystemTime) -> Option<(&'static str, BigUint)> {
+pub fn unit_of(time: &BigUint, now: SystemTime) -> Option<(&'static str, u64)> {
     const DAY: u64 = 86_400;
     let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
-    let near = BigUint::from(now.saturating_sub(DAY))..=BigUint::from(now + 366 * DAY);
-    let end = |nanoseconds: u64| (time + 1_u8) * nanoseconds / 1_000_000_000_u64;
-    let mut units = UNITS.into_iter().map(|(unit, nanoseconds)| (unit, end(nanoseconds)));
+    let near = now.saturating_sub(DAY)..=now + 366 * DAY;
+    // A number with more digits is near in no unit.
+    let after = u128::try_from(time).ok()?.checked_add(1)?;
+    let end = |nanoseconds: u128| u64::try_from(after.checked_mul(nanoseconds)? / 1_000_000_000).ok();
+    let mut units = UNITS.into_iter().filter_map(|(unit, nanoseconds)| Some((unit, end(nanoseconds)?)));
     units.find(|(_, end)| near.contains(end))
 }
 

@@ -44,7 +44,11 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
         .zip(answers)
         .map(|(member, body)| Exchange {
             request: member.body.clone(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from((*body).to_owned()) }),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from((*body).to_owned()).into(),
+            }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -340,7 +344,7 @@ fn judged_by(group: &Group, rule: &str, answers: &[(u16, &str)]) -> (u64, Vec<us
             let outcome = Response {
                 status: *status,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                body: Bytes::from((*body).to_owned()),
+                body: Bytes::from((*body).to_owned()).into(),
             };
             Exchange {
                 sent_as: member.sent_as.clone(),

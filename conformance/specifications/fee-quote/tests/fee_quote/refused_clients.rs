@@ -23,8 +23,11 @@ fn refused(answer: impl Fn(Option<&HeaderSet>, usize) -> (u16, &'static str)) ->
                 let earlier = bodies.iter().filter(|body| **body == member.body).count();
                 bodies.push(member.body.clone());
                 let (status, body) = answer(member.sent_as.as_deref(), earlier);
-                let response =
-                    Response { status, headers: Vec::new(), body: Bytes::from_static(body.as_bytes()) };
+                let response = Response {
+                    status,
+                    headers: Vec::new(),
+                    body: Bytes::from_static(body.as_bytes()).into(),
+                };
                 Exchange {
                     sent_as: member.sent_as.clone(),
                     ..Exchange::new(member.body.clone(), Ok(response), Duration::ZERO)

@@ -36,8 +36,9 @@ fn place_of_variant(group: &Group) -> usize {
 fn found(relation: &str, id: &str, of_variant: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
     let variant = place_of_variant(&group);
-    let respond =
-        |body: &str| Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(body.to_owned()) });
+    let respond = |body: &str| {
+        Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(body.to_owned()).into() })
+    };
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
@@ -114,7 +115,11 @@ fn only_exercised_rules_are_reported() {
         .iter()
         .map(|member| Exchange {
             request: member.body.clone(),
-            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from_static(b"{}") }),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from_static(b"{}").into(),
+            }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -167,7 +172,11 @@ fn tokens_violation(
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
     let exchange = Exchange {
         request: Bytes::from(request.to_string()).into(),
-        outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
+        outcome: Ok(Response {
+            status: 200,
+            headers: Vec::new(),
+            body: Bytes::from(answer.to_string()).into(),
+        }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,

@@ -11,7 +11,10 @@ use paymaster_engine::{
     knowledge::Knowledge,
     rules::{Advice, Check, ExchangeCheck, Report, Rule, View, for_each_variant, shown, shown_member},
 };
-use std::{collections::BTreeSet, fmt::Display};
+use std::{
+    collections::BTreeSet,
+    fmt::{Display, from_fn},
+};
 
 use paymaster_exchange::Simulation;
 use paymaster_schemas::{Kind, Mode, kinds, member_validator, validator_for};
@@ -143,10 +146,10 @@ fn paymaster_address(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Re
     report.expect(
         address != ZERO && is_known,
         "/result/paymasterAddress",
-        expected.map_or_else(
-            || "an address other than zero".to_owned(),
-            |first| format!("{first}, as in the target's first quote"),
-        ),
+        from_fn(|f| match expected {
+            Some(first) => write!(f, "{first}, as in the target's first quote"),
+            None => f.write_str("an address other than zero"),
+        }),
         || address.to_owned(),
     );
 }
@@ -168,7 +171,8 @@ fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) 
     judge_quotes(view, report, "maxGasFeeUSD", |quote| {
         // What is less than a cent may be rounded.
         let usd = usd(quote).filter(|_| highest >= 0.01)?;
-        let expected = format!("about as many US dollars as in the other tokens: up to {highest}");
+        let expected =
+            from_fn(move |f| write!(f, "about as many US dollars as in the other tokens: up to {highest}"));
         Some((usd * FACTOR >= highest, expected, move || usd.to_string()))
     });
     let context = Context::of(knowledge);
@@ -181,7 +185,9 @@ fn token_price(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) 
             Some(first) => (first / FACTOR, first * FACTOR, "as in the target's first quote for the token"),
             None => return None,
         };
-        let expected = format!("maxGasFee at a price from {low:.4} to {high:.4} US dollars, {source}");
+        let expected = from_fn(move |f| {
+            write!(f, "maxGasFee at a price from {low:.4} to {high:.4} US dollars, {source}")
+        });
         Some(((low..=high).contains(&price), expected, move || format!("a price of {price:.4} US dollars")))
     });
 }
@@ -206,13 +212,12 @@ fn exchange_rate(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report
     judge_quotes(view, report, "exchangeRate", |quote| {
         let rate = quoted::rate(quote)?;
         let first = quote["tokenAddress"].as_str().and_then(|address| quoted.rate(address));
-        let (holds, expected) = match first.filter(|first| rate > 0.0 && *first > 0.0) {
-            Some(first) => (
-                (first / FACTOR..=first * FACTOR).contains(&rate),
-                format!("about {first}, as in the target's first quote for the token"),
-            ),
-            None => (rate > 0.0, "an exchange rate above 0".to_owned()),
-        };
+        let first = first.filter(|first| rate > 0.0 && *first > 0.0);
+        let holds = first.map_or(rate > 0.0, |first| (first / FACTOR..=first * FACTOR).contains(&rate));
+        let expected = from_fn(move |f| match first {
+            Some(first) => write!(f, "about {first}, as in the target's first quote for the token"),
+            None => f.write_str("an exchange rate above 0"),
+        });
         Some((holds, expected, move || rate.to_string()))
     });
 }
@@ -299,10 +304,10 @@ fn token_data(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     report.expect(
         holds,
         "/result/paymasterAndData",
-        expected.map_or_else(
-            || "the paymaster's address and more".to_owned(),
-            |paymaster| format!("{paymaster} and more: the paymasterAddress of quotes"),
-        ),
+        from_fn(|f| match expected {
+            Some(paymaster) => write!(f, "{paymaster} and more: the paymasterAddress of quotes"),
+            None => f.write_str("the paymaster's address and more"),
+        }),
         || shown(&Value::String(data.to_owned())),
     );
 }

@@ -50,8 +50,11 @@ struct Quote<'a> {
 /// None for what is no quote, and for one with a token in a spelling that the target may refuse: it may list that token as
 /// unsupported instead.
 fn read<'a>(view: &'a View<'_>, context: &Context) -> Option<Quote<'a>> {
-    let call =
-        view.valid_call().filter(|call| call.pair == kinds::QUOTE_ERC20 && context.takes_spelling(call))?;
+    let call = view.valid_call().filter(|call| call.pair == kinds::QUOTE_ERC20)?;
+    // What keeps to the tables has a spelling that the target takes.
+    if !view.within_tables && !context.takes_spelling(call) {
+        return None;
+    }
     let result = view.answer.result()?;
     let quotes = result.get("feeQuotes")?.as_array()?;
     // The row of tokenAddress reports a quote without a readable address. The set is then not judged.

@@ -14,14 +14,18 @@ use crate::{
     target::{context::Context, profile::Token, quoted::unit_of},
 };
 use paymaster_engine::{
-    json::number::{Exact, amount},
+    json::number::{amount, same_number},
     knowledge::Knowledge,
     rules::{Advice, ExchangeCheck, Report, Rule, View, shown},
 };
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    fmt::{self, from_fn},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use num_bigint::BigUint;
 use paymaster_schemas::kinds;
+use serde_json::Value;
 
 /// Where the expected value comes from.
 const BY_PROFILE: &str = "as in the profile for";
@@ -81,17 +85,17 @@ fn symbol(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     judge_quotes(view, report, "symbol", |quote| {
         let (address, actual) = (quote["tokenAddress"].as_str()?, quote["symbol"].as_str()?);
         let (known, source) = known(Context::of(knowledge), address, |token| token.symbol.as_deref())?;
-        let expected = format!("\"{known}\", {source} {address}");
+        let expected = from_fn(move |f| write!(f, "\"{known}\", {source} {address}"));
         Some((actual == known, expected, || shown(&quote["symbol"])))
     });
 }
 
 fn decimal(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     judge_quotes(view, report, "decimal", |quote| {
-        let (address, actual) = (quote["tokenAddress"].as_str()?, quote["decimal"].as_number()?.to_string());
+        let (address, actual) = (quote["tokenAddress"].as_str()?, quote["decimal"].as_number()?);
         let (known, source) = known(Context::of(knowledge), address, |token| token.decimals)?;
-        let holds = Exact::parse(&actual) == Exact::parse(&known.to_string());
-        Some((holds, format!("{known}, {source} {address}"), || actual))
+        let expected = from_fn(move |f| write!(f, "{known}, {source} {address}"));
+        Some((same_number(actual, &known.into()), expected, move || actual.to_string()))
     });
 }
 
@@ -120,23 +124,23 @@ fn in_the_future(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
     let Some((now, skew)) = time_of(view) else { return };
     let Ok(since_epoch) = now.duration_since(UNIX_EPOCH) else { return };
     let earliest = BigUint::from(since_epoch.saturating_sub(skew).as_secs());
-    for_each_time(view, |pointer, until, text| {
+    for_each_time(view, |pointer, until, value| {
         // For plausibility.valid-until.
         if until.bits() > 0 {
-            let end = unit_of(until, now).map_or_else(|| until.clone(), |(_, end)| end);
+            let end = unit_of(until, now).map_or_else(|| until.clone(), |(_, end)| end.into());
             report.expect(
                 end >= earliest,
                 pointer,
                 format_args!("a time after {earliest}, {} seconds before the answer", skew.as_secs()),
-                || text,
+                || shown(value),
             );
         }
     });
 }
 
 fn above_zero(view: &View<'_>, _: &dyn Knowledge, report: &mut Report) {
-    for_each_time(view, |pointer, until, text| {
-        report.expect(until.bits() > 0, pointer, "a time", || text);
+    for_each_time(view, |pointer, until, value| {
+        report.expect(until.bits() > 0, pointer, "a time", || shown(value));
     });
 }
 
@@ -146,13 +150,13 @@ fn one_unit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     let context = Context::of(knowledge);
     let Some(now) = view.received else { return };
     let mut usual = context.quoted.usual_unit().map(|(unit, until)| (unit, until.clone()));
-    for_each_time(view, |pointer, until, text| {
+    for_each_time(view, |pointer, until, value| {
         let unit = unit_of(until, now).map(|(unit, _)| unit);
         match (unit, &usual) {
             (Some(unit), Some((other, earlier))) if unit != *other => report.broken(
-                pointer,
+                pointer.to_string(),
                 format!("{other}, as in the quote with validUntil {earlier}"),
-                format!("{text}, which is in {unit}"),
+                format!("{}, which is in {unit}", shown(value)),
             ),
             _ if until.bits() > 0 && (unit.is_none() || usual.is_some()) => report.held(),
             _ => {}
@@ -161,12 +165,12 @@ fn one_unit(view: &View<'_>, knowledge: &dyn Knowledge, report: &mut Report) {
     });
 }
 
-/// Every readable validUntil of a quote: its pointer, its value, and its text.
-fn for_each_time(view: &View<'_>, mut judge: impl FnMut(String, &BigUint, String)) {
+/// Every readable validUntil of a quote: its pointer, its value, and how it is written.
+fn for_each_time(view: &View<'_>, mut judge: impl FnMut(fmt::Arguments<'_>, &BigUint, &Value)) {
     for (index, quote) in quotes(view) {
         let value = &quote["validUntil"];
         if let Some(until) = amount(value).filter(|_| value.is_number()) {
-            judge(format!("/result/feeQuotes/{index}/validUntil"), &until, shown(value));
+            judge(format_args!("/result/feeQuotes/{index}/validUntil"), &until, value);
         }
     }
 }

@@ -54,7 +54,11 @@ pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exc
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Exchange {
         request: Bytes::from(request().to_string()).into(),
-        outcome: Ok(Response { status, headers: headers.collect(), body: Bytes::from(body.to_owned()) }),
+        outcome: Ok(Response {
+            status,
+            headers: headers.collect(),
+            body: Bytes::from(body.to_owned()).into(),
+        }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,

@@ -27,7 +27,7 @@ fn exchange(request: &str, outcome: Result<(u16, &str), Failure>) -> Exchange {
         outcome: outcome.map(|(status, body)| Response {
             status,
             headers: Vec::new(),
-            body: Bytes::from(body.to_owned()),
+            body: Bytes::from(body.to_owned()).into(),
         }),
         took: Duration::ZERO,
         on_chain: None,

@@ -38,7 +38,8 @@ fn limiters_and_gateways_are_not_the_service() {
             r#"{"error":"Forbidden","statusCode":403}"#,
             r#"[{"error":{"code":1}}]"#,
         ] {
-            let busy = Response { status, headers: Vec::new(), body: Bytes::from_static(body.as_bytes()) };
+            let busy =
+                Response { status, headers: Vec::new(), body: Bytes::from_static(body.as_bytes()).into() };
             assert_eq!(broken_by(&sponsor("1"), Ok(busy)), [""; 0], "{status} {body}");
         }
         // The service itself answers.
@@ -53,7 +54,7 @@ fn the_status_of_a_gateway_is_reported() {
     let by_another = |request: &str, status: u16| {
         let exchange = Exchange {
             request: Bytes::from(request.to_owned()).into(),
-            outcome: Ok(Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html>") }),
+            outcome: Ok(Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html>").into() }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,

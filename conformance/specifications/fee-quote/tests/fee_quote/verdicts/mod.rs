@@ -125,7 +125,7 @@ fn response(body: &str) -> Response {
     Response {
         status: 200,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-        body: Bytes::from(body.to_owned()),
+        body: Bytes::from(body.to_owned()).into(),
     }
 }
 
